@@ -1,0 +1,3 @@
+"""The version of both packages, in a module of its own so that building needs no import of the rest."""
+
+__version__ = "0.1.0"

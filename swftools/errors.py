@@ -1,0 +1,67 @@
+"""Errors: one class per mistake a user can make, each also the builtin it resembles.
+
+Catch ``SwfToolsError`` to catch them all. Every message names what is wrong, where, and what to do
+about it; a traceback that reaches a user is a bug.
+"""
+
+from __future__ import annotations
+
+
+class SwfToolsError(Exception):
+    """Something a user can mend: the message says what, where and how."""
+
+    def __str__(self) -> str:
+        # KeyError would print the repr of its message.
+        return str(self.args[0]) if self.args else ""
+
+
+class SwfFormatError(SwfToolsError, ValueError):
+    """A log's text is not Standard Workload Format; the message names file, line, field and remedy."""
+
+
+class UnreadableLogError(SwfToolsError, OSError):
+    """A log's bytes cannot be read: missing, truncated, corrupt, or larger than the limit once decompressed."""
+
+
+class ParameterError(SwfToolsError, ValueError):
+    """A parameter is unknown or outside its domain."""
+
+
+class UnknownRuleError(SwfToolsError, KeyError):
+    """A cleaning rule was asked for by a name that nothing is registered under."""
+
+
+class UtilityError(SwfToolsError, ValueError):
+    """A utility function breaks the form: first time 0, times increasing, values non-increasing and >= 0."""
+
+
+class SchemaError(SwfToolsError, ValueError):
+    """A table's columns, types or values differ from the column dictionary."""
+
+
+class CatalogError(SwfToolsError, ValueError):
+    """data_catalog.yaml is not valid; the message names the card, the key and the remedy."""
+
+
+class UnknownLogError(SwfToolsError, KeyError):
+    """A log was asked for by a name that is neither a card of the catalogue nor a file."""
+
+
+class AcquireError(SwfToolsError, OSError):
+    """A log could not be brought into the cache: address, network or checksum."""
+
+
+class StorageError(SwfToolsError, OSError):
+    """Writing or reading the data root failed: disk full, no permission, service unreachable."""
+
+
+class UnsafeNameError(SwfToolsError, ValueError):
+    """A name of a data set, version, table or log would leave the data root or cannot be a file name."""
+
+
+class VersionNotFoundError(SwfToolsError, KeyError):
+    """A data set or version was asked for that is not published under the data root."""
+
+
+class BalanceError(SwfToolsError, AssertionError):
+    """Job lines read are not the sum of jobs kept, quarantined and merged: a cleaning rule lost rows."""

@@ -1,0 +1,259 @@
+"""The header of an SWF log: its comment lines as labelled entries, in order, and the values read from them.
+
+A header is what stands behind ``;`` in a Standard Workload Format file. Nothing of it is lost: repeated
+labels, labels that no version of the format knows, continued lines and free comments are all kept in order.
+
+References
+----------
+Chapin et al. 1999 and the Parallel Workloads Archive's definition of SWF 2.2 (header comments).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from swftools.errors import SwfFormatError
+
+KNOWN_LABELS = frozenset(
+    (
+        "Version Computer Installation Acknowledge Information Conversion MaxJobs MaxRecords Preemption UnixStartTime "
+        "TimeZone TimeZoneString StartTime EndTime MaxNodes MaxProcs MaxRuntime MaxMemory AllowOveruse MaxQueues Queues "
+        "Queue MaxPartitions Partitions Partition Note Copyright"
+    ).split()
+)
+"""Labels of SWF 2.2, and the Copyright that real logs carry."""
+
+UTILITY_NOTE = "Fields after the 18th are the job's utility function: alternating time (s since submission) and value."
+"""The Note by which an extended SWF file says that its lines end in utility tuples (Lee 2009, section 2.6.1)."""
+
+_LABEL = re.compile(r"([A-Za-z][A-Za-z0-9_-]*)\s*:(?!//)\s*(.*)", re.DOTALL)
+_LEADING_INTEGER = re.compile(r"\s*([+-]?\d{1,18})")
+_LATEST = 253_402_300_799  # the last second of the year 9999
+
+
+@dataclass(frozen=True)
+class HeaderEntry:
+    """One comment of a header: a label (None for a free comment) and its text, continued lines after newlines."""
+
+    label: str | None
+    text: str
+
+
+@dataclass(frozen=True)
+class SwfHeader:
+    """The labelled comment lines of a log, in order.
+
+    Properties read the labels of SWF 2.2; each is None, empty or its documented default where the log has no
+    such label. Integers are taken from their leading digits, since logs write ``338 (batch partition)``. A
+    label that should stand once and is repeated counts by its first line.
+
+    Examples
+    --------
+    >>> header = SwfHeader.from_lines(["; MaxProcs: 1664 (72, 1368, 224)", ";Note: first", "; Note: second"])
+    >>> header.max_procs, header.notes
+    (1664, ('first', 'second'))
+    """
+
+    entries: tuple[HeaderEntry, ...] = ()
+
+    @classmethod
+    def from_lines(cls, lines: Iterable[str]) -> SwfHeader:
+        """Read a header from its comment lines, each with its leading ``;``."""
+        entries: list[HeaderEntry] = []
+        for line in lines:
+            body = line.strip().lstrip(";")
+            text = body.strip()
+            indent = len(body) - len(body.lstrip())
+            match = _LABEL.fullmatch(text)
+            if match and (match[1] in KNOWN_LABELS or indent <= 1):
+                entries.append(HeaderEntry(match[1], match[2].strip()))
+            elif text and indent > 1 and entries and entries[-1].label is not None:
+                last = entries.pop()
+                entries.append(HeaderEntry(last.label, f"{last.text}\n{text}"))
+            else:
+                entries.append(HeaderEntry(None, text))
+        return cls(tuple(entries))
+
+    def to_lines(self) -> list[str]:
+        """Return the comment lines; ``from_lines`` reads the same header back.
+
+        Raises
+        ------
+        SwfFormatError
+            An entry cannot be written so that it reads back, such as a line that looks like another label.
+        """
+        lines: list[str] = []
+        for entry in self.entries:
+            first, *rest = entry.text.split("\n")
+            if entry.label is None:
+                lines.append(f"; {first}".rstrip())
+            else:
+                lines.append(f"; {entry.label}: {first}".rstrip())
+                lines.extend(f";   {line}" for line in rest)
+        read = SwfHeader.from_lines(lines).entries
+        if read != self.entries:
+            wrong = next((e for e, back in zip(self.entries, read, strict=False) if e != back), self.entries[-1])
+            raise SwfFormatError(f"header entry {wrong} would not read back as written; give it a label or reword it")
+        return lines
+
+    def with_entry(self, label: str, text: str) -> SwfHeader:
+        """Return a header with one more entry at its end."""
+        return SwfHeader((*self.entries, HeaderEntry(label, text)))
+
+    def without_note(self, text: str) -> SwfHeader:
+        """Return a header without the Notes of exactly this text."""
+        return SwfHeader(tuple(e for e in self.entries if e != HeaderEntry("Note", text)))
+
+    def texts(self, label: str) -> tuple[str, ...]:
+        """Return the texts of every entry with a label, in order."""
+        return tuple(entry.text for entry in self.entries if entry.label == label)
+
+    def text(self, label: str) -> str | None:
+        """Return the text of the first entry with a label, or None."""
+        return next(iter(self.texts(label)), None)
+
+    def integer(self, label: str) -> int | None:
+        """Return the leading digits of the first entry with a label as an integer, or None."""
+        match = _LEADING_INTEGER.match(self.text(label) or "")
+        return int(match[1]) if match else None
+
+    @property
+    def version(self) -> str | None:
+        """Version of the format, such as ``2.2``."""
+        return self.text("Version")
+
+    @property
+    def computer(self) -> str | None:
+        """Make and model of the machine."""
+        return self.text("Computer")
+
+    @property
+    def installation(self) -> str | None:
+        """Site and machine."""
+        return self.text("Installation")
+
+    @property
+    def acknowledgements(self) -> tuple[str, ...]:
+        """People to acknowledge when the log is used."""
+        return self.texts("Acknowledge")
+
+    @property
+    def information(self) -> tuple[str, ...]:
+        """Addresses and facts."""
+        return self.texts("Information")
+
+    @property
+    def conversion(self) -> str | None:
+        """Who converted the log, and when."""
+        return self.text("Conversion")
+
+    @property
+    def copyright(self) -> str | None:
+        """Copyright and conditions of use; must be kept with every copy."""
+        return self.text("Copyright")
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Remarks."""
+        return self.texts("Note")
+
+    @property
+    def max_jobs(self) -> int | None:
+        """Jobs in the original log."""
+        return self.integer("MaxJobs")
+
+    @property
+    def max_records(self) -> int | None:
+        """Lines in this file."""
+        return self.integer("MaxRecords")
+
+    @property
+    def preemption(self) -> str | None:
+        """``No``, ``Yes``, ``Double`` or ``TS``."""
+        return self.text("Preemption")
+
+    @property
+    def max_nodes(self) -> int | None:
+        """Nodes of the machine."""
+        return self.integer("MaxNodes")
+
+    @property
+    def max_procs(self) -> int | None:
+        """Processors of the machine."""
+        return self.integer("MaxProcs")
+
+    @property
+    def max_runtime(self) -> int | None:
+        """Longest run time allowed, seconds."""
+        return self.integer("MaxRuntime")
+
+    @property
+    def max_memory(self) -> int | None:
+        """Most memory allowed, KB."""
+        return self.integer("MaxMemory")
+
+    @property
+    def allow_overuse(self) -> bool | None:
+        """Whether jobs may use more than they asked for."""
+        text = self.text("AllowOveruse")
+        return None if text is None else text.strip().lower().startswith("y")
+
+    @property
+    def unix_start_time(self) -> int | None:
+        """Second 0 of the log, in seconds since 1970-01-01 UTC; None where missing or out of the calendar."""
+        seconds = self.integer("UnixStartTime")
+        return seconds if seconds is not None and 0 < seconds <= _LATEST else None
+
+    @property
+    def start(self) -> datetime | None:
+        """Second 0 of the log as a UTC time."""
+        seconds = self.unix_start_time
+        return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+
+    @property
+    def time_zone(self) -> int | None:
+        """Offset of local time from UTC, seconds (deprecated by the format)."""
+        return self.integer("TimeZone")
+
+    @property
+    def time_zone_name(self) -> str | None:
+        """Name of the time zone (label TimeZoneString)."""
+        return self.text("TimeZoneString")
+
+    @property
+    def start_time(self) -> str | None:
+        """Start of the log, as written (label StartTime)."""
+        return self.text("StartTime")
+
+    @property
+    def end_time(self) -> str | None:
+        """Last termination in the log, as written (label EndTime)."""
+        return self.text("EndTime")
+
+    @property
+    def queues(self) -> dict[int, str]:
+        """Names of the queues by number."""
+        return _numbered(self.texts("Queue"))
+
+    @property
+    def partitions(self) -> dict[int, str]:
+        """Names of the partitions by number."""
+        return _numbered(self.texts("Partition"))
+
+    @property
+    def has_utility(self) -> bool:
+        """Whether the header says that lines end in utility tuples."""
+        return UTILITY_NOTE in self.notes
+
+
+def _numbered(texts: Iterable[str]) -> dict[int, str]:
+    """Return {number: rest of the text} of entries like ``3 normal (36 hours)``; others are passed over."""
+    named: dict[int, str] = {}
+    for text in texts:
+        match = re.match(r"(\d{1,18})\b\s*(.*)", text, re.DOTALL)
+        if match:
+            named.setdefault(int(match[1]), match[2].strip())
+    return named

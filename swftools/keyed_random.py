@@ -1,0 +1,115 @@
+"""Random numbers that depend on what they are for, not on when they are drawn.
+
+A draw is a pure function of (seed, step, job number, occurrence of that number, position of the draw), by the
+counter-based generator Philox4x64-10. So a job gets the same numbers in any order of jobs, in chunks and on
+any number of workers. The stream of one job equals numpy's
+``Philox(key=[seed, step_key(step)], counter=[0, job, occurrence, 0])``, which the tests hold against it.
+
+References
+----------
+Salmon, Moraes, Dror, Shaw 2011, "Parallel random numbers: as easy as 1, 2, 3".
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+MASK32 = np.uint64(0xFFFFFFFF)
+SHIFT32 = np.uint64(32)
+SHIFT11 = np.uint64(11)
+MULTIPLIER_0 = np.uint64(0xD2E7470EE14C6C93)
+MULTIPLIER_1 = np.uint64(0xCA5A826395121157)
+WEYL_0 = np.uint64(0x9E3779B97F4A7C15)
+WEYL_1 = np.uint64(0xBB67AE8584CAA73B)
+ONE = np.uint64(1)
+
+
+def step_key(step: str) -> int:
+    """Return the 64-bit key of a step's name, so that steps with one seed draw independently.
+
+    Examples
+    --------
+    >>> step_key("utility") == step_key("utility") != step_key("checkpoints")
+    True
+    """
+    return int.from_bytes(hashlib.blake2b(step.encode(), digest_size=8).digest(), "little")
+
+
+def stream(seed: int, step: str, job: int, occurrence: int = 0) -> npt.NDArray[np.uint64]:
+    """Return the state of a job's stream, to be advanced by ``next_uniform`` in a compiled loop.
+
+    Parameters
+    ----------
+    seed : int
+        From 0 to 2**64 - 1.
+    step : str
+        What the numbers are for.
+    job, occurrence : int
+        Key of the job.
+    """
+    state = np.zeros(STATE_LENGTH, np.uint64)
+    start_stream(state, np.uint64(seed), np.uint64(step_key(step)), job, occurrence)
+    return state
+
+
+STATE_LENGTH = 11
+"""Words of a stream's state: key (2), counter (4), four numbers at hand (4), how many of them are used (1)."""
+
+
+@njit(cache=True, nogil=True)
+def start_stream(state, seed, step, job, occurrence):  # type: ignore[no-untyped-def]
+    """Put ``state`` at the beginning of the stream of a job."""
+    state[0] = seed
+    state[1] = step
+    state[2] = np.uint64(0)
+    state[3] = np.uint64(job)
+    state[4] = np.uint64(occurrence)
+    state[5] = np.uint64(0)
+    state[10] = np.uint64(4)
+
+
+@njit(cache=True, nogil=True)
+def next_uniform(state):  # type: ignore[no-untyped-def]
+    """Return the next number of a stream, uniform on [0, 1) with 53 random bits; advances ``state``."""
+    if state[10] == np.uint64(4):
+        state[2] += ONE
+        _fill(state)
+        state[10] = np.uint64(0)
+    word = state[np.uint64(6) + state[10]]
+    state[10] += ONE
+    return np.float64(word >> SHIFT11) * (1.0 / 9007199254740992.0)
+
+
+@njit(cache=True, nogil=True)
+def next_normal(state):  # type: ignore[no-untyped-def]
+    """Return a standard normal number (Box and Muller 1958, the cosine branch); takes two uniform numbers."""
+    radius = np.sqrt(-2.0 * np.log(1.0 - next_uniform(state)))
+    return radius * np.cos(2.0 * np.pi * next_uniform(state))
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _high(a, b):  # type: ignore[no-untyped-def]
+    """Return the high 64 bits of the 128-bit product."""
+    a_low, a_high, b_low, b_high = a & MASK32, a >> SHIFT32, b & MASK32, b >> SHIFT32
+    low, middle = a_low * b_low, a_high * b_low
+    middle += low >> SHIFT32
+    other = a_low * b_high + (middle & MASK32)
+    return a_high * b_high + (middle >> SHIFT32) + (other >> SHIFT32)
+
+
+@njit(cache=True, nogil=True)
+def _fill(state):  # type: ignore[no-untyped-def]
+    """Compute the four numbers of the present counter: ten rounds of Philox4x64."""
+    key_0, key_1 = state[0], state[1]
+    x_0, x_1, x_2, x_3 = state[2], state[3], state[4], state[5]
+    for _ in range(10):
+        high_0, low_0 = _high(MULTIPLIER_0, x_0), MULTIPLIER_0 * x_0
+        high_1, low_1 = _high(MULTIPLIER_1, x_2), MULTIPLIER_1 * x_2
+        x_0, x_1, x_2, x_3 = high_1 ^ x_1 ^ key_0, low_1, high_0 ^ x_3 ^ key_1, low_0
+        key_0 += WEYL_0
+        key_1 += WEYL_1
+    state[6], state[7], state[8], state[9] = x_0, x_1, x_2, x_3

@@ -1,0 +1,1 @@
+"""Workload models: what is generated rather than read, each in a file of its own."""

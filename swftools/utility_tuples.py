@@ -1,0 +1,65 @@
+"""Utility functions as text: the alternating times and values behind the 18 fields of an extended SWF line.
+
+References
+----------
+Lee 2009, section 2.6.1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from swftools.fields import FLOAT64
+from swftools.utility_functions import UtilityFunctions, find_faults
+
+
+def parse_tuples(texts: pa.StringArray) -> tuple[UtilityFunctions, dict[int, str]]:
+    """Parse ``time value time value ...`` of many lines.
+
+    Parameters
+    ----------
+    texts : pyarrow.StringArray
+        One text a job; null is a missing function.
+
+    Returns
+    -------
+    functions : UtilityFunctions
+        One a text; missing where the text is null or wrong.
+    faults : dict of int to str
+        What is wrong, by position of the text.
+    """
+    words = pc.utf8_split_whitespace(texts)
+    counts = np.asarray(pc.fill_null(pc.list_value_length(words), 0)).astype(np.int64)
+    flat = pc.list_flatten(words)
+    try:
+        numbers = np.array(flat.cast(FLOAT64))
+    except pa.ArrowInvalid:
+        numbers = np.array([_number(word) for word in flat.to_pylist()])
+    odd = counts % 2 == 1
+    points = numbers[np.repeat(~odd, counts)].reshape(-1, 2)
+    lengths = np.where(odd, 0, counts // 2)
+    faults = find_faults(np.concatenate(([0], np.cumsum(lengths))), points[:, 0].copy(), points[:, 1].copy())
+    sound = np.ones(len(texts), bool)
+    sound[list(faults)] = False
+    points = points[np.repeat(sound, lengths)]
+    offsets = np.concatenate(([0], np.cumsum(np.where(sound, lengths, 0))))
+    faults |= {int(index): "has a time without a value" for index in np.flatnonzero(odd)}
+    return UtilityFunctions(offsets, points[:, 0].copy(), points[:, 1].copy()), faults
+
+
+def _number(word: str) -> float:
+    """Return a number, or NaN for a word that is none."""
+    try:
+        return float(word)
+    except ValueError:
+        return float("nan")
+
+
+def format_tuples(functions: UtilityFunctions) -> pa.StringArray:
+    """Return ``time value time value ...`` of each function, in digits that read back exactly; null if missing."""
+    numbers = pa.array(np.column_stack((functions.times, functions.values)).ravel())
+    words = pa.ListArray.from_arrays(pa.array(2 * functions.offsets, pa.int32()), numbers.cast(pa.string()))
+    empty = pa.array(np.diff(functions.offsets) == 0)
+    return pc.if_else(empty, pa.scalar(None, pa.string()), pc.binary_join(words, " "))
