@@ -1,0 +1,278 @@
+"""The catalogue of source logs and published data sets: read ``data_catalog.yaml`` and check all of it.
+
+Three passes over one file: its YAML (``strict_yaml``), the types of each card (``cards``, by pydantic) and what
+only several keys or cards together can break (here). Everything found is reported at once, each with its line,
+card, key and remedy.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, get_args, get_origin, get_type_hints
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+
+from pipelines.cards import (
+    RESOURCES,
+    Catalog,
+    CleaningStep,
+    DataSetCard,
+    FilterCard,
+    LogCard,
+    MachineCard,
+    QueueCard,
+    RanksCard,
+    did_you_mean,
+)
+from pipelines.strict_yaml import KeyPath, read_yaml
+from swftools.errors import CatalogError
+
+__all__ = [
+    "RESOURCES",
+    "Catalog",
+    "CleaningStep",
+    "DataSetCard",
+    "FilterCard",
+    "LogCard",
+    "MachineCard",
+    "QueueCard",
+    "RanksCard",
+    "read_catalog",
+]
+
+INHERITED = frozenset(
+    {"producer", "acknowledgement", "citation", "licence", "format", "machine", "queues", "alternatives"}
+    | {"published_filters", "cleaning"}
+)
+"""The keys that a log's card takes from the card it is ``based_on``."""
+
+Problem = tuple[KeyPath, str]
+
+
+def read_catalog(path: str | Path | None = None) -> Catalog:
+    """Read and check a catalogue.
+
+    Parameters
+    ----------
+    path : str or Path, optional
+        A file like ``data_catalog.yaml``; by default the one that is shipped with the package.
+
+    Raises
+    ------
+    CatalogError
+        The file cannot be read or is not valid; the message lists every problem.
+
+    Examples
+    --------
+    >>> read_catalog().log("CTC-SP2-1996-3.1-cln").machine.processors
+    430
+    """
+    source = RESOURCES / "data_catalog.yaml" if path is None else Path(path)
+    try:
+        data = source.read_bytes()
+    except OSError as error:
+        raise CatalogError(f"{source}: {error.strerror or error}; check the path of the catalogue") from error
+    content = read_yaml(data)
+    catalog, problems = None, content.problems
+    if not problems:
+        catalog, problems = _build(content.value)
+    elif isinstance(content.value, dict):
+        problems = problems + _build(content.value)[1]
+    if catalog is None or problems:
+        placed = sorted((content.line_of(where) or 1, " > ".join(map(str, where)), what) for where, what in problems)
+        raise CatalogError(_report(str(source), placed))
+    return catalog
+
+
+def _report(source: str, placed: list[tuple[int, str, str]]) -> str:
+    """Write the message: one problem in one line, several below each other."""
+    lines = [f"line {line}: {f'{where}: ' if where else ''}{what}" for line, where, what in placed]
+    return f"{source}, {lines[0]}" if len(lines) == 1 else "\n  ".join([f"{source}: {len(lines)} problems", *lines])
+
+
+def _build(raw: Any) -> tuple[Catalog | None, list[Problem]]:
+    """Check the types of all cards and what lies between them; return the catalogue unless a type is wrong."""
+    if not isinstance(raw, dict):
+        found = "the file is empty" if raw is None else f"the file is a {type(raw).__name__}"
+        return None, [((), f"{found}; it must be a mapping with the key logs, see data_catalog.yaml of this package")]
+    own = _mapping(raw.get("logs"))
+    complete = raw | {"logs": _with_inherited(own)} if "logs" in raw and isinstance(raw["logs"], dict) else raw
+    problems = [*_between_cards(raw, _mapping(complete.get("logs")))]
+    try:
+        return TypeAdapter(Catalog).validate_python(complete), problems
+    except ValidationError as error:
+        problems += [
+            (_path(details), _message(details))
+            for details in error.errors(include_url=False)
+            if not _told_elsewhere(details["loc"], own)
+        ]
+        return None, problems
+
+
+def _mapping(value: Any) -> dict[Any, Any]:
+    """Return a value that should be a mapping; empty if it is not, which the types report."""
+    return value if isinstance(value, dict) else {}
+
+
+def _with_inherited(own: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Give each log's card its name and what it takes from the card that it is based on."""
+    complete: dict[Any, Any] = {}
+    for name, card in own.items():
+        complete[name] = card
+        if isinstance(card, dict):
+            based_on = card.get("based_on")
+            base = _mapping(own.get(based_on)) if isinstance(based_on, str) else {}
+            complete[name] = {key: base[key] for key in INHERITED if key in base} | card | {"name": name}
+    return complete
+
+
+def _told_elsewhere(loc: KeyPath, own: Mapping[Any, Any]) -> bool:
+    """Tell whether an error is in what a log's card inherited, or in the name it was given here."""
+    if len(loc) < 3 or loc[0] != "logs":
+        return False
+    card = _mapping(own.get(loc[1]))
+    return loc[2] == "name" or ("based_on" in card and loc[2] in INHERITED and loc[2] not in card)
+
+
+def _path(details: ErrorDetails) -> KeyPath:
+    """Return where an error is in the file: pydantic marks a key, and goes through ``parameters``, on its own."""
+    return tuple(key for key in details["loc"] if key not in ("[key]", "parameters"))
+
+
+def _message(details: ErrorDetails) -> str:
+    """Say an error of pydantic's as a remedy."""
+    kind, given = details["type"], f"not {details['input']!r:.80}"
+    if kind == "missing":
+        return "missing; add it"
+    if kind == "unexpected_keyword_argument":
+        known = [name for name in _keys_at(details["loc"][:-1]) if name != "name" or len(details["loc"]) != 3]
+        return f"unknown key{did_you_mean(details['loc'][-1], known) or '; known are ' + ', '.join(known)}"
+    if kind == "value_error":
+        return str(details["ctx"]["error"])
+    if kind in ("dataclass_type", "dict_type"):
+        return f"should be a mapping (KEY: VALUE), {given}"
+    if kind == "tuple_type":
+        return f"should be a list (- ITEM), {given}"
+    if kind == "string_pattern_mismatch":
+        return f"should be 64 lower-case hexadecimal digits (gzip -dc LOG | sha256sum), {given}"
+    quotes = "; put it in quotes" if kind == "string_type" and details["input"] is not None else ""
+    return f"{re.sub('^(Input|String) ', '', details['msg'])}, {given}{quotes}"
+
+
+def _keys_at(loc: KeyPath) -> list[str]:
+    """Return the keys that a card may have at a place of the file."""
+    kind: Any = Catalog
+    for key in loc:
+        if dataclasses.is_dataclass(kind):
+            kind = get_type_hints(kind)[key]
+        elif get_origin(kind) is tuple:
+            kind = get_args(kind)[0]
+        else:
+            kind = get_args(kind)[-1]
+    return [item.name for item in dataclasses.fields(kind)]
+
+
+def _between_cards(raw: Mapping[Any, Any], complete: Mapping[Any, Any]) -> Iterator[Problem]:
+    """Yield what is wrong between keys or cards; values of a wrong type are passed over."""
+    logs = _mapping(raw.get("logs"))
+    for kind in ("logs", "data_sets"):
+        yield from _equal_but_for_case(kind, _mapping(raw.get(kind)))
+    first_with: dict[str, Any] = {}
+    for name, card in logs.items():
+        if not isinstance(card, dict):
+            continue
+        where = ("logs", name)
+        if "name" in card:
+            yield (*where, "name"), "unknown key; the card's own key is its name"
+        if "url" in card and "file" in card:
+            yield (*where, "file"), "the card has a url too; keep one of them"
+        yield from _based_on(name, card, logs)
+        sha256 = card.get("sha256")
+        if isinstance(sha256, str) and first_with.setdefault(sha256, name) != name:
+            yield (*where, "sha256"), f"the same as in card {first_with[sha256]!r}; a text has one card"
+        queues = _mapping(card.get("queues"))
+        yield from _ranks((*where, "queues"), queues)
+        all_queues = _mapping(_mapping(complete.get(name)).get("queues"))
+        for label, ranking in _mapping(card.get("alternatives")).items():
+            yield from _alternative((*where, "alternatives", label), _mapping(ranking), list(all_queues))
+    for name, card in _mapping(raw.get("data_sets")).items():
+        log = _mapping(card).get("log")
+        if isinstance(log, str) and log not in logs:
+            yield ("data_sets", name, "log"), f"there is no card {log!r} under logs{did_you_mean(log, logs)}"
+
+
+def _equal_but_for_case(kind: str, cards: Mapping[Any, Any]) -> Iterator[Problem]:
+    """Yield names that would be one file on a file system that does not tell cases apart."""
+    first_with: dict[str, Any] = {}
+    for name in cards:
+        if first_with.setdefault(str(name).casefold(), name) != name:
+            yield (kind, name), f"differs from {first_with[str(name).casefold()]!r} only in case; rename it"
+
+
+def _based_on(name: Any, card: Mapping[Any, Any], logs: Mapping[Any, Any]) -> Iterator[Problem]:
+    base = card.get("based_on")
+    if not isinstance(base, str):
+        return
+    if base not in logs or base == name:
+        others = [other for other in logs if other != name]
+        yield ("logs", name, "based_on"), f"there is no other card {base!r} under logs{did_you_mean(base, others)}"
+    elif "based_on" in _mapping(logs[base]):
+        yield ("logs", name, "based_on"), f"card {base!r} is itself based on another; name that one"
+
+
+def _rank(value: Any) -> int | None:
+    """Return a valid rank, None for anything else."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _ranks(where: KeyPath, queues: Mapping[Any, Any]) -> Iterator[Problem]:
+    """Yield ranks that several queues hold without saying so, that no queue owns, or that have gaps."""
+    holders: dict[int, list[Any]] = defaultdict(list)
+    for number, queue in queues.items():
+        rank = _rank(_mapping(queue).get("priority_rank"))
+        if rank is not None:
+            holders[rank].append(number)
+    for rank, numbers in holders.items():
+        owners = [number for number in numbers if _mapping(queues[number]).get("shared_rank") is not True]
+        for number in owners[1:]:
+            yield (
+                (*where, number, "priority_rank"),
+                f"rank {rank} is queue {owners[0]}'s too; give another, or declare it with shared_rank: true",
+            )
+        if not owners:
+            yield (
+                (*where, numbers[0], "shared_rank"),
+                f"no queue owns rank {rank}; leave shared_rank out at one of the queues {', '.join(map(str, numbers))}",
+            )
+    if sum(map(len, holders.values())) == len(queues):
+        yield from _gaps(where, holders)
+
+
+def _alternative(where: KeyPath, ranking: Mapping[Any, Any], queues: list[Any]) -> Iterator[Problem]:
+    """Yield what is wrong with an alternative ranking of these queues."""
+    given = _mapping(ranking.get("priority_ranks"))
+    other = _rank(ranking.get("other_queues"))
+    first_with: dict[int, Any] = {}
+    for number, value in given.items():
+        rank = _rank(value)
+        if number not in queues:
+            yield (*where, "priority_ranks", number), f"the card has no queue {number}"
+        if rank is not None and first_with.setdefault(rank, number) != number:
+            yield (*where, "priority_ranks", number), f"rank {rank} is queue {first_with[rank]}'s too; give another"
+    unnamed = [number for number in queues if number not in given]
+    if unnamed and "other_queues" not in ranking:
+        listed = ", ".join(map(str, unnamed))
+        yield where, f"no rank for the queues {listed}; name them in priority_ranks or add other_queues"
+    if all(_rank(value) is not None for value in given.values()):
+        yield from _gaps(where, set(first_with) | ({other} if other is not None else set()))
+
+
+def _gaps(where: KeyPath, ranks: Mapping[int, Any] | set[int]) -> Iterator[Problem]:
+    if sorted(ranks) != list(range(len(ranks))):
+        listed = ", ".join(map(str, sorted(ranks)))
+        yield where, f"the ranks are {listed}; they should be 0 to {len(ranks) - 1} without gaps, 0 the highest"

@@ -1,0 +1,51 @@
+"""Names on the data root: those that the store itself uses, and which ones users may give."""
+
+from __future__ import annotations
+
+import re
+
+from swftools.errors import UnsafeNameError
+
+LATEST = "latest"
+"""The file of a data set that names one of its versions."""
+
+CATALOG = "catalog.yaml"
+"""The generated catalogue of the whole root."""
+
+MANIFEST = "manifest.json"
+"""A directory of files is a version once it holds this one."""
+
+PENDING = ".pending-latest"
+"""Becomes visible together with a version and goes when `latest` and the catalogue have followed."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,127}")
+_RESERVED = {LATEST, CATALOG, MANIFEST}
+
+
+def check_name(name: str, what: str) -> str:
+    """Return a name that is safe as one part of a path below the data root.
+
+    Parameters
+    ----------
+    name : str
+        Name of a data set, version, table or file.
+    what : str
+        Which of these it is, for the message.
+
+    Raises
+    ------
+    UnsafeNameError
+        The name could leave the root, hide, or be mistaken for a file of the store.
+    """
+    if not is_name(name):
+        raise UnsafeNameError(
+            f"{what} {name!r}: use at most 128 letters, digits and . _ + - that begin with a letter or digit, "
+            f"without '..', and none of {', '.join(sorted(_RESERVED))}"
+        )
+    return name
+
+
+def is_name(name: str) -> bool:
+    """Return whether ``check_name`` accepts a name."""
+    # Lower case, because file systems of macOS take LATEST for latest.
+    return bool(_NAME.fullmatch(name)) and ".." not in name and name.lower() not in _RESERVED
