@@ -1,0 +1,188 @@
+"""BuildAugmentedTrace: publish the cleaned, augmented trace of a log as a version of a data set."""
+
+from __future__ import annotations
+
+import logging
+import platform
+import tempfile
+from importlib.metadata import version as installed_version
+from pathlib import Path
+from typing import Any
+
+import luigi
+import pyarrow as pa
+
+from pipelines.augmentation import AUGMENTATIONS, Augmentation, ParametersParameter, find_augmentation
+from pipelines.keys import MISSING_INPUT, content_key
+from pipelines.names import check_name
+from pipelines.store import DataRoot
+from pipelines.targets import VersionTarget
+from pipelines.traces import CleanTrace, RulesTask
+from swftools._version import __version__
+from swftools.errors import SchemaError
+from swftools.fields import SCHEMA_VERSION, arrow_schema
+from swftools.swf import write_swf
+from swftools.tables import read_table, to_pandas
+from swftools.trace import Trace
+
+progress = logging.getLogger("pipelines")
+
+_SOFTWARE = ("numba", "numpy", "pandas", "pyarrow")
+
+
+class AugmentParameter(luigi.Parameter):
+    """Names of augmentations, separated by commas."""
+
+    def normalize(self, value: Any) -> str:
+        """Return the names in the registry's order, each once.
+
+        Raises
+        ------
+        ParameterError
+            A name is unknown.
+        """
+        names = value.split(",") if isinstance(value, str) else list(value)
+        wanted = {name.strip() for name in names if name.strip()}
+        for name in wanted:
+            find_augmentation(name)
+        return ",".join(name for name in AUGMENTATIONS if name in wanted)
+
+
+class BuildAugmentedTrace(RulesTask):
+    """Publish a log as a cleaned, augmented, versioned data set.
+
+    Reads the cleaned trace and the columns of each augmentation; writes
+    ``<data root>/<data set>/<version>/`` with the tables jobs, quarantine, merged, repairs and cleaning_report,
+    an extended SWF file and a manifest, and moves ``latest``; complete when that version is published.
+    """
+
+    code_version = 1
+    augment = AugmentParameter(
+        default="utility", description=f"augmentations, separated by commas: {', '.join(AUGMENTATIONS)}"
+    )
+    seed = luigi.IntParameter(default=0, description="seed of every random draw")
+    parameters = ParametersParameter(default="{}", description="parameters by augmentation: JSON, or a file's path")
+    data_set = luigi.Parameter(default="", description="name to publish under; default: the log's name")
+
+    @property
+    def data_set_name(self) -> str:
+        """Name of the data set."""
+        return check_name(self.data_set or self.found.name, "data set")
+
+    @property
+    def augmentations(self) -> list[Augmentation]:
+        """The tasks of the augmentations asked for."""
+        return [self.clone(AUGMENTATIONS[name]) for name in self.augment.split(",") if name]
+
+    @property
+    def version(self) -> str:
+        """Content key of the version."""
+        inputs = {
+            "trace": self.clone(CleanTrace).key,
+            "augmentations": {task.name: task.key for task in self.augmentations},
+            "schema_version": SCHEMA_VERSION,
+            "card": self._card(),
+        }
+        return content_key("build", self.code_version, inputs)
+
+    def requires(self) -> list[luigi.Task]:
+        """Require the cleaned trace and every augmentation."""
+        return [self.clone(CleanTrace), *self.augmentations]
+
+    def output(self) -> VersionTarget:
+        """Return the version to be published."""
+        return VersionTarget(DataRoot.open(self.data_root), self.data_set_name, self.version)
+
+    def complete(self) -> bool:
+        """Whether the version is published; a log that is not there has none."""
+        return self.version != MISSING_INPUT and bool(self.output().exists())
+
+    def run(self) -> None:
+        """Assemble the tables and publish them."""
+        cleaned = self.clone(CleanTrace)
+        directory = cleaned.output().path
+        tables = {
+            name: read_table(directory / f"{name}.parquet", name)
+            for name in ("jobs", "quarantine", "cleaning_report", "repairs", "merged")
+        }
+        for task in self.augmentations:
+            tables["jobs"] = _with_columns(tables["jobs"], read_table(task.path, task.name), task.name)
+        trace = cleaned.load()
+        trace = trace.with_jobs(to_pandas(tables["jobs"], "jobs"))
+        target = self.output()
+        with tempfile.TemporaryDirectory() as folder:
+            swf = Path(folder) / f"{self.data_set_name}.swf.gz"
+            write_swf(trace, swf)
+            target.root.publish(
+                target.data_set, target.version, tables, manifest=self._manifest(trace), files={swf.name: swf}
+            )
+
+    def _manifest(self, trace: Trace) -> dict[str, Any]:
+        """Return what determines the content and what a user of it must know."""
+        cleaned = self.clone(CleanTrace)
+        stages = [cleaned.requires(), cleaned, *self.augmentations, self]
+        return {
+            **self._card(),
+            "log": {"key": self.log_key, **trace.provenance},
+            "header": trace.header.to_lines(),
+            "machine_processors": trace.processors,
+            "parameters": {
+                "rules": cleaned.plan,
+                **{task.name: task.own_parameters for task in self.augmentations},
+            },
+            "seed": self.seed,
+            "code_versions": {stage.get_task_family(): stage.code_version for stage in stages},
+            "software": {
+                "swftools": __version__,
+                "python": platform.python_version(),
+                **{name: installed_version(name) for name in _SOFTWARE},
+            },
+        }
+
+    def _card(self) -> dict[str, Any]:
+        """Return what the log's card says to every user of the data."""
+        card = self.found.card
+        if card is None:
+            return {"licence": "none stated: the log has no card"}
+        return {
+            "title": card.title,
+            "licence": card.licence,
+            "acknowledgement": card.acknowledgement,
+            "citation": card.citation,
+            "source_url": card.url,
+            "anomalies": list(card.anomalies),
+        }
+
+
+def _with_columns(jobs: pa.Table, columns: pa.Table, name: str) -> pa.Table:
+    """Return the jobs with the columns of an augmentation, which must be of the very same jobs."""
+    keys = ["job_number", "job_occurrence"]
+    if not jobs.select(keys).equals(columns.select(keys)):
+        raise SchemaError(f"augmentation {name!r} is not of these jobs; remove its directory and run again")
+    joined = {column: jobs[column] for column in jobs.column_names} | {
+        column: columns[column] for column in columns.column_names if column not in keys
+    }
+    schema = arrow_schema("jobs", joined)
+    return pa.Table.from_arrays([joined[field.name] for field in schema], schema=schema)
+
+
+@BuildAugmentedTrace.event_handler(luigi.Event.SUCCESS)
+def _say_published(task: BuildAugmentedTrace) -> None:
+    _say(task, "published")
+
+
+@BuildAugmentedTrace.event_handler(luigi.Event.DEPENDENCY_PRESENT)
+def _say_complete(task: BuildAugmentedTrace) -> None:
+    _say(task, "already complete")
+
+
+def _say(task: BuildAugmentedTrace, what: str) -> None:
+    """Print where the data is and how to read it."""
+    path = task.output().path
+    print(  # noqa: T201 (this is the task's answer to its user)
+        f"{what}: data set {task.data_set_name}, version {task.version}\n"
+        f"  {path}\n"
+        "read it with\n"
+        "  import pandas as pd\n"
+        f'  jobs = pd.read_parquet("{path}/jobs")'
+    )

@@ -1,0 +1,100 @@
+"""What a published version says of itself: ``manifest.json``, a function of the content alone."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from swftools.errors import ParameterError
+from swftools.fields import Field, table_fields
+
+
+def describe_table(data: pa.Table, table: str) -> dict[str, Any]:
+    """Return the manifest's entry of a table: rows, and the type, meaning and statistics of each column.
+
+    Parameters
+    ----------
+    data : pyarrow.Table
+        A table that ``swftools.tables.check_table`` accepts, one chunk a column.
+    table : str
+        Name of the table in the column dictionary.
+    """
+    fields = table_fields(table)
+    columns = {name: _describe_column(data[name], fields[name]) for name in data.column_names}
+    return {"rows": data.num_rows, "columns": columns}
+
+
+def _describe_column(column: pa.ChunkedArray, field: Field) -> dict[str, Any]:
+    """Return type, meaning and statistics of a column; text and lists have no extremes."""
+    described: dict[str, Any] = {
+        "type": str(field.type),
+        "unit": field.unit,
+        "meaning": field.meaning,
+        "missing": field.missing,
+        "nulls": column.null_count,
+    }
+    if pa.types.is_string(field.type) or pa.types.is_nested(field.type):
+        return described
+    described |= {name: _json_value(value) for name, value in pc.min_max(column).as_py().items()}
+    if pa.types.is_integer(field.type) or pa.types.is_floating(field.type):
+        described["mean"] = _json_value(pc.mean(column).as_py())
+    return described
+
+
+def _json_value(value: Any) -> Any:
+    """Return a statistic as JSON can hold it; the mean of very large numbers is infinite."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def describe_file(path: Path) -> dict[str, Any]:
+    """Return the manifest's entry of a file: hash and size."""
+    with path.open("rb") as file:
+        return {"sha256": hashlib.file_digest(file, "sha256").hexdigest(), "bytes": path.stat().st_size}
+
+
+def manifest_bytes(record: Mapping[str, Any], what: str) -> bytes:
+    """Write a manifest as JSON; equal records give equal bytes.
+
+    Parameters
+    ----------
+    record : mapping
+        The whole manifest.
+    what : str
+        Whose it is, for the message.
+
+    Raises
+    ------
+    ParameterError
+        It holds something that JSON cannot, such as NaN.
+    """
+    try:
+        return (json.dumps(record, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n").encode()
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"manifest of {what}: {error}; give it text, finite numbers, lists and mappings") from None
+
+
+def parse_manifest(content: bytes, data_set: str, version: str) -> dict[str, Any]:
+    """Read a manifest.
+
+    Raises
+    ------
+    ValueError
+        It is damaged, or that of another version; the message is a part of a sentence.
+    """
+    manifest = json.loads(content)
+    if not isinstance(manifest, dict) or not all(isinstance(manifest.get(key), dict) for key in ("tables", "files")):
+        raise ValueError("without tables and files")
+    owner = f"{manifest.get('data_set')}/{manifest.get('version')}"
+    if owner != f"{data_set}/{version}":
+        raise ValueError(f"that of {owner}")
+    return manifest

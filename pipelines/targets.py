@@ -1,0 +1,85 @@
+"""Targets: outputs of stages that appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import luigi
+
+from pipelines.store import DataRoot
+from swftools.errors import StorageError
+
+
+class DirectoryTarget(luigi.Target):
+    """A directory that a stage fills under another name and that appears by one rename.
+
+    Two runs may fill it at once; the first to finish wins, and the other's equal output is dropped.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def exists(self) -> bool:
+        """Whether the directory has appeared."""
+        return self.path.is_dir()
+
+    @contextmanager
+    def fill(self) -> Iterator[Path]:
+        """Give a directory to write to; on success it takes its place, on failure it is removed.
+
+        Raises
+        ------
+        StorageError
+            Writing failed, such as on a full disk.
+        """
+        temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+        try:
+            temporary.mkdir(parents=True)
+            self._remove_debris()
+            yield temporary
+            try:
+                temporary.rename(self.path)
+            except OSError:
+                if not self.exists():
+                    raise
+        except OSError as error:
+            if isinstance(error, StorageError):
+                raise
+            raise StorageError(
+                f"{self.path}: {error.strerror or error}; nothing was kept of this stage. "
+                "Free space or mend the permissions, and run again"
+            ) from error
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+    def _remove_debris(self) -> None:
+        """Remove what processes that are no more left half filled."""
+        for other in self.path.parent.glob(f".{self.path.name}.*.*"):
+            process = int(other.name.split(".")[-2])
+            try:
+                os.kill(process, 0)
+            except ProcessLookupError:
+                shutil.rmtree(other, ignore_errors=True)
+            except PermissionError:
+                continue
+
+
+class VersionTarget(luigi.Target):
+    """A published version of a data set."""
+
+    def __init__(self, root: DataRoot, data_set: str, version: str) -> None:
+        self.root, self.data_set, self.version = root, data_set, version
+
+    @property
+    def path(self) -> str:
+        """Path or URI of the version."""
+        return self.root.path(self.data_set, self.version)
+
+    def exists(self) -> bool:
+        """Whether the version is published whole."""
+        return self.root.is_published(self.data_set, self.version)

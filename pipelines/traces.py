@@ -1,0 +1,141 @@
+"""ParseLog and CleanTrace: from a log's text to a cleaned trace."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import luigi
+
+from pipelines.acquire import AcquireLog, LogTask
+from pipelines.keys import canonical_json, content_key
+from pipelines.targets import DirectoryTarget
+from swftools.cleaning import clean, resolve_rules
+from swftools.errors import ParameterError, SwfFormatError
+from swftools.swf import read_swf
+from swftools.tables import to_arrow, write_table
+from swftools.trace import Trace
+from swftools.trace_files import load_trace, save_trace
+
+
+class ParseLog(LogTask):
+    """Read a log's text into a trace, and put aside the lines that are not jobs.
+
+    Reads the acquired log; writes ``<work root>/parsed/<key>/``; complete when that exists.
+    """
+
+    code_version = 1
+
+    @property
+    def key(self) -> str:
+        """Content key of the output."""
+        card = self.found.card
+        machine = card.machine.processors if card else None
+        return content_key("parse", self.code_version, {"log": self.log_key, "machine_processors": machine})
+
+    def requires(self) -> AcquireLog:
+        """Require the log's text."""
+        task: AcquireLog = self.clone(AcquireLog)
+        return task
+
+    def output(self) -> DirectoryTarget:
+        """Return the directory of the trace."""
+        return self.directory("parsed", self.key)
+
+    def run(self) -> None:
+        """Read the log."""
+        found = self.found
+        trace = read_swf(self.requires().path)
+        if not len(trace) and len(trace.quarantine):
+            first = trace.quarantine.iloc[0]
+            raise SwfFormatError(
+                f"{found.path or found.name}: not one of {len(trace.quarantine)} lines is a job; line "
+                f"{first['line_number']}: {first['reason']}: {first['text'][:80]!r}; is this a log in SWF?"
+            )
+        provenance = {**trace.provenance, "name": found.name}
+        machine = found.card.machine.processors if found.card else None
+        with self.output().fill() as directory:
+            save_trace(replace(trace, machine_processors=machine, provenance=provenance), directory)
+
+
+class RulesParameter(luigi.Parameter):
+    """Cleaning rules as names separated by commas, or as a JSON list; empty: the card's, else the default rules."""
+
+    def normalize(self, value: Any) -> str:
+        """Return the rules as canonical JSON; empty stays empty.
+
+        Raises
+        ------
+        ParameterError, UnknownRuleError
+            A rule is unknown or malformed.
+        """
+        if not value:
+            return ""
+        rules = value
+        if isinstance(value, str):
+            try:
+                rules = json.loads(value) if value.lstrip().startswith("[") else value.replace(" ", "").split(",")
+            except json.JSONDecodeError as error:
+                raise ParameterError(f"rules={value!r} is not JSON: {error}") from error
+        resolve_rules(rules)
+        return canonical_json(list(rules))
+
+
+class RulesTask(LogTask):
+    """What the stages from cleaning on have in common: the rules."""
+
+    rules = RulesParameter(
+        default="",
+        description="cleaning rules: names separated by commas, or a JSON list; default: the card's, else 'default'",
+    )
+
+
+class CleanTrace(RulesTask):
+    """Clean a trace by named rules.
+
+    Reads the parsed trace, and the log's text for the lines that it quarantines; writes
+    ``<work root>/cleaned/<key>/`` with the trace and the tables cleaning_report, repairs and merged; complete
+    when that exists.
+    """
+
+    code_version = 1
+
+    @property
+    def plan(self) -> list[Any]:
+        """The rules to apply, as name and parameters."""
+        if self.rules:
+            chosen: list[Any] = json.loads(self.rules)
+        else:
+            card = self.found.card
+            steps = card.cleaning if card else ()
+            chosen = [{"rule": step.rule, **step.parameters} if step.parameters else step.rule for step in steps]
+        return [{"rule": name, **parameters} for name, _, parameters in resolve_rules(chosen or None)]
+
+    @property
+    def key(self) -> str:
+        """Content key of the output."""
+        return content_key("clean", self.code_version, {"trace": self.requires().key, "rules": self.plan})
+
+    def requires(self) -> ParseLog:
+        """Require the parsed trace."""
+        task: ParseLog = self.clone(ParseLog)
+        return task
+
+    def output(self) -> DirectoryTarget:
+        """Return the directory of the trace."""
+        return self.directory("cleaned", self.key)
+
+    def run(self) -> None:
+        """Clean the trace."""
+        parsed = self.requires()
+        trace, report = clean(load_trace(parsed.output().path, parsed.requires().path), self.plan)
+        tables = {"cleaning_report": report.steps, "repairs": report.repairs, "merged": report.merged}
+        with self.output().fill() as directory:
+            save_trace(trace, directory)
+            for table, frame in tables.items():
+                write_table(to_arrow(frame, table), directory / f"{table}.parquet", table)
+
+    def load(self) -> Trace:
+        """Return the cleaned trace."""
+        return load_trace(self.output().path)
