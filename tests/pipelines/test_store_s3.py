@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,43 +13,16 @@ from pipelines.names import MANIFEST, PENDING
 from pipelines.storage import S3Storage
 from pipelines.store import DataRoot, Publication
 from swftools.errors import ParameterError, SchemaError, StorageError, UnsafeNameError, VersionNotFoundError
+from tests.pipelines.conftest import BUCKET
 from tests.pipelines.store_samples import contents as local_contents
 from tests.pipelines.store_samples import jobs
 
-moto = pytest.importorskip("moto.server")
-
-BUCKET = "published-traces"
 RECORD = {"licence": "none stated", "parameters": {"seed": 7}}
 
 
 def publish(root: DataRoot, version: str, rows: int = 3, files: dict[str, Path] | None = None) -> Publication:
     """Publish a small version."""
     return root.publish("sdsc", version, {"jobs": jobs(rows)}, manifest=RECORD, files=files or {})
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    """Serve S3 on a free port of loopback."""
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
-
-
-@pytest.fixture
-def bucket(server: str, monkeypatch: pytest.MonkeyPatch) -> fs.S3FileSystem:
-    """Make an empty bucket, and an environment in which it is the only one that can be reached."""
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    monkeypatch.setenv("AWS_ENDPOINT_URL", server)
-    s3 = fs.S3FileSystem(endpoint_override=server, allow_bucket_creation=True, allow_bucket_deletion=True)
-    s3.create_dir(BUCKET)
-    s3.delete_dir_contents(BUCKET)
-    return s3
 
 
 @pytest.fixture

@@ -1,0 +1,57 @@
+# Two commands for users: "make augment" and "make test". Both make a virtual environment first.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+WORKERS ?= 2
+
+.PHONY: augment test lint types unit end-to-end benchmark schemas clean
+
+augment: $(VENV)/.installed
+	$(BIN)/luigi --module pipelines BuildAugmentedTrace
+
+test: lint types unit end-to-end
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/python -m swftools.schemas --check
+
+types: $(VENV)/.installed-dev
+	$(BIN)/mypy
+
+unit: $(VENV)/.installed-dev
+	$(BIN)/pytest -n $(WORKERS)
+
+# What a user does first, in a directory of its own: publish, find it complete, and read it.
+end-to-end: $(VENV)/.installed-dev
+	rm -rf build/end-to-end
+	mkdir -p build/end-to-end
+	cd build/end-to-end && $(abspath $(BIN))/luigi --module pipelines BuildAugmentedTrace
+	cd build/end-to-end && $(abspath $(BIN))/luigi --module pipelines BuildAugmentedTrace | grep "already complete"
+	cd build/end-to-end && $(abspath $(BIN))/python $(abspath examples/read_data_set.py)
+	cd build/end-to-end && $(abspath $(BIN))/swftools verify SDSC-BLUE-2000-4.2-cln-5000-9999
+
+# Off by default: figures depend on the machine. SWFTOOLS_SHARED names the folder with the full logs.
+benchmark: $(VENV)/.installed-dev
+	$(BIN)/pytest tests/benchmark --benchmark-enable --benchmark-only -p no:xdist
+
+schemas: $(VENV)/.installed-dev
+	$(BIN)/python -m swftools.schemas
+
+$(VENV)/.made:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "swftools needs Python 3.11 or later: make PYTHON=python3.11 ...")'
+	$(PYTHON) -m venv $(VENV)
+	touch $@
+
+$(VENV)/.installed: $(VENV)/.made setup.cfg constraints.txt
+	$(PIP) install --quiet --constraint constraints.txt --editable .
+	touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.made setup.cfg constraints.txt
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $@ $(VENV)/.installed
+
+clean:
+	rm -rf $(VENV) build data *.egg-info .mypy_cache .pytest_cache .ruff_cache

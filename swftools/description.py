@@ -1,0 +1,78 @@
+"""What a log holds, in figures: the table behind ``swftools describe``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from swftools.fields import SWF_NAMES
+from swftools.trace import Trace
+
+DAY = 86_400.0
+
+
+def describe(trace: Trace) -> dict[str, Any]:
+    """Describe a trace in figures, as plain values that JSON holds.
+
+    Parameters
+    ----------
+    trace : Trace
+        As read or cleaned.
+
+    Returns
+    -------
+    dict
+        Jobs, quarantined lines, machine, period, users, offered load, medians of the chief times, jobs by
+        queue and status, and how many values each column lacks. Figures that the log does not allow are None.
+
+    Notes
+    -----
+    Offered load is the sum of width x run time of the jobs that have both, over processors x (last minus
+    first submission). Times are seconds.
+
+    Examples
+    --------
+    >>> trace = Trace.from_columns(machine_processors=4, job_number=[1, 2], submit_time=[0, 100],
+    ...                            run_time=[100, 100], requested_processors=[2, 1])
+    >>> describe(trace)["offered_load"]
+    0.75
+    """
+    arrays, jobs = trace.arrays, trace.jobs
+    submit = arrays.submit_time[~np.isnan(arrays.submit_time)]
+    span = float(submit.max() - submit.min()) if len(submit) else 0.0
+    ran = (arrays.width > 0) & ~np.isnan(arrays.run_time)
+    work = float((arrays.width[ran] * arrays.run_time[ran]).sum())
+    queues = trace.header.queues
+    by_queue = {int(queue): int(count) for queue, count in jobs["queue_id"].value_counts().sort_index().items()}
+    return {
+        "name": trace.provenance.get("name"),
+        "sha256": trace.provenance.get("sha256"),
+        "computer": trace.header.computer,
+        "installation": trace.header.installation,
+        "acknowledgement": list(trace.header.acknowledgements),
+        "jobs": len(trace),
+        "quarantined_lines": len(trace.quarantine),
+        "processors": trace.processors,
+        "start": trace.header.start.isoformat() if trace.header.start else None,
+        "days": round(span / DAY, 2),
+        "users": int(jobs["user_id"].nunique()),
+        "offered_load": round(work / (trace.processors * span), 4) if trace.processors and span else None,
+        "cancelled": int((arrays.status == 5).sum()),
+        "without_run_time": int(np.isnan(arrays.run_time).sum()),
+        "over_request": int((arrays.run_time > arrays.requested_time).sum()),
+        "mean_width": _rounded(np.mean, arrays.width[arrays.width > 0]),
+        "median_interarrival_time": _rounded(np.median, np.diff(np.sort(submit))),
+        "median_wait_time": _rounded(np.median, arrays.wait_time),
+        "median_run_time": _rounded(np.median, arrays.run_time),
+        "median_requested_time": _rounded(np.median, arrays.requested_time),
+        "jobs_by_queue": {f"{queue} {queues.get(queue, '')}".strip(): count for queue, count in by_queue.items()},
+        "jobs_by_status": {str(status): int(n) for status, n in jobs["status"].value_counts().sort_index().items()},
+        "missing_values": {name: int(jobs[name].isna().sum()) for name in SWF_NAMES},
+    }
+
+
+def _rounded(measure: Any, values: Any) -> float | None:
+    """Return a measure of the values that are not missing, to two decimals; None of none."""
+    known = values[~np.isnan(values)]
+    return round(float(measure(known)), 2) if len(known) else None

@@ -1,0 +1,29 @@
+"""Run the pipeline as a user does: in a process of its own, in a directory of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+LUIGI = [sys.executable, "-m", "luigi", "--module", "pipelines"]
+SWFTOOLS = [sys.executable, "-m", "pipelines.cli"]
+
+
+def environment(**extra: str) -> dict[str, str]:
+    """Return the environment without settings of the developer's own."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("SWFTOOLS_", "LUIGI_"))}
+    return {**kept, **extra}
+
+
+def run(command: list[str], directory: Path, **extra: str) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end and return its status and output."""
+    return subprocess.run(
+        command, cwd=directory, env=environment(**extra), capture_output=True, text=True, timeout=300, check=False
+    )
+
+
+def build(directory: Path, *flags: str) -> subprocess.CompletedProcess[str]:
+    """Run BuildAugmentedTrace by luigi's own command line."""
+    return run([*LUIGI, "BuildAugmentedTrace", *flags], directory)

@@ -1,0 +1,85 @@
+"""The floors of the house: who may import whom."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+FLOORS = [
+    {"swftools._version", "swftools.errors"},
+    {"swftools.fields", "swftools.compressed_members", "swftools.keyed_random"},
+    {
+        "swftools.compression",
+        "swftools.decisions",
+        "swftools.header",
+        "swftools.tables",
+        "swftools.utility_functions",
+        "swftools.schemas",
+        "swftools.swf_kernel",
+    },
+    {"swftools.trace", "swftools.utility_tuples"},
+    {"swftools.swf_block", "swftools.cleaning", "swftools.flurries", "swftools.models.utility", "swftools.description"},
+    {"swftools.swf", "swftools.cleaning_rules", "swftools.parquet"},
+    {"swftools.trace_files"},
+    {"swftools"},
+    {"pipelines.names", "pipelines.strict_yaml", "pipelines.keys", "pipelines.part_file"},
+    {"pipelines.cards"},
+    {"pipelines.catalog", "pipelines.config", "pipelines.storage", "pipelines.manifest", "pipelines.download"},
+    {"pipelines.published_catalog", "pipelines.logs"},
+    {"pipelines.store"},
+    {"pipelines.targets"},
+    {"pipelines.acquire"},
+    {"pipelines.traces"},
+    {"pipelines.augmentation"},
+    {"pipelines.build"},
+    {"pipelines"},
+    {"pipelines.cli"},
+]
+"""A module imports only from floors above it in this list (a lower number)."""
+
+FLOOR = {module: number for number, floor in enumerate(FLOORS) for module in floor}
+
+
+def modules() -> dict[str, Path]:
+    """Return every module of both packages that holds code, by name."""
+    found = {}
+    for package in ("swftools", "pipelines"):
+        for path in sorted((ROOT / package).rglob("*.py")):
+            parts = path.relative_to(ROOT).with_suffix("").parts
+            name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+            if name != "swftools.models":  # a folder with a docstring
+                found[name] = path
+    return found
+
+
+def imports(path: Path) -> set[str]:
+    """Return the modules that a file imports, wherever in the file it does."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+    return found
+
+
+def test_every_module_has_a_floor() -> None:
+    """A new module must be given its place in the house."""
+    assert set(modules()) == set(FLOOR)
+
+
+@pytest.mark.parametrize(("name", "path"), modules().items(), ids=modules())
+def test_imports_point_down(name: str, path: Path) -> None:
+    """A module imports only from floors below its own."""
+    ours = {module for module in imports(path) if module in FLOOR}
+    assert [module for module in sorted(ours) if FLOOR[module] >= FLOOR[name]] == []
+
+
+def test_swftools_knows_neither_luigi_nor_pipelines() -> None:
+    """The toolkit stands without the pipeline."""
+    tops = {(name, module.split(".")[0]) for name, path in modules().items() for module in imports(path)}
+    assert [pair for pair in sorted(tops) if pair[0].startswith("swftools") and pair[1] in {"luigi", "pipelines"}] == []
