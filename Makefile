@@ -23,6 +23,7 @@ types: $(VENV)/.installed-dev
 
 unit: $(VENV)/.installed-dev
 	$(BIN)/pytest -n $(WORKERS)
+	$(BIN)/pytest --doctest-modules swftools pipelines
 
 # What a user does first, in a directory of its own: publish, find it complete, and read it.
 end-to-end: $(VENV)/.installed-dev

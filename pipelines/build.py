@@ -128,6 +128,7 @@ class BuildAugmentedTrace(RulesTask):
             "machine_processors": trace.processors,
             "parameters": {
                 "rules": cleaned.plan,
+                "own_rules": cleaned.own_rules,
                 **{task.name: task.own_parameters for task in self.augmentations},
             },
             "seed": self.seed,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import importlib
+import inspect
 import json
 from dataclasses import replace
 from typing import Any
@@ -115,7 +118,17 @@ class CleanTrace(RulesTask):
     @property
     def key(self) -> str:
         """Content key of the output."""
-        return content_key("clean", self.code_version, {"trace": self.requires().key, "rules": self.plan})
+        inputs = {"trace": self.requires().key, "rules": self.plan, "own_rules": self.own_rules}
+        return content_key("clean", self.code_version, inputs)
+
+    @property
+    def own_rules(self) -> dict[str, str]:
+        """Hash of the source of each rule that is the user's own, which no ``code_version`` of ours speaks for."""
+        names = [step["rule"] for step in self.plan if ":" in step["rule"]]
+        modules = {name: importlib.import_module(name.partition(":")[0]) for name in names}
+        return {
+            name: hashlib.sha256(inspect.getsource(module).encode()).hexdigest() for name, module in modules.items()
+        }
 
     def requires(self) -> ParseLog:
         """Require the parsed trace."""

@@ -14,20 +14,26 @@ from __future__ import annotations
 import importlib
 import inspect
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+import re
+import traceback
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from swftools.errors import BalanceError, ParameterError, UnknownRuleError
+from swftools.decisions import FLAGS, REPAIRED, CheckedDecision, Decision, Mask, check_decision
+from swftools.errors import BalanceError, ParameterError, RuleError, SwfToolsError, UnknownRuleError
 from swftools.fields import JOBS
+from swftools.keyed_random import count_occurrences
 from swftools.tables import empty_frame
 from swftools.trace import Trace, integer_series
 
-Mask = npt.NDArray[np.bool_]
+__all__ = ["DEFAULT_RULES", "FLAGS", "CleaningReport", "Decision", "clean", "cleaning_rule", "resolve_rules", "rules"]
+
+Rule = Callable[..., Decision]
 RuleSpec = str | Mapping[str, Any]
 
 DEFAULT_RULES: tuple[str, ...] = (
@@ -45,41 +51,8 @@ DEFAULT_RULES: tuple[str, ...] = (
 )
 """Applied when neither the card nor the user chooses; ``default`` in a list of rules stands for these."""
 
-FLAGS = tuple(column.name for column in JOBS if column.name.startswith("is_") and column.stage == "clean")
-
-
-@dataclass
-class Decision:
-    """What a rule decides about the jobs of a trace; every array has one element a job.
-
-    Parameters
-    ----------
-    quarantine : numpy.ndarray of bool, optional
-        Jobs to remove.
-    reason : str or sequence of str
-        Why, for all removed jobs or for each job of the trace.
-    flags : mapping of str to numpy.ndarray of bool
-        Jobs to mark, by flag column of the column dictionary.
-    repairs : mapping of str to array_like
-        New values of a column, by column; only those that differ are repaired and recorded.
-    merge_into : numpy.ndarray of int, optional
-        Position of the job that each job becomes part of; -1 for none.
-    order : numpy.ndarray of int, optional
-        Positions of the jobs in their new order.
-    remark : str, optional
-        What a reader of the report should know.
-    """
-
-    quarantine: Mask | None = None
-    reason: str | Sequence[str] = ""
-    flags: Mapping[str, Mask] = field(default_factory=dict)
-    repairs: Mapping[str, npt.ArrayLike] = field(default_factory=dict)
-    merge_into: npt.NDArray[np.int64] | None = None
-    order: npt.NDArray[np.int64] | None = None
-    remark: str | None = None
-
-
-Rule = Callable[..., Decision]
+_LAST_MILLISECOND = 253_402_300_799_999
+"""The end of the year 9999, in milliseconds since 1970."""
 
 _RULES: dict[str, Rule] = {}
 
@@ -87,15 +60,20 @@ _RULES: dict[str, Rule] = {}
 def cleaning_rule(name: str) -> Callable[[Rule], Rule]:
     """Register a cleaning rule under a name; the rule takes a Trace and keyword parameters with defaults.
 
+    Defining the same function again, as a notebook does, replaces it.
+
     Raises
     ------
     ParameterError
-        Another rule has the name.
+        Another rule has the name, or it cannot be one.
     """
 
     def register(rule: Rule) -> Rule:
-        if _RULES.get(name, rule) is not rule:
-            raise ParameterError(f"cleaning rule {name!r} is registered already, as {_RULES[name].__name__}")
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name) or name in {"default", "read"}:
+            raise ParameterError(f"cleaning rule {name!r}: a name is of letters, digits and -._; not default or read")
+        known, own = (f"{part.__module__}:{part.__qualname__}" for part in (_RULES.get(name, rule), rule))
+        if known != own:
+            raise ParameterError(f"cleaning rule {name!r} is registered already, as {known}")
         _RULES[name] = rule
         return rule
 
@@ -143,7 +121,7 @@ def clean(trace: Trace, rules: Iterable[RuleSpec] | None = None) -> tuple[Trace,
     Parameters
     ----------
     trace : Trace
-        As read; its own quarantine is carried on.
+        As read, the whole log; its own quarantine is carried on. It is not changed.
     rules : iterable of str or mapping, optional
         Names, or mappings of ``rule`` to a name and of parameters to values; ``module:function`` names a rule
         of your own; ``default`` stands for ``DEFAULT_RULES``, which is also what None means.
@@ -161,7 +139,16 @@ def clean(trace: Trace, rules: Iterable[RuleSpec] | None = None) -> tuple[Trace,
     UnknownRuleError
         No rule has that name; the message lists the names.
     ParameterError
-        A rule has no such parameter, or refuses its value.
+        A rule has no such parameter, or refuses its value. Every rule is tried on a trace without jobs
+        before any is applied, so that this shows at once.
+    RuleError
+        A rule failed, or decided what cannot be carried out.
+
+    Notes
+    -----
+    ``job_occurrence`` is counted over all job lines before any rule: which rules remove other jobs does not
+    change a job's key, and so not its random draws. Flags that the jobs already carry are kept, and a cleaned
+    trace cleaned again by the same rules is the same trace.
 
     Examples
     --------
@@ -170,37 +157,36 @@ def clean(trace: Trace, rules: Iterable[RuleSpec] | None = None) -> tuple[Trace,
     >>> report.balance
     {'job_lines': 2, 'kept': 1, 'quarantined': 1, 'merged': 0}
     """
-    plan = resolve_rules(rules)
     work = _Work(trace)
-    for name, rule, parameters in plan:
+    for name, rule, parameters in resolve_rules(rules):
         work.apply(name, rule, parameters)
     return work.finish()
 
 
 def resolve_rules(rules: Iterable[RuleSpec] | None = None) -> list[tuple[str, Rule, dict[str, Any]]]:
-    """Return name, function and parameters of each rule in a list of rules, checked.
+    """Return name, function and every parameter of each rule in a list of rules, checked.
+
+    Parameters that are not given have their defaults, so that equal lists mean equal cleaning.
 
     Raises
     ------
     UnknownRuleError, ParameterError
         As in ``clean``.
+
+    Examples
+    --------
+    >>> [(name, parameters) for name, _, parameters in resolve_rules(["cancelled"])]
+    [('cancelled', {'action': 'flag'})]
     """
     plan = []
     for spec in _expanded(rules):
-        if isinstance(spec, str):
-            name, parameters = spec, {}
-        else:
-            parameters = dict(spec)
-            name = parameters.pop("rule", None)
-            if not isinstance(name, str):
-                raise ParameterError(f"{dict(spec)}: a rule is a name, or a mapping with the key 'rule'")
+        given = {"rule": spec} if isinstance(spec, str) else dict(spec)
+        name = given.pop("rule", None)
+        if not isinstance(name, str):
+            raise ParameterError(f"{spec!r}: a rule is a name, or a mapping with the key 'rule'")
         rule = _find_rule(name)
-        try:
-            inspect.signature(rule).bind(None, **parameters)
-            json.dumps(parameters)
-        except TypeError as error:
-            known = list(inspect.signature(rule).parameters)[1:]
-            raise ParameterError(f"cleaning rule {name!r}: {error}; its parameters are {known}") from error
+        parameters = _all_parameters(name, rule, given)
+        _try_without_jobs(rule, json.dumps(parameters, sort_keys=True))
         plan.append((name, rule, parameters))
     return plan
 
@@ -211,6 +197,8 @@ def _expanded(rules: Iterable[RuleSpec] | None) -> list[RuleSpec]:
         raise ParameterError(f"rules={rules!r}: give a list of rules, such as [{rules!r}]")
     expanded: list[RuleSpec] = []
     for spec in ["default"] if rules is None else rules:
+        if not isinstance(spec, str | Mapping):
+            raise ParameterError(f"{spec!r}: a rule is a name, or a mapping with the key 'rule'")
         expanded.extend(DEFAULT_RULES if spec == "default" else [spec])
     return expanded
 
@@ -221,163 +209,183 @@ def _find_rule(name: str) -> Rule:
     if name in known:
         return known[name]
     module, colon, function = name.partition(":")
-    if colon:
-        try:
-            found = getattr(importlib.import_module(module), function)
-        except (ImportError, AttributeError, ValueError) as error:
-            raise UnknownRuleError(f"cleaning rule {name!r}: {error}; give module:function of an importable module") from error
-        if callable(found):
-            return found  # type: ignore[no-any-return]
-    raise UnknownRuleError(f"no cleaning rule {name!r}; there are {', '.join(sorted(known))}, or your own module:function")
+    if not colon:
+        names = ", ".join(sorted(known))
+        raise UnknownRuleError(f"no cleaning rule {name!r}; there are {names}, or your own module:function")
+    try:
+        found: Rule = getattr(importlib.import_module(module), function)
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}"
+        raise UnknownRuleError(
+            f"cleaning rule {name!r}: {why}; give module:function of an importable module"
+        ) from error
+    if not callable(found) or not isinstance(found, Hashable):
+        raise UnknownRuleError(f"cleaning rule {name!r} is {type(found).__name__}, not a function")
+    return found
+
+
+def _all_parameters(name: str, rule: Rule, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a rule, given ones and defaults, as JSON holds them."""
+    known: list[str] = []
+    try:
+        signature = inspect.signature(rule)
+        known = list(signature.parameters)[1:]
+        bound = signature.bind(None, **given)
+        bound.apply_defaults()
+        parameters: dict[str, Any] = {}
+        for key, value in list(bound.arguments.items())[1:]:
+            parameters |= value if signature.parameters[key].kind is inspect.Parameter.VAR_KEYWORD else {key: value}
+        return dict(json.loads(json.dumps(parameters, allow_nan=False)))
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"cleaning rule {name!r}: {error}; its parameters are {known}") from error
+
+
+@cache
+def _try_without_jobs(rule: Rule, parameters: str) -> None:
+    """Let a rule refuse its parameters before there is any work to lose."""
+    try:
+        rule(_prepared(Trace.from_columns()), **json.loads(parameters))
+    except SwfToolsError:
+        raise
+    except Exception:  # noqa: BLE001, S110 (it may not be made for no jobs; if it fails on jobs, that will be told)
+        pass
 
 
 class _Work:
     """A cleaning in progress: the jobs left, and the books."""
 
     def __init__(self, trace: Trace) -> None:
-        self.trace = trace.with_jobs(_with_flags(trace.jobs.reset_index(drop=True)))
+        self.trace = _prepared(trace)
         self.quarantine = [trace.quarantine]
         self.merged: list[pd.DataFrame] = []
         self.repairs: list[pd.DataFrame] = []
-        read, rejected = len(trace.jobs), len(trace.quarantine)
-        self.steps: list[dict[str, Any]] = [
-            {"rule": "read", "parameters": "{}", "jobs_in": read + rejected, "jobs_out": read, "quarantined": rejected}
-        ]
+        self.steps: list[dict[str, Any]] = []
+        rejected = len(trace.quarantine)
+        self._enter("read", {}, len(trace) + rejected, quarantined=rejected)
+
+    def _enter(self, rule: str, parameters: dict[str, Any], jobs_in: int, **counts: Any) -> None:
+        """Enter a step that left the present jobs."""
+        nothing = {"quarantined": 0, "merged": 0, "repaired": 0, "flagged": 0, "remark": None}
+        text = json.dumps(parameters, sort_keys=True)
+        step = {"step": len(self.steps), "rule": rule, "parameters": text, "jobs_in": jobs_in}
+        self.steps.append({**step, "jobs_out": len(self.trace), **nothing, **counts})
 
     def apply(self, name: str, rule: Rule, parameters: dict[str, Any]) -> None:
-        """Apply one rule and enter what it did."""
-        before = self.trace.jobs
-        decision = rule(self.trace, **parameters)
-        if not isinstance(decision, Decision):
-            raise ParameterError(f"cleaning rule {name!r} returned {type(decision).__name__}, not a Decision")
-        removed = _mask(decision.quarantine, before)
-        merged = _mask(None if decision.merge_into is None else decision.merge_into >= 0, before)
-        if (removed & merged).any():
-            raise BalanceError(f"cleaning rule {name!r} both removes and merges a job")
-        jobs = before.copy()
-        self._remove(name, before, removed, decision)
-        self._merge(before, merged, decision)
-        repaired = self._repair(name, jobs, ~(removed | merged), decision)
+        """Apply one rule and enter what it did; a rule that fails leaves all as it was."""
+        jobs = self.trace.jobs
+        decision = self._decide(name, rule, parameters)
+        kept = decision.kept
+        self._remove(name, jobs, decision)
+        self._merge(jobs, decision)
+        changed, repaired = self._repair(name, jobs, kept, decision)
         flagged = np.zeros(len(jobs), bool)
         for column, mask in decision.flags.items():
-            if column not in FLAGS:
-                raise ParameterError(f"cleaning rule {name!r}: {column!r} is no flag of the column dictionary ({FLAGS})")
-            jobs[column] |= mask
+            changed[column] = jobs[column] | mask
             flagged |= mask
-        keep = ~(removed | merged)
+        jobs = jobs.assign(**changed)
         order = np.arange(len(jobs)) if decision.order is None else decision.order
-        if not np.array_equal(np.sort(order), np.arange(len(jobs))):
-            raise BalanceError(f"cleaning rule {name!r} returned an order that is not one of all its jobs")
-        jobs = jobs.iloc[order[keep[order]]].reset_index(drop=True)
-        self.trace = self.trace.with_jobs(jobs)
-        self.steps.append(
-            {
-                "rule": name,
-                "parameters": json.dumps(parameters, sort_keys=True),
-                "jobs_in": len(before),
-                "jobs_out": len(jobs),
-                "quarantined": int(removed.sum()),
-                "merged": int(merged.sum()),
-                "repaired": int((repaired & keep).sum()),
-                "flagged": int((flagged & keep & ~repaired).sum()),
-                "remark": decision.remark,
-            }
+        if decision.order is not None or not kept.all():
+            jobs = jobs.iloc[order[kept[order]]].reset_index(drop=True)
+        before, self.trace = len(self.trace), self.trace.with_jobs(jobs)
+        self._enter(
+            name,
+            parameters,
+            before,
+            quarantined=int(decision.removed.sum()),
+            merged=int(decision.merged.sum()),
+            repaired=int(repaired.sum()),
+            flagged=int((flagged & kept & ~repaired).sum()),
+            remark=decision.remark,
         )
 
-    def _remove(self, name: str, jobs: pd.DataFrame, removed: Mask, decision: Decision) -> None:
-        if removed.any():
-            numbers = _line_numbers(jobs)[removed]
-            reasons = decision.reason if isinstance(decision.reason, str) else np.asarray(decision.reason)[removed]
-            rows = {"line_number": numbers, "rule": name, "reason": reasons, "text": self.trace.line_texts(numbers)}
-            self.quarantine.append(pd.DataFrame(rows))
+    def _decide(self, name: str, rule: Rule, parameters: dict[str, Any]) -> CheckedDecision:
+        """Ask a rule, which gets a trace of its own: what it changes in that changes nothing here."""
+        own = self.trace.with_jobs(self.trace.jobs.copy(deep=False), self.trace.quarantine.copy(deep=False))
+        own = replace(own, provenance=dict(own.provenance))
+        try:
+            return check_decision(rule(own, **parameters), self.trace.jobs)
+        except RuleError as error:
+            raise RuleError(f"cleaning rule {name!r}: {error}") from error
+        except SwfToolsError:
+            raise
+        except Exception as error:
+            raise RuleError(f"cleaning rule {name!r} failed: {_told(error, rule)}") from error
 
-    def _merge(self, jobs: pd.DataFrame, merged: Mask, decision: Decision) -> None:
-        if decision.merge_into is not None and merged.any():
-            numbers = _line_numbers(jobs)
-            rows = {
-                "line_number": numbers[merged],
-                "job_number": jobs["job_number"][merged],
-                "into_line_number": numbers.iloc[decision.merge_into[merged]].array,
-                "text": self.trace.line_texts(numbers[merged]),
-            }
-            self.merged.append(pd.DataFrame(rows))
+    def _remove(self, name: str, jobs: pd.DataFrame, decision: CheckedDecision) -> None:
+        """Enter the jobs that a rule removes."""
+        if decision.removed.any():
+            numbers = jobs["line_number"][decision.removed]
+            rows = {"rule": name, "reason": decision.reasons, "text": self.trace.line_texts(numbers)}
+            self.quarantine.append(pd.DataFrame({"line_number": numbers, **rows}))
 
-    def _repair(self, name: str, jobs: pd.DataFrame, kept: Mask, decision: Decision) -> Mask:
-        """Change values in ``jobs``; return which jobs were changed."""
+    def _merge(self, jobs: pd.DataFrame, decision: CheckedDecision) -> None:
+        """Enter the lines that a rule merges."""
+        if decision.merged.any():
+            lines = jobs.loc[decision.merged, ["line_number", "job_number"]]
+            into = jobs["line_number"].iloc[decision.merge_into[decision.merged]].array
+            text = self.trace.line_texts(lines["line_number"])
+            self.merged.append(lines.assign(into_line_number=into, text=text))
+
+    def _repair(
+        self, name: str, jobs: pd.DataFrame, kept: Mask, decision: CheckedDecision
+    ) -> tuple[dict[str, pd.Series[Any]], Mask]:
+        """Enter the values that a rule changes; return the columns with them, and which jobs were changed."""
+        columns: dict[str, pd.Series[Any]] = {}
         repaired = np.zeros(len(jobs), bool)
         for column, new in decision.repairs.items():
-            series = pd.Series(new, index=jobs.index).astype(jobs[column].dtype)
             old = jobs[column]
-            changed = kept & ~((old == series).fillna(False) | (old.isna() & series.isna())).to_numpy(dtype=bool)
-            rows = {
-                "line_number": _line_numbers(jobs)[changed],
-                "job_number": jobs["job_number"][changed],
-                "rule": name,
-                "column": column,
-                "old_value": old[changed].astype("float64"),
-                "new_value": series[changed].astype("float64"),
-            }
-            self.repairs.append(pd.DataFrame(rows))
-            jobs[column] = old.where(~changed, series)
+            equal = (old == new).fillna(False).to_numpy(dtype=bool) | (old.isna() & new.isna()).to_numpy()
+            if not (changed := kept & ~equal).any():
+                continue
+            rows = jobs.loc[changed, ["line_number", "job_number"]]
+            values = {"old_value": old[changed].astype("float64"), "new_value": new[changed].astype("float64")}
+            self.repairs.append(rows.assign(rule=name, column=column, **values))
+            columns[column] = old.where(~changed, new)
             repaired |= changed
-        jobs["is_repaired"] |= repaired
-        return repaired
+        if repaired.any():
+            columns[REPAIRED] = jobs[REPAIRED] | repaired
+        return columns, repaired
 
     def finish(self) -> tuple[Trace, CleaningReport]:
         """Return the cleaned trace with its derived columns, and the report; check that the books balance."""
         trace = self.trace.with_jobs(_with_derived(self.trace), _joined("quarantine", self.quarantine))
-        steps = pd.DataFrame(self.steps)
-        steps["step"] = np.arange(len(steps))
-        for name in ("quarantined", "merged", "repaired", "flagged", "remark"):
-            if name not in steps:
-                steps[name] = None
-        counts = ["quarantined", "merged", "repaired", "flagged"]
-        steps[counts] = steps[counts].astype("Int64").fillna(0)
-        report = CleaningReport(
-            _joined("cleaning_report", [steps]), _joined("repairs", self.repairs), _joined("merged", self.merged)
-        )
+        steps = _joined("cleaning_report", [pd.DataFrame(self.steps)])
+        report = CleaningReport(steps, _joined("repairs", self.repairs), _joined("merged", self.merged))
         balance = report.balance
-        if balance["job_lines"] != balance["kept"] + balance["quarantined"] + balance["merged"]:
-            raise BalanceError(f"cleaning does not balance: {balance}")
+        gone = balance["quarantined"] + balance["merged"]
+        if balance["job_lines"] != balance["kept"] + gone or balance["kept"] != len(trace):
+            raise BalanceError(f"cleaning does not balance: {balance}, {len(trace)} jobs")
         return trace, report
 
 
-def _mask(mask: Mask | None, jobs: pd.DataFrame) -> Mask:
-    """Return a mask of the right length; all False for None."""
-    if mask is None:
-        return np.zeros(len(jobs), bool)
-    result = np.asarray(mask, dtype=bool)
-    if result.shape != (len(jobs),):
-        raise BalanceError(f"a rule returned a mask of shape {result.shape} for {len(jobs)} jobs")
-    return result
+def _told(error: Exception, rule: Rule) -> str:
+    """Return what an error says and where in the rule's own file it came up."""
+    places = traceback.extract_tb(error.__traceback__)
+    code = getattr(inspect.unwrap(rule), "__code__", None)
+    own = [place for place in places if code and place.filename == code.co_filename] or places
+    return f"{type(error).__name__}: {error} ({own[-1].filename}, line {own[-1].lineno})"
 
 
-def _with_flags(jobs: pd.DataFrame) -> pd.DataFrame:
-    """Return the jobs with every flag column, False where it was not there."""
-    return jobs.assign(**{flag: jobs.get(flag, pd.Series(False, index=jobs.index)) for flag in FLAGS})
-
-
-def _line_numbers(jobs: pd.DataFrame) -> pd.Series[Any]:
-    """Return the source lines of jobs; missing where they come from no file."""
-    if "line_number" in jobs:
-        return jobs["line_number"]
-    return pd.Series(pd.array([None] * len(jobs), dtype="Int64"), index=jobs.index)
+def _prepared(trace: Trace) -> Trace:
+    """Return a trace whose jobs have an index from 0, line numbers, occurrences, and every flag."""
+    jobs = trace.jobs.reset_index(drop=True)
+    added: dict[str, Any] = {flag: False for flag in FLAGS if flag not in jobs}
+    if "line_number" not in jobs:
+        added["line_number"] = pd.array([None] * len(jobs), dtype="Int64")
+    occurrences = pd.array(count_occurrences(jobs), dtype="Int64")
+    return trace.with_jobs(jobs.assign(**added, job_occurrence=occurrences))
 
 
 def _with_derived(trace: Trace) -> pd.DataFrame:
-    """Return the jobs with line_number, job_occurrence, submit_timestamp and width, in the dictionary's order."""
-    jobs = trace.jobs.assign(line_number=_line_numbers(trace.jobs))
-    if "job_occurrence" not in jobs:
-        in_file = jobs.sort_values("line_number", kind="stable")
-        jobs["job_occurrence"] = in_file.groupby("job_number", dropna=False).cumcount().astype("Int64")
+    """Return the jobs with submit_timestamp and width, in the dictionary's order; unknown columns last."""
     width = integer_series(trace.arrays.width)
-    jobs["width"] = width.where(width > 0)
     start = trace.header.unix_start_time
-    milliseconds = (jobs["submit_time"] * 1000).round()
-    known = milliseconds.notna() & (start is not None)
-    stamps = milliseconds.where(known, 0).astype("int64") + 1000 * (start or 0)
-    jobs["submit_timestamp"] = pd.to_datetime(stamps, unit="ms", utc=True).dt.as_unit("ms").where(known)
-    return jobs[[column.name for column in JOBS if column.name in jobs]]
+    milliseconds = (trace.jobs["submit_time"] * 1000).round() + 1000 * (start or 0)
+    known = (milliseconds <= _LAST_MILLISECOND) & (start is not None)
+    stamps = pd.to_datetime(milliseconds.where(known, 0).astype("int64"), unit="ms", utc=True).dt.as_unit("ms")
+    jobs = trace.jobs.assign(submit_timestamp=stamps.where(known), width=width.where(width > 0))
+    names = [column.name for column in JOBS if column.name in jobs]
+    return jobs[names + [name for name in jobs if name not in names]]
 
 
 def _joined(table: str, frames: list[pd.DataFrame]) -> pd.DataFrame:

@@ -7,98 +7,108 @@ the Parallel Workloads Archive. Where none is given, these five have no such job
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+import pandas as pd
 
 from swftools.cleaning import Decision, cleaning_rule
 from swftools.errors import ParameterError
 from swftools.fields import SWF_NAMES
 from swftools.trace import Trace
 
-PARTIAL = (2, 3, 4)
+FAILED, COMPLETED, CONTINUED, CANCELLED = 0, 1, 2, 5
+PARTIAL = (CONTINUED, 3, 4)
 """SWF status of a line that is part of a job: to be continued, last and completed, last and failed."""
 
-FAILED, COMPLETED, CANCELLED = 0, 1, 5
+_OUTCOMES = {CONTINUED: -1, 3: COMPLETED, 4: FAILED}
+_FLURRY_KEYS = ("user", "first_job", "last_job")
 
 
 @cleaning_rule("partial-executions")
 def merge_partial_executions(trace: Trace) -> Decision:
     """Merge the lines of a job that was checkpointed or swapped out (status 2-4) into one job.
 
-    Parts follow their summary line, which has the same job number and the whole run time: they are merged into
-    it. Parts without a summary are merged into the first of them, whose run and CPU time become the sums over
-    all parts and whose status becomes that of the last (3: completed, 4: failed, 2: unknown). The wait stays
-    that to the first start; time swapped out is not in SWF's fields and is lost.
+    A part belongs to the line before it that has the same job number, unless that was a last part, or both name
+    their users and these differ. Parts behind a summary line (any other status) are merged into it: what it
+    says of the whole job stands, also where the parts do not add up to it, which the report remarks on. Parts
+    without a summary are merged into the first of them, whose run and CPU time become the sums over all parts
+    and whose status becomes that of the last (completed, failed, or missing where it was to be continued). Its
+    wait stays that to the first start; time swapped out is not in SWF's fields and is lost.
     """
-    arrays = trace.arrays
-    part = np.isin(arrays.status, PARTIAL)
+    part = trace.jobs["status"].isin(PARTIAL).to_numpy(dtype=bool)
     if not part.any():
         return Decision()
+    arrays = trace.arrays
     rows = np.flatnonzero(np.isin(arrays.job_number, arrays.job_number[part]))
     rows = rows[np.argsort(arrays.job_number[rows], kind="stable")]
-    number, status, is_part = arrays.job_number[rows], arrays.status[rows], part[rows]
+    number, user, status, is_part = arrays.job_number[rows], arrays.user_id[rows], arrays.status[rows], part[rows]
     before = np.roll(np.arange(len(rows)), 1)
-    closed = is_part[before] & (status[before] != PARTIAL[0])
-    begins = ~is_part | (number != number[before]) | closed
+    other_job = (number != number[before]) | (number < 0)
+    other_user = (user != user[before]) & (user >= 0) & (user[before] >= 0)
+    is_closed = is_part[before] & (status[before] != CONTINUED)
+    begins = ~is_part | other_job | other_user | is_closed
     begins[0] = True
     series = np.cumsum(begins) - 1
-    leader = rows[np.flatnonzero(begins)][series]
+    leaders = rows[begins]
     merge_into = np.full(len(trace), -1)
-    followers = is_part & ~begins
-    merge_into[rows[followers]] = leader[followers]
-    unled = part[leader]  # series without a summary line
-    repairs = {}
-    for name in ("run_time", "average_cpu_time"):
-        values = getattr(arrays, name).copy()
-        known = unled & ~np.isnan(values[rows])
-        totals = np.bincount(series[known], values[rows][known], minlength=series[-1] + 1)
-        any_known = np.bincount(series[known], minlength=series[-1] + 1) > 0
-        values[leader[unled]] = np.where(any_known, totals, np.nan)[series[unled]]
-        repairs[name] = values
-    last = np.zeros(series[-1] + 1, np.int64)
+    merge_into[rows[~begins]] = leaders[series[~begins]]
+
+    by_part = pd.DataFrame({"series": series, "run": arrays.run_time[rows], "cpu": arrays.average_cpu_time[rows]})
+    sums = by_part[is_part].groupby("series").sum(min_count=1).reindex(range(len(leaders)))
+    last = np.full(len(leaders), -1)
     last[series] = status
-    final = trace.jobs["status"].copy()
-    outcome = {2: None, 3: COMPLETED, 4: FAILED}
-    for row, group in zip(leader[unled], series[unled], strict=True):
-        final.iloc[row] = outcome[int(last[group])]
-    return Decision(merge_into=merge_into, repairs={**repairs, "status": final})
+    unled = part[leaders]  # the first part leads, for want of a summary line
+    new = {name: getattr(arrays, name).copy() for name in ("run_time", "average_cpu_time", "status")}
+    new["run_time"][leaders[unled]] = sums["run"][unled]
+    new["average_cpu_time"][leaders[unled]] = sums["cpu"][unled]
+    new["status"][leaders[unled]] = [_OUTCOMES[final] for final in last[unled].tolist()]
+
+    parts = np.bincount(series[is_part], minlength=len(leaders))
+    differ = ~unled & (np.abs(sums["run"] - arrays.run_time[leaders]) > parts)  # each may be rounded
+    remark = f"run times of parts do not add up to their summary's in {differ.sum()} jobs" if differ.any() else None
+    return Decision(merge_into=merge_into, repairs=new, remark=remark)
 
 
 @cleaning_rule("duplicates")
 def remove_duplicates(trace: Trace) -> Decision:
     """Quarantine lines that repeat an earlier one in all 18 fields; mark jobs that only share their number.
 
-    Logs that were joined from several machines number their jobs anew, so an equal number alone is no proof.
+    Logs that were joined from several machines number their jobs anew, so an equal number alone is no proof;
+    and without a number nothing tells a line from its like, so such lines stay. Text behind the 18th field is
+    not compared: whatever it says, it says it of the same job.
     """
-    repeated = trace.jobs.duplicated(list(SWF_NAMES), keep="first").to_numpy(dtype=bool)
     numbers = trace.jobs["job_number"]
-    shared = numbers.where(~repeated).duplicated(keep=False).to_numpy(dtype=bool) & numbers.notna().to_numpy(dtype=bool)
+    shared = numbers.notna() & numbers.duplicated(keep=False)
+    alike = trace.jobs.loc[shared, list(SWF_NAMES)].duplicated().reindex(trace.jobs.index, fill_value=False)
+    rest = numbers.mask(alike)
     return Decision(
-        quarantine=repeated,
+        quarantine=alike,
         reason="equal in all 18 fields to an earlier line",
-        flags={"is_duplicate_number": shared & ~repeated},
+        flags={"is_duplicate_number": rest.notna() & rest.duplicated(keep=False)},
     )
 
 
 @cleaning_rule("missing-submit-time")
 def remove_missing_submit_times(trace: Trace) -> Decision:
     """Quarantine jobs without a submission time: they cannot be placed in time."""
-    return Decision(quarantine=np.isnan(trace.arrays.submit_time), reason="no submission time")
+    return Decision(quarantine=trace.jobs["submit_time"].isna(), reason="no submission time")
 
 
 @cleaning_rule("submission-order")
 def sort_by_submit_time(trace: Trace) -> Decision:
     """Sort jobs by submission (stable) and mark those that stood behind a later one.
 
-    SWF demands this order; simulators rely on it. Jobs without a submission time go last.
+    SWF demands this order; simulators rely on it. Jobs without a submission time go last and are not marked.
     """
-    submit = np.where(np.isnan(trace.arrays.submit_time), np.inf, trace.arrays.submit_time)
-    behind = submit < np.maximum.accumulate(submit) if len(submit) else np.zeros(0, bool)
-    if not behind.any():
-        return Decision()
-    return Decision(order=np.argsort(submit, kind="stable"), flags={"is_out_of_order": behind})
+    submit = trace.jobs["submit_time"].to_numpy()
+    known = ~np.isnan(submit)
+    latest = np.maximum.accumulate(np.where(known, submit, -np.inf))
+    keys = np.where(known, submit, np.inf)
+    order = None if (keys[1:] >= keys[:-1]).all() else np.argsort(keys, kind="stable")
+    return Decision(order=order, flags={"is_out_of_order": submit < latest})
 
 
 @cleaning_rule("unrepresentative-start")
@@ -115,11 +125,13 @@ def remove_unrepresentative_start(trace: Trace, last_job: int | None = None, day
     days : float
         Remove submissions of the first so many days since second 0 of the log.
     """
-    if days < 0 or (last_job is not None and last_job < 0):
-        raise ParameterError(f"unrepresentative-start: last_job={last_job}, days={days} may not be negative")
-    early = trace.arrays.submit_time < days * 86_400.0
+    if last_job is not None and not _is_whole(last_job):
+        raise ParameterError(f"unrepresentative-start: last_job={last_job!r} is not a job number")
+    if isinstance(days, bool) or not isinstance(days, int | float) or not 0 <= days < math.inf:
+        raise ParameterError(f"unrepresentative-start: days={days!r} is not a number of days from 0 on")
+    early = trace.jobs["submit_time"] < days * 86_400.0
     if last_job is not None:
-        early |= (trace.arrays.job_number >= 0) & (trace.arrays.job_number <= last_job)
+        early |= (trace.jobs["job_number"] <= last_job).fillna(False).astype(bool)
     remark = None if last_job is not None or days else "nothing asked for: give last_job or days"
     return Decision(quarantine=early, reason="unrepresentative start of the log", remark=remark)
 
@@ -136,23 +148,36 @@ def remove_flurries(trace: Trace, ranges: Sequence[Mapping[str, int]] = ()) -> D
     trace : Trace
         The log.
     ranges : sequence of mapping
-        Each with ``user``, ``first_job`` and ``last_job``, both inclusive.
+        Each with ``user``, ``first_job`` and ``last_job`` (job numbers, both inclusive). The report remarks on
+        ranges without a job.
 
     References
     ----------
     Tsafrir, Feitelson 2006, "Instability in parallel job scheduling simulation: the role of workload flurries".
     """
-    removed = np.zeros(len(trace), bool)
+    _check_ranges(ranges)
+    numbers, users = trace.jobs["job_number"], trace.jobs["user_id"]
     reason = np.full(len(trace), "", dtype=object)
+    empty = []
     for entry in ranges:
-        if set(entry) != {"user", "first_job", "last_job"}:
-            raise ParameterError(f"flurries: {dict(entry)} should have exactly the keys user, first_job and last_job")
-        number = trace.arrays.job_number
-        inside = (number >= entry["first_job"]) & (number <= entry["last_job"])
-        inside &= trace.arrays.user_id == entry["user"]
-        reason[inside] = f"flurry of user {entry['user']}, jobs {entry['first_job']}-{entry['last_job']}"
-        removed |= inside
-    return Decision(quarantine=removed, reason=reason.tolist(), remark=None if ranges else "no ranges given")
+        user, first, last = (entry[key] for key in _FLURRY_KEYS)
+        inside = (numbers.between(first, last) & (users == user)).fillna(False).to_numpy(dtype=bool)
+        what = f"user {user}, jobs {first}-{last}"
+        reason[inside] = f"flurry of {what}"
+        empty += [] if inside.any() else [what]
+    remark = f"no job in: {'; '.join(empty)}" if empty else None
+    return Decision(quarantine=reason != "", reason=reason, remark=remark if ranges else "no ranges given")
+
+
+def _check_ranges(ranges: Sequence[Mapping[str, int]]) -> None:
+    """Raise unless each range of the rule ``flurries`` has its keys and whole numbers."""
+    if not isinstance(ranges, list | tuple):
+        raise ParameterError(f"flurries: ranges={ranges!r} is not a list")
+    for entry in ranges:
+        if not isinstance(entry, Mapping) or set(entry) != set(_FLURRY_KEYS):
+            raise ParameterError(f"flurries: {entry!r} should have exactly the keys {', '.join(_FLURRY_KEYS)}")
+        if not all(_is_whole(number) for number in entry.values()) or entry["first_job"] > entry["last_job"]:
+            raise ParameterError(f"flurries: {entry!r} should hold whole numbers, first_job not beyond last_job")
 
 
 @cleaning_rule("missing-processors")
@@ -168,30 +193,36 @@ def remove_missing_processors(trace: Trace) -> Decision:
 def remove_wider_than_machine(trace: Trace, action: str = "quarantine") -> Decision:
     """Deal with jobs wider than the machine, which no scheduler could ever start.
 
+    A job's width is its allocated processors where known, else the requested ones. A job that asked for more
+    than the machine has, and was given less, is not wide.
+
     Parameters
     ----------
     trace : Trace
         The log; without known machine size the rule does nothing and says so.
     action : {"quarantine", "clip"}
-        Remove the job, or cut its processors to the machine's.
+        Remove the job, or cut both its processor counts to the machine's.
     """
     _check_action("wider-than-machine", action, ("quarantine", "clip"))
     machine = trace.processors
     if machine is None:
         return Decision(remark="machine size unknown: neither given nor in the header")
+    width = trace.arrays.width
+    wide = width > machine
     if action == "clip":
         names = ("allocated_processors", "requested_processors")
-        return Decision(repairs={name: trace.jobs[name].clip(upper=machine) for name in names})
-    width = trace.arrays.width
-    reason = [f"{job} processors on a machine of {machine}" if job > machine else "" for job in width.tolist()]
-    return Decision(quarantine=width > machine, reason=reason)
+        columns = {name: trace.jobs[name] for name in names}
+        return Decision(repairs={name: old.mask(wide, old.clip(upper=machine)) for name, old in columns.items()})
+    reason = np.full(len(trace), "", dtype=object)
+    reason[wide] = [f"{processors} processors on a machine of {machine}" for processors in width[wide].tolist()]
+    return Decision(quarantine=wide, reason=reason)
 
 
 @cleaning_rule("unknown-status")
 def repair_unknown_status(trace: Trace) -> Decision:
     """Set a status outside 0-5 to missing."""
     status = trace.jobs["status"]
-    return Decision(repairs={"status": status.where(status.between(0, 5))})
+    return Decision(repairs={"status": status.where(status.between(FAILED, CANCELLED))})
 
 
 @cleaning_rule("cancelled")
@@ -208,7 +239,7 @@ def mark_cancelled(trace: Trace, action: str = "flag") -> Decision:
     action : {"flag", "quarantine"}
         Mark or remove.
     """
-    return _marked("cancelled", "is_cancelled", trace.arrays.status == CANCELLED, action, "cancelled")
+    return _marked("cancelled", "is_cancelled", trace.jobs["status"] == CANCELLED, action, "cancelled")
 
 
 @cleaning_rule("never-started")
@@ -240,7 +271,7 @@ def mark_missing_run_time(trace: Trace, action: str = "flag") -> Decision:
     action : {"flag", "quarantine"}
         Mark or remove.
     """
-    missing = np.isnan(trace.arrays.run_time) & ~_never_started(trace)
+    missing = trace.jobs["run_time"].isna() & ~_never_started(trace)
     return _marked("missing-run-time", "is_run_time_missing", missing, action, "no run time")
 
 
@@ -250,7 +281,8 @@ def mark_run_over_request(trace: Trace, action: str = "flag") -> Decision:
 
     SDSC-BLUE: 23,434; SDSC-DS: 10,658; CTC: 7,174; SDSC-SP2: 4,134; KTH: 475; mostly by seconds, since a limit
     is enforced late. Raising the request is what Yuan et al. 2010 did, cutting the run what most simulators do;
-    the simulation offers both, so the default only marks.
+    the simulation offers both, so the default only marks. The mark tells what the log said: a repaired job has
+    it too.
 
     Parameters
     ----------
@@ -260,22 +292,22 @@ def mark_run_over_request(trace: Trace, action: str = "flag") -> Decision:
         Mark; set the requested time to the run time; or set the run time to the requested time.
     """
     _check_action("run-over-request", action, ("flag", "raise-request", "cut-run"))
-    run, requested = trace.arrays.run_time, trace.arrays.requested_time
+    run, requested = trace.jobs["run_time"], trace.jobs["requested_time"]
     over = (run > requested) & (requested > 0)
-    flags = {"is_over_request": over}
+    repairs: dict[str, npt.ArrayLike] = {}
     if action == "raise-request":
-        return Decision(flags=flags, repairs={"requested_time": np.where(over, run, requested)})
-    if action == "cut-run":
-        return Decision(flags=flags, repairs={"run_time": np.where(over, requested, run)})
-    return Decision(flags=flags)
+        repairs["requested_time"] = requested.mask(over, run)
+    elif action == "cut-run":
+        repairs["run_time"] = run.mask(over, requested)
+    return Decision(flags={"is_over_request": over}, repairs=repairs)
 
 
-def _never_started(trace: Trace) -> Any:
+def _never_started(trace: Trace) -> pd.Series[bool]:
     """Return which jobs have no run time and failed or were cancelled."""
-    return np.isnan(trace.arrays.run_time) & np.isin(trace.arrays.status, (FAILED, CANCELLED))
+    return trace.jobs["run_time"].isna() & trace.jobs["status"].isin((FAILED, CANCELLED)).astype(bool)
 
 
-def _marked(rule: str, flag: str, mask: Any, action: str, reason: str) -> Decision:
+def _marked(rule: str, flag: str, mask: pd.Series[bool], action: str, reason: str) -> Decision:
     """Return the decision of a rule that marks jobs, or removes them if asked to."""
     _check_action(rule, action, ("flag", "quarantine"))
     return Decision(flags={flag: mask}) if action == "flag" else Decision(quarantine=mask, reason=reason)
@@ -285,3 +317,8 @@ def _check_action(rule: str, action: str, allowed: tuple[str, ...]) -> None:
     """Raise unless an action is one of a rule's."""
     if action not in allowed:
         raise ParameterError(f"cleaning rule {rule!r}: action={action!r} is not one of {', '.join(allowed)}")
+
+
+def _is_whole(value: object) -> bool:
+    """Return whether a value can be the number of a job or user."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0

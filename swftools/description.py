@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from swftools.fields import SWF_NAMES
 from swftools.trace import Trace
@@ -44,7 +45,6 @@ def describe(trace: Trace) -> dict[str, Any]:
     ran = (arrays.width > 0) & ~np.isnan(arrays.run_time)
     work = float((arrays.width[ran] * arrays.run_time[ran]).sum())
     queues = trace.header.queues
-    by_queue = {int(queue): int(count) for queue, count in jobs["queue_id"].value_counts().sort_index().items()}
     return {
         "name": trace.provenance.get("name"),
         "sha256": trace.provenance.get("sha256"),
@@ -66,10 +66,16 @@ def describe(trace: Trace) -> dict[str, Any]:
         "median_wait_time": _rounded(np.median, arrays.wait_time),
         "median_run_time": _rounded(np.median, arrays.run_time),
         "median_requested_time": _rounded(np.median, arrays.requested_time),
-        "jobs_by_queue": {f"{queue} {queues.get(queue, '')}".strip(): count for queue, count in by_queue.items()},
-        "jobs_by_status": {str(status): int(n) for status, n in jobs["status"].value_counts().sort_index().items()},
+        "jobs_by_queue": {f"{queue} {queues.get(queue, '')}".strip(): n for queue, n in _counted(jobs["queue_id"])},
+        "jobs_by_status": {str(status): n for status, n in _counted(jobs["status"])},
         "missing_values": {name: int(jobs[name].isna().sum()) for name in SWF_NAMES},
     }
+
+
+def _counted(column: pd.Series[Any]) -> list[tuple[int, int]]:
+    """Return each value of an integer column that is not missing, in order, with its number of jobs."""
+    values, counts = np.unique(column.dropna().to_numpy(dtype=np.int64), return_counts=True)
+    return list(zip(values.tolist(), counts.tolist(), strict=True))
 
 
 def _rounded(measure: Any, values: Any) -> float | None:

@@ -31,6 +31,10 @@ class UnknownRuleError(SwfToolsError, KeyError):
     """A cleaning rule was asked for by a name that nothing is registered under."""
 
 
+class RuleError(SwfToolsError, RuntimeError):
+    """A cleaning rule failed, or decided what cannot be carried out; the message names the rule."""
+
+
 class UtilityError(SwfToolsError, ValueError):
     """A utility function breaks the form: first time 0, times increasing, values non-increasing and >= 0."""
 

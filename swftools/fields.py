@@ -1,8 +1,9 @@
 """The column dictionary: every column of every table, once.
 
-Name, type, unit, meaning, missing value and SWF position of each column live here and nowhere else. The
-pyarrow schemas, the files in ``schemas/``, the tables of the documentation and the checks on write and read
-are made from it. The first floor of the house: imports nothing of ours but the errors.
+Name, type, unit, meaning, missing value, SWF position and bounds of each column live here and nowhere else. The
+pyarrow schemas, the files in ``schemas/``, the data dictionary of the documentation (all by ``schemas.py``) and
+the checks on write and read are made from it. The first floor of the house: imports nothing of ours but the
+errors.
 
 Field names and meanings follow the Standard Workload Format, version 2.2 (Chapin et al. 1999; Parallel
 Workloads Archive). Times are seconds, memory is KB per processor. Missing is -1 in SWF text and null here.
@@ -12,10 +13,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-import pandas as pd
 import pyarrow as pa
 
 from swftools.errors import SchemaError
@@ -31,12 +31,16 @@ FLOAT64 = pa.float64()
 STRING = pa.string()
 BOOL = pa.bool_()
 TIMESTAMP = pa.timestamp("ms", tz="UTC")
-UTILITY = pa.list_(pa.struct([pa.field("time", FLOAT64, nullable=False), pa.field("value", FLOAT64, nullable=False)]))
+_POINT = pa.struct([pa.field("time", FLOAT64, nullable=False), pa.field("value", FLOAT64, nullable=False)])
+UTILITY = pa.list_(pa.field("element", _POINT, nullable=False))
+
+NEVER = "never"
+"""The missing-value rule of columns without nulls."""
 
 
 @dataclass(frozen=True)
 class Field:
-    """One column: its name, type, unit, meaning, missing-value rule, SWF position and the stage that adds it."""
+    """One column: name, type, unit, meaning, missing-value rule, SWF position, the stage that adds it, bounds."""
 
     name: str
     type: pa.DataType
@@ -46,6 +50,7 @@ class Field:
     swf_position: int | None = None
     stage: str = "read"
     maximum: float | None = None
+    minimum: float | None = None
 
     @property
     def arrow(self) -> pa.Field:
@@ -53,7 +58,7 @@ class Field:
         metadata = {"unit": self.unit, "meaning": self.meaning, "missing": self.missing}
         if self.swf_position is not None:
             metadata["swf_position"] = str(self.swf_position)
-        return pa.field(self.name, self.type, nullable=self.missing != "never", metadata=metadata)
+        return pa.field(self.name, self.type, nullable=self.missing != NEVER, metadata=metadata)
 
 
 def _swf_fields() -> tuple[Field, ...]:
@@ -79,77 +84,144 @@ def _swf_fields() -> tuple[Field, ...]:
         ("preceding_job_number", INT64, "1", "Job that must end before this one starts.", most_id),
         ("think_time", FLOAT64, "s", "Time from the end of the preceding job to this submission.", MAX_TIME),
     ]
-    return tuple(
-        Field(name, type_, unit, meaning, "null (-1 in SWF)", position, "read", maximum)
+    fields = [
+        Field(name, type_, unit, meaning, "null (-1 in SWF)", position, maximum=maximum, minimum=0)
         for position, (name, type_, unit, meaning, maximum) in enumerate(rows, start=1)
-    )
+    ]
+    # Status is the one field that real logs fill with values outside its list, negative ones included.
+    return tuple(replace(field, minimum=-most_id) if field.name == "status" else field for field in fields)
+
+
+def _flag(name: str, meaning: str) -> Field:
+    """Return a column by which cleaning marks jobs."""
+    return Field(name, BOOL, "1", meaning, NEVER, stage="clean")
+
+
+def _count(name: str, meaning: str) -> Field:
+    """Return a column of the cleaning report that counts jobs."""
+    return Field(name, INT64, "jobs", meaning, NEVER, stage="clean", minimum=0)
 
 
 SWF_FIELDS = _swf_fields()
 SWF_NAMES = tuple(field.name for field in SWF_FIELDS)
 
+JOB_NUMBER = SWF_FIELDS[0]
+LINE_NUMBER = Field(
+    "line_number", INT64, "1", "Line of the source file, first line = 1.", "null: not from a file", minimum=1
+)
+TEXT = Field("text", STRING, "1", "The line as it stood in the file.", "null: not from a file")
+JOB_OCCURRENCE = Field(
+    "job_occurrence",
+    INT64,
+    "1",
+    "How many earlier job lines of the log carry the same job_number; (job_number, job_occurrence) is the key.",
+    NEVER,
+    stage="clean",
+    minimum=0,
+)
+
+UTILITY_COLUMNS = (
+    Field(
+        "priority_rank",
+        INT64,
+        "1",
+        "Priority of the job's queue, 0 highest (card of the log).",
+        NEVER,
+        stage="utility",
+        minimum=0,
+    ),
+    Field("utility_decay", STRING, "1", "Kind of decay: linear, exponential or step.", NEVER, stage="utility"),
+    Field(
+        "utility",
+        UTILITY,
+        "s, value units",
+        "Piecewise-linear utility function: time since submission and value, zero after the last time.",
+        "null: the log gives none",
+        stage="utility",
+    ),
+    Field(
+        "logged_utility",
+        FLOAT64,
+        "value units",
+        "Utility the job earned in the log itself, at its own turnaround (or wait).",
+        "null: the log does not tell that time",
+        stage="utility",
+        minimum=0,
+    ),
+)
+
 JOBS = (
     *SWF_FIELDS,
-    Field("line_number", INT64, "1", "Line of the source file, first line = 1.", "null: not from a file"),
+    LINE_NUMBER,
     Field("extra_fields", STRING, "1", "Text after the 18th field whose meaning is unknown.", "null: no such text"),
+    JOB_OCCURRENCE,
     Field(
-        "job_occurrence", INT64, "1",
-        "How many earlier lines carry the same job_number; (job_number, job_occurrence) is the key.",
-        "never", stage="clean",
+        "submit_timestamp",
+        TIMESTAMP,
+        "UTC",
+        "Submission as absolute time.",
+        "null: no submission time, no UnixStartTime in the header, or beyond the year 9999",
+        stage="clean",
     ),
-    Field("submit_timestamp", TIMESTAMP, "UTC", "Submission as absolute time.", "null: no UnixStartTime in the header", stage="clean"),
-    Field("width", INT64, "processors", "allocated_processors where known, else requested_processors.", "null", stage="clean"),
-    Field("is_cancelled", BOOL, "1", "Logged as cancelled (status 5), before or after its start.", "never", stage="clean"),
-    Field("is_never_started", BOOL, "1", "No run time, and failed or cancelled: it left the queue without running.", "never", stage="clean"),
-    Field("is_run_time_missing", BOOL, "1", "No run time, though not logged as failed or cancelled.", "never", stage="clean"),
-    Field("is_over_request", BOOL, "1", "Ran longer than its requested time.", "never", stage="clean"),
-    Field("is_out_of_order", BOOL, "1", "Stood behind a later submission in the log; moved to its place.", "never", stage="clean"),
-    Field("is_duplicate_number", BOOL, "1", "Another job of the log carries the same number.", "never", stage="clean"),
-    Field("is_repaired", BOOL, "1", "A cleaning rule changed a value; the table repairs holds the old one.", "never", stage="clean"),
-    Field("priority_rank", INT64, "1", "Priority of the job's queue, 0 highest (card of the log).", "never", stage="utility"),
-    Field("utility_decay", STRING, "1", "Kind of decay: linear, exponential or step.", "never", stage="utility"),
     Field(
-        "utility", UTILITY, "s, value units",
-        "Piecewise-linear utility function: time since submission and value, zero after the last time.",
-        "never", stage="utility",
+        "width",
+        INT64,
+        "processors",
+        "allocated_processors where known, else requested_processors.",
+        stage="clean",
+        minimum=1,
     ),
-    Field("logged_utility", FLOAT64, "value units", "Utility the job earned in the log itself, at its own turnaround (or wait).", "never", stage="utility"),
+    _flag("is_cancelled", "Logged as cancelled (status 5), before or after its start."),
+    _flag("is_never_started", "No run time, and failed or cancelled: it left the queue without running."),
+    _flag("is_run_time_missing", "No run time, though not logged as failed or cancelled."),
+    _flag("is_over_request", "Ran longer than its requested time, as logged."),
+    _flag("is_out_of_order", "Stood behind a later submission in the log; moved to its place."),
+    _flag("is_duplicate_number", "Another job of the log carries the same number."),
+    _flag("is_repaired", "A cleaning rule changed a value; the table repairs holds the old one."),
+    *UTILITY_COLUMNS,
 )
 
 QUARANTINE = (
-    Field("line_number", INT64, "1", "Line of the source file, first line = 1.", "null: not from a file"),
-    Field("rule", STRING, "1", "What sent it here: read, or the name of a cleaning rule.", "never"),
-    Field("reason", STRING, "1", "Why, in words.", "never"),
-    Field("text", STRING, "1", "The line as it stood in the file.", "null: not from a file"),
+    LINE_NUMBER,
+    Field("rule", STRING, "1", "What sent it here: read, or the name of a cleaning rule.", NEVER),
+    Field("reason", STRING, "1", "Why, in words.", NEVER),
+    TEXT,
 )
 
 MERGED = (
-    Field("line_number", INT64, "1", "Line of the source file, first line = 1.", "null: not from a file"),
-    Field("job_number", INT64, "1", "Number of the job.", "null"),
-    Field("into_line_number", INT64, "1", "Line of the job that it became part of.", "null: not from a file"),
-    Field("text", STRING, "1", "The line as it stood in the file.", "null: not from a file"),
+    LINE_NUMBER,
+    JOB_NUMBER,
+    replace(LINE_NUMBER, name="into_line_number", meaning="Line of the job that it became part of."),
+    TEXT,
 )
 
 REPAIRS = (
-    Field("line_number", INT64, "1", "Line of the source file, first line = 1.", "null: not from a file"),
-    Field("job_number", INT64, "1", "Number of the job.", "null"),
-    Field("rule", STRING, "1", "Cleaning rule that made the repair.", "never"),
-    Field("column", STRING, "1", "Column repaired.", "never"),
-    Field("old_value", FLOAT64, "unit of the column", "Value before.", "null"),
-    Field("new_value", FLOAT64, "unit of the column", "Value after.", "null"),
+    LINE_NUMBER,
+    JOB_NUMBER,
+    Field("rule", STRING, "1", "Cleaning rule that made the repair.", NEVER, stage="clean"),
+    Field("column", STRING, "1", "Column repaired.", NEVER, stage="clean"),
+    Field("old_value", FLOAT64, "unit of the column", "Value before.", stage="clean"),
+    Field("new_value", FLOAT64, "unit of the column", "Value after.", stage="clean"),
 )
 
 CLEANING_REPORT = (
-    Field("step", INT64, "1", "Order of application; 0 is reading.", "never"),
-    Field("rule", STRING, "1", "read, or the name of the cleaning rule.", "never"),
-    Field("parameters", STRING, "1", "Parameters of the rule, as JSON.", "never"),
-    Field("jobs_in", INT64, "jobs", "Job lines (read) or jobs before the step.", "never"),
-    Field("jobs_out", INT64, "jobs", "Jobs after the step.", "never"),
-    Field("quarantined", INT64, "jobs", "Moved to the quarantine by the step.", "never"),
-    Field("merged", INT64, "jobs", "Lines merged into another job by the step.", "never"),
-    Field("repaired", INT64, "jobs", "Kept jobs with a value changed by the step.", "never"),
-    Field("flagged", INT64, "jobs", "Kept jobs marked by the step, values unchanged.", "never"),
-    Field("remark", STRING, "1", "What a reader should know, such as why the step did nothing.", "null: nothing to say"),
+    Field("step", INT64, "1", "Order of application; 0 is reading.", NEVER, stage="clean", minimum=0),
+    Field("rule", STRING, "1", "read, or the name of the cleaning rule.", NEVER, stage="clean"),
+    Field("parameters", STRING, "1", "Every parameter of the rule, as JSON.", NEVER, stage="clean"),
+    _count("jobs_in", "Job lines (read) or jobs before the step."),
+    _count("jobs_out", "Jobs after the step."),
+    _count("quarantined", "Moved to the quarantine by the step."),
+    _count("merged", "Lines merged into another job by the step."),
+    _count("repaired", "Kept jobs with a value changed by the step."),
+    _count("flagged", "Kept jobs marked by the step without a change of value: none counts as repaired too."),
+    Field(
+        "remark",
+        STRING,
+        "1",
+        "What a reader should know, such as why the step did nothing.",
+        "null: nothing to say",
+        stage="clean",
+    ),
 )
 
 TABLES: dict[str, tuple[Field, ...]] = {
@@ -158,6 +230,16 @@ TABLES: dict[str, tuple[Field, ...]] = {
     "merged": MERGED,
     "repairs": REPAIRS,
     "cleaning_report": CLEANING_REPORT,
+    "utility": (JOB_NUMBER, JOB_OCCURRENCE, *UTILITY_COLUMNS),
+}
+
+TABLE_MEANINGS = {
+    "jobs": "One row a job: what the log says of it, what cleaning found, what was added.",
+    "quarantine": "One row a line that is no job, or a job that a cleaning rule removed.",
+    "merged": "One row a line that became part of another job.",
+    "repairs": "One row a value that a cleaning rule changed.",
+    "cleaning_report": "One row a step of cleaning: job lines read = jobs kept + quarantined + merged.",
+    "utility": "One row a job: what the augmentation by utility functions adds to it.",
 }
 
 
@@ -174,6 +256,11 @@ def table_fields(table: str) -> dict[str, Field]:
     return {field.name: field for field in TABLES[table]}
 
 
+def required_columns(table: str) -> list[str]:
+    """Return the columns that every file of a table has: all, but of jobs only the 18 SWF fields."""
+    return list(SWF_NAMES) if table == "jobs" else list(table_fields(table))
+
+
 def arrow_schema(table: str, columns: Iterable[str] | None = None) -> pa.Schema:
     """Return the pyarrow schema of a table, or of some of its columns, in the dictionary's order.
 
@@ -187,7 +274,7 @@ def arrow_schema(table: str, columns: Iterable[str] | None = None) -> pa.Schema:
     Raises
     ------
     SchemaError
-        The table or a column is unknown; both missing and surplus names are listed.
+        The table or a column is unknown.
 
     Examples
     --------
@@ -225,8 +312,7 @@ def _pandas_metadata(fields: Iterable[Field]) -> str:
         }
         for field in fields
     ]
-    note = {"index_columns": [], "column_indexes": [], "columns": columns, "pandas_version": pd.__version__}
-    return json.dumps(note)
+    return json.dumps({"index_columns": [], "column_indexes": [], "columns": columns, "pandas_version": "3.0.0"})
 
 
 _JSON_TYPES: dict[pa.DataType, dict[str, Any]] = {
@@ -259,26 +345,25 @@ def json_schema(table: str) -> dict[str, Any]:
     SchemaError
         The dictionary has no table of that name.
     """
-    fields = table_fields(table)
     properties: dict[str, Any] = {}
-    for field in fields.values():
+    for field in table_fields(table).values():
         kind = dict(_JSON_TYPES[field.type])
-        if field.missing != "never":
+        if field.missing != NEVER:
             kind["type"] = [kind["type"], "null"]
         kind |= {"description": field.meaning, "x-unit": field.unit, "x-missing": field.missing}
         kind |= {"x-arrow-type": str(field.type), "x-stage": field.stage}
         if field.swf_position is not None:
             kind["x-swf-position"] = field.swf_position
-        if field.maximum is not None and field.type == FLOAT64:
-            kind |= {"minimum": 0, "maximum": field.maximum}
+        bounds = {"minimum": field.minimum, "maximum": field.maximum}
+        kind |= {name: int(bound) for name, bound in bounds.items() if bound is not None}
         properties[field.name] = kind
-    required = [name for name, field in fields.items() if field.swf_position is not None or table != "jobs"]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"swftools table {table}, one row",
+        "description": TABLE_MEANINGS[table],
         "x-schema-version": SCHEMA_VERSION,
         "type": "object",
         "properties": properties,
-        "required": required,
+        "required": required_columns(table),
         "additionalProperties": False,
     }

@@ -10,6 +10,9 @@ Tsafrir, Feitelson 2006, "Instability in parallel job scheduling simulation: the
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
@@ -17,36 +20,50 @@ import pandas as pd
 from swftools.errors import ParameterError
 from swftools.trace import Trace
 
+IntArray = npt.NDArray[np.int64]
 
-def propose_flurries(trace: Trace, *, least_jobs: int = 400, least_share: float = 0.25, times_usual: float = 10.0) -> pd.DataFrame:
+_DTYPES: dict[str, Any] = {
+    **dict.fromkeys(("user", "first_job", "last_job", "jobs"), "int64"),
+    **dict.fromkeys(("share", "from_time", "to_time"), "float64"),
+}
+
+
+def propose_flurries(
+    trace: Trace, *, least_jobs: int = 400, least_share: float = 0.25, times_usual: float = 10.0
+) -> pd.DataFrame:
     """Propose flurries of a log: one row each, the largest first.
 
     For each user the stretch of consecutive submissions is found in which the user's jobs, less ``least_share``
-    of all jobs, are most (a maximum-sum stretch). It is proposed if the user submitted at least ``least_jobs``
-    jobs in it, and at least ``times_usual`` times as densely as that user did outside it.
+    of all jobs, are most (a maximum-sum stretch); for a user with a greater share of the whole log, less that. It
+    is proposed if it is no more than half of the log, and the user submitted at least ``least_jobs`` jobs in it,
+    at least ``times_usual`` times as densely as outside it. Before and behind it the search goes on.
 
     Parameters
     ----------
     trace : Trace
-        In order of submission; jobs without user or job number are passed over.
+        A log, cleaned or not. Jobs are taken in order of submission; those without user, job number or
+        submission time are passed over.
     least_jobs : int
         Fewest jobs of a flurry. The smallest that the archive filtered from our five logs has 452.
     least_share : float
         Share of all submissions, between 0 and 1. The archive's have 28 % to 94 %.
     times_usual : float
-        Ratio of the user's share of submissions inside and outside the stretch.
+        Ratio of the user's share of submissions inside and outside the stretch, at least 1.
 
     Returns
     -------
     pandas.DataFrame
-        user, first_job, last_job (job numbers, inclusive), jobs, share, submit_time of the first and of the
-        last in seconds (from_time, to_time).
+        user, first_job, last_job (lowest and highest job number), jobs, share (of all submissions in the
+        stretch), and from_time, to_time (first and last submission, seconds). The first three are a range of
+        the cleaning rule ``flurries``.
 
     Raises
     ------
     ParameterError
         A parameter is outside its domain.
 
+    Notes
+    -----
     Differs from the source: Tsafrir and Feitelson pick flurries out by eye from plots of submissions; the
     criterion above is ours, tested by planting the archive's published flurries in clean logs.
 
@@ -57,39 +74,46 @@ def propose_flurries(trace: Trace, *, least_jobs: int = 400, least_share: float 
     >>> propose_flurries(trace)[["user", "first_job", "last_job", "jobs"]].values.tolist()
     [[9, 2001, 2600, 600]]
     """
-    if least_jobs < 1 or not 0 < least_share < 1 or times_usual < 1:
+    if not (least_jobs >= 1 and 0 < least_share < 1 and times_usual >= 1):
         raise ParameterError(
             f"least_jobs={least_jobs} must be positive, least_share={least_share} between 0 and 1 and "
             f"times_usual={times_usual} at least 1"
         )
     arrays = trace.arrays
-    known = (arrays.user_id >= 0) & (arrays.job_number >= 0)
-    user, number, submit = arrays.user_id[known], arrays.job_number[known], arrays.submit_time[known]
+    jobs = np.flatnonzero((arrays.user_id >= 0) & (arrays.job_number >= 0) & ~np.isnan(arrays.submit_time))
+    jobs = jobs[np.argsort(arrays.submit_time[jobs], kind="stable")]
+    user, number, submit = arrays.user_id[jobs], arrays.job_number[jobs], arrays.submit_time[jobs]
+    by_user = np.argsort(user, kind="stable")
     rows = []
-    order = np.argsort(user, kind="stable")
-    starts = np.flatnonzero(np.diff(user[order], prepend=-1))
-    for positions in np.split(order, starts[1:]):
-        if len(positions) < least_jobs:
-            continue
-        first, last = _densest_stretch(positions, least_share)
-        jobs = last - first + 1
-        length = positions[last] - positions[first] + 1
-        outside = (len(positions) - jobs) / max(len(user) - length, 1)
-        if jobs >= least_jobs and jobs / length >= times_usual * outside:
-            begin, end = positions[first], positions[last]
-            rows.append((user[begin], number[begin], number[end], jobs, jobs / length, submit[begin], submit[end]))
-    names = ["user", "first_job", "last_job", "jobs", "share", "from_time", "to_time"]
-    return pd.DataFrame(rows, columns=names).sort_values("jobs", ascending=False, kind="stable", ignore_index=True)
+    for positions in np.split(by_user, np.flatnonzero(np.diff(user[by_user])) + 1):
+        least = max(least_share, len(positions) / max(len(user), 1))
+        for part in _dense_stretches(positions, least_jobs, least):
+            length = part[-1] - part[0] + 1
+            share = len(part) / length
+            outside = len(user) - length
+            if outside >= length and share * outside >= times_usual * (len(positions) - len(part)):
+                numbers, times = number[part], submit[part]
+                rows.append((user[part[0]], numbers.min(), numbers.max(), len(part), share, times[0], times[-1]))
+    frame = pd.DataFrame(rows, columns=list(_DTYPES)).astype(_DTYPES)
+    return frame.sort_values("jobs", ascending=False, kind="stable", ignore_index=True)
 
 
-def _densest_stretch(positions: npt.NDArray[np.int64], share: float) -> tuple[int, int]:
-    """Return the first and last of a user's jobs whose stretch has the greatest (jobs - share x length).
+def _dense_stretches(positions: IntArray, least_jobs: int, share: float) -> Iterator[IntArray]:
+    """Yield the densest stretch of a user's positions, then those before and behind it, while they are long enough.
 
-    With weight(k) = k - share x position(k), the sum from job i to job j is weight(j) - weight(i) + 1 - share,
-    so the best i for each j is the smallest weight so far: one pass.
+    The densest has the greatest (jobs - share x length). With weight(k) = k - share x position(k), the sum from
+    job i to job j is weight(j) - weight(i) + 1 - share, so the best i for each j is the smallest weight so far:
+    one pass.
     """
-    weight = np.arange(len(positions)) - share * positions
-    lowest = np.minimum.accumulate(weight)
-    last = int(np.argmax(weight - lowest))
-    first = int(np.flatnonzero(weight[: last + 1] == lowest[last])[-1])
-    return first, last
+    pending = [positions]
+    while pending:
+        piece = pending.pop()
+        if len(piece) < least_jobs:
+            continue
+        weight = np.arange(len(piece)) - share * piece
+        lowest = np.minimum.accumulate(weight)
+        last = int(np.argmax(weight - lowest))
+        first = int(np.flatnonzero(weight[: last + 1] == lowest[last])[-1])
+        if last - first + 1 >= least_jobs:
+            yield piece[first : last + 1]
+            pending += [piece[last + 1 :], piece[:first]]

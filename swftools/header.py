@@ -14,15 +14,17 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import zip_longest
 
 from swftools.errors import SwfFormatError
 
 KNOWN_LABELS = frozenset(
-    (
-        "Version Computer Installation Acknowledge Information Conversion MaxJobs MaxRecords Preemption UnixStartTime "
-        "TimeZone TimeZoneString StartTime EndTime MaxNodes MaxProcs MaxRuntime MaxMemory AllowOveruse MaxQueues Queues "
-        "Queue MaxPartitions Partitions Partition Note Copyright"
-    ).split()
+    {
+        *("Version", "Computer", "Installation", "Acknowledge", "Information", "Conversion", "Copyright"),
+        *("MaxJobs", "MaxRecords", "Preemption", "UnixStartTime", "TimeZone", "TimeZoneString", "StartTime", "EndTime"),
+        *("MaxNodes", "MaxProcs", "MaxRuntime", "MaxMemory", "AllowOveruse", "MaxQueues", "Queues", "Queue"),
+        *("MaxPartitions", "Partitions", "Partition", "Note"),
+    }
 )
 """Labels of SWF 2.2, and the Copyright that real logs carry."""
 
@@ -30,7 +32,9 @@ UTILITY_NOTE = "Fields after the 18th are the job's utility function: alternatin
 """The Note by which an extended SWF file says that its lines end in utility tuples (Lee 2009, section 2.6.1)."""
 
 _LABEL = re.compile(r"([A-Za-z][A-Za-z0-9_-]*)\s*:(?!//)\s*(.*)", re.DOTALL)
-_LEADING_INTEGER = re.compile(r"\s*([+-]?\d{1,18})")
+_LEADING_INTEGER = re.compile(r"([+-]?[0-9]{1,18})(?![0-9])")
+_NUMBERED = re.compile(r"([0-9]{1,18})\b\s*(.*)", re.DOTALL)
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _LATEST = 253_402_300_799  # the last second of the year 9999
 
 
@@ -46,8 +50,8 @@ class HeaderEntry:
 class SwfHeader:
     """The labelled comment lines of a log, in order.
 
-    Properties read the labels of SWF 2.2; each is None, empty or its documented default where the log has no
-    such label. Integers are taken from their leading digits, since logs write ``338 (batch partition)``. A
+    Properties read the labels of SWF 2.2, whatever their case; each is None or empty where the log has no such
+    label, or says -1. Integers are taken from their leading digits, since logs write ``338 (batch partition)``. A
     label that should stand once and is repeated counts by its first line.
 
     Examples
@@ -61,21 +65,31 @@ class SwfHeader:
 
     @classmethod
     def from_lines(cls, lines: Iterable[str]) -> SwfHeader:
-        """Read a header from its comment lines, each with its leading ``;``."""
-        entries: list[HeaderEntry] = []
+        """Read a header from its comment lines, each with its leading ``;``.
+
+        A comment is a labelled entry if it looks like one (``Label: text``), and continues the entry above if it is
+        indented by more than one blank. A comment that could be either is a new entry where SWF knows the label,
+        and a continuation elsewhere. Indentation, and how many ``;`` and blanks begin a line, are not kept.
+        """
+        return cls().extended(lines)
+
+    def extended(self, lines: Iterable[str]) -> SwfHeader:
+        """Return the header with further comment lines read, as if all had been read together."""
+        entries = list(self.entries)
+        rest: list[str] = []  # lines that continue the last entry
         for line in lines:
             body = line.strip().lstrip(";")
             text = body.strip()
-            indent = len(body) - len(body.lstrip())
+            goes_on = len(body) - len(body.lstrip()) > 1 and bool(entries) and entries[-1].label is not None
             match = _LABEL.fullmatch(text)
-            if match and (match[1] in KNOWN_LABELS or indent <= 1):
-                entries.append(HeaderEntry(match[1], match[2].strip()))
-            elif text and indent > 1 and entries and entries[-1].label is not None:
-                last = entries.pop()
-                entries.append(HeaderEntry(last.label, f"{last.text}\n{text}"))
+            is_label = match is not None and (match[1] in KNOWN_LABELS or not goes_on)
+            if text and goes_on and not is_label:
+                rest.append(text)
             else:
-                entries.append(HeaderEntry(None, text))
-        return cls(tuple(entries))
+                _continue(entries, rest)
+                entries.append(HeaderEntry(match[1], match[2]) if match and is_label else HeaderEntry(None, text))
+        _continue(entries, rest)
+        return SwfHeader(tuple(entries))
 
     def to_lines(self) -> list[str]:
         """Return the comment lines; ``from_lines`` reads the same header back.
@@ -88,14 +102,12 @@ class SwfHeader:
         lines: list[str] = []
         for entry in self.entries:
             first, *rest = entry.text.split("\n")
-            if entry.label is None:
-                lines.append(f"; {first}".rstrip())
-            else:
-                lines.append(f"; {entry.label}: {first}".rstrip())
-                lines.extend(f";   {line}" for line in rest)
-        read = SwfHeader.from_lines(lines).entries
-        if read != self.entries:
-            wrong = next((e for e, back in zip(self.entries, read, strict=False) if e != back), self.entries[-1])
+            lines.append(f"; {first}" if entry.label is None else f"; {entry.label}: {first}")
+            lines.extend(f";   {line}" for line in rest)
+        lines = [line.rstrip() for line in lines]
+        pairs = zip_longest(self.entries, SwfHeader.from_lines(lines).entries)
+        wrong = next((entry or back for entry, back in pairs if entry != back or _has_stray(entry.text)), None)
+        if wrong:
             raise SwfFormatError(f"header entry {wrong} would not read back as written; give it a label or reword it")
         return lines
 
@@ -105,11 +117,12 @@ class SwfHeader:
 
     def without_note(self, text: str) -> SwfHeader:
         """Return a header without the Notes of exactly this text."""
-        return SwfHeader(tuple(e for e in self.entries if e != HeaderEntry("Note", text)))
+        return SwfHeader(tuple(e for e in self.entries if e.label != "Note" or e.text != text))
 
     def texts(self, label: str) -> tuple[str, ...]:
         """Return the texts of every entry with a label, in order."""
-        return tuple(entry.text for entry in self.entries if entry.label == label)
+        wanted = label.casefold()
+        return tuple(entry.text for entry in self.entries if entry.label and entry.label.casefold() == wanted)
 
     def text(self, label: str) -> str | None:
         """Return the text of the first entry with a label, or None."""
@@ -119,6 +132,11 @@ class SwfHeader:
         """Return the leading digits of the first entry with a label as an integer, or None."""
         match = _LEADING_INTEGER.match(self.text(label) or "")
         return int(match[1]) if match else None
+
+    def _count(self, label: str) -> int | None:
+        """Return an integer of which -1 means that it is not known."""
+        count = self.integer(label)
+        return count if count is not None and count >= 0 else None
 
     @property
     def version(self) -> str | None:
@@ -163,12 +181,12 @@ class SwfHeader:
     @property
     def max_jobs(self) -> int | None:
         """Jobs in the original log."""
-        return self.integer("MaxJobs")
+        return self._count("MaxJobs")
 
     @property
     def max_records(self) -> int | None:
         """Lines in this file."""
-        return self.integer("MaxRecords")
+        return self._count("MaxRecords")
 
     @property
     def preemption(self) -> str | None:
@@ -178,22 +196,22 @@ class SwfHeader:
     @property
     def max_nodes(self) -> int | None:
         """Nodes of the machine."""
-        return self.integer("MaxNodes")
+        return self._count("MaxNodes")
 
     @property
     def max_procs(self) -> int | None:
         """Processors of the machine."""
-        return self.integer("MaxProcs")
+        return self._count("MaxProcs")
 
     @property
     def max_runtime(self) -> int | None:
         """Longest run time allowed, seconds."""
-        return self.integer("MaxRuntime")
+        return self._count("MaxRuntime")
 
     @property
     def max_memory(self) -> int | None:
         """Most memory allowed, KB."""
-        return self.integer("MaxMemory")
+        return self._count("MaxMemory")
 
     @property
     def allow_overuse(self) -> bool | None:
@@ -246,14 +264,25 @@ class SwfHeader:
     @property
     def has_utility(self) -> bool:
         """Whether the header says that lines end in utility tuples."""
-        return UTILITY_NOTE in self.notes
+        return any(entry.label == "Note" and entry.text == UTILITY_NOTE for entry in self.entries)
 
 
 def _numbered(texts: Iterable[str]) -> dict[int, str]:
     """Return {number: rest of the text} of entries like ``3 normal (36 hours)``; others are passed over."""
     named: dict[int, str] = {}
     for text in texts:
-        match = re.match(r"(\d{1,18})\b\s*(.*)", text, re.DOTALL)
-        if match:
+        if match := _NUMBERED.match(text):
             named.setdefault(int(match[1]), match[2].strip())
     return named
+
+
+def _continue(entries: list[HeaderEntry], rest: list[str]) -> None:
+    """Move lines to the end of the last entry's text."""
+    if rest:
+        entries[-1] = HeaderEntry(entries[-1].label, "\n".join([entries[-1].text, *rest]))
+        rest.clear()
+
+
+def _has_stray(text: str) -> bool:
+    """Whether a text has what no line of a file in UTF-8 can have: a carriage return, half a surrogate pair."""
+    return "\r" in text or bool(_SURROGATE.search(text))

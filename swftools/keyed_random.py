@@ -16,6 +16,7 @@ import hashlib
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 from numba import njit
 
 MASK32 = np.uint64(0xFFFFFFFF)
@@ -37,6 +38,31 @@ def step_key(step: str) -> int:
     True
     """
     return int.from_bytes(hashlib.blake2b(step.encode(), digest_size=8).digest(), "little")
+
+
+def count_occurrences(jobs: pd.DataFrame) -> npt.NDArray[np.int64]:
+    """Return how many earlier lines carry each job's number: with that number, the key of its draws.
+
+    Parameters
+    ----------
+    jobs : pandas.DataFrame
+        With ``job_number``; all jobs of the log, since those taken away are counted too. Earlier is by
+        ``line_number`` where that is there and known, else by row. ``job_occurrence``, set by cleaning before
+        any job is taken away, is returned as it stands.
+
+    Examples
+    --------
+    >>> count_occurrences(pd.DataFrame({"job_number": [7, 8, 7]})).tolist()
+    [0, 0, 1]
+    """
+    if "job_occurrence" in jobs:
+        return jobs["job_occurrence"].to_numpy(dtype=np.int64)
+    if jobs["job_number"].is_unique:
+        return np.zeros(len(jobs), np.int64)
+    rows = jobs[[name for name in ("job_number", "line_number") if name in jobs]].reset_index(drop=True)
+    in_file = rows.sort_values("line_number", kind="stable") if "line_number" in rows else rows
+    counts = in_file.groupby("job_number", dropna=False).cumcount().sort_index()
+    return np.array(counts, dtype=np.int64)
 
 
 def stream(seed: int, step: str, job: int, occurrence: int = 0) -> npt.NDArray[np.uint64]:

@@ -1,7 +1,7 @@
 """The compiled scanner of SWF text: bytes in, columns of numbers out, at memory speed.
 
-It decides nothing doubtful. A line that is not plainly a job or a comment is handed back by its offsets, and
-``swf.py`` judges it in Python with the full rules and a reason in words.
+It decides nothing doubtful. A line that is not plainly a job or a comment is handed back by its number, and
+``swf_block.py`` judges it in Python with the full rules and a reason in words.
 """
 
 from __future__ import annotations
@@ -18,81 +18,84 @@ IS_INTEGER = np.array([field.type == INT64 for field in SWF_FIELDS])
 ROW_OF_FIELD = np.where(IS_INTEGER, np.cumsum(IS_INTEGER), np.cumsum(~IS_INTEGER)) - 1
 MAXIMUM = np.array([field.maximum for field in SWF_FIELDS])
 STATUS = [field.name for field in SWF_FIELDS].index("status")
-MAX_FIELDS = 32
-"""Real logs have up to 28 fields; many more are two lines run together. Lines with utility tuples are exempt."""
+LONGEST_LINE = 1 << 20
+"""Bytes of the longest line that can be a job or a comment, its newline included; a longer one is damage."""
 
 JOB, COMMENT, DOUBTFUL, BLANK = 0, 1, 2, 3
+
+_POWERS_OF_TEN = np.array([float(10**power) for power in range(19)])
+_EXACT = 2**53
+_SHORTEST_JOB = 36  # bytes: 18 digits, 17 blanks, a newline
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
 
 class Scan(NamedTuple):
-    """What the scanner fills; every array has room for all lines, the counts say how much is used."""
+    """What the scanner fills. Arrays by job or by other line have room for the most there can be."""
 
-    integers: IntArray  # (integer fields, lines), missing = -1
-    floats: FloatArray  # (float fields, lines), missing = NaN
+    integers: IntArray  # (integer fields, jobs), missing = -1
+    floats: FloatArray  # (float fields, jobs), missing = NaN
     line: IntArray  # index of the line, by job
     extra_start: IntArray  # offset of the 19th field, by job; 0 where there is none
     extra_end: IntArray
+    extra_words: IntArray  # how many fields follow the 18th, by job
     other_line: IntArray  # index of the line, by comment or doubtful line
-    other_kind: IntArray
-    offsets: IntArray  # (lines + 1), where each line starts
+    other_kind: npt.NDArray[np.int8]
+    offsets: IntArray  # (lines + 1), where each line starts, and the end of the text
 
 
-def scan(text: bytes, *, any_length: bool) -> tuple[Scan, int, int]:
+def scan(text: bytes, lines: int) -> tuple[Scan, int, int]:
     """Scan SWF text; return the filled arrays and the numbers of jobs and of other lines.
 
     Parameters
     ----------
     text : bytes
         Whole lines; the last may lack its newline.
-    any_length : bool
-        Accept lines of any number of fields beyond 18 (extended SWF).
+    lines : int
+        How many lines they are.
     """
-    if text and not text.endswith(b"\n"):
-        text += b"\n"  # the kernel stops at newlines and never asks where the text ends
-    lines = text.count(b"\n")
-    width = int(IS_INTEGER.sum())
+    jobs, width = min(lines, len(text) // _SHORTEST_JOB + 1), int(IS_INTEGER.sum())
     arrays = Scan(
-        np.empty((width, lines), np.int64),
-        np.empty((len(SWF_FIELDS) - width, lines), np.float64),
+        np.empty((width, jobs), np.int64),
+        np.empty((len(SWF_FIELDS) - width, jobs), np.float64),
+        np.empty(jobs, np.int64),
+        np.zeros(jobs, np.int64),
+        np.zeros(jobs, np.int64),
+        np.zeros(jobs, np.int64),
         np.empty(lines, np.int64),
-        np.zeros(lines, np.int64),
-        np.zeros(lines, np.int64),
-        np.empty(lines, np.int64),
-        np.empty(lines, np.int64),
+        np.empty(lines, np.int8),
         np.empty(lines + 1, np.int64),
     )
-    most = np.iinfo(np.int64).max if any_length else MAX_FIELDS
-    jobs, others = _scan(np.frombuffer(text, np.uint8), arrays, IS_INTEGER, ROW_OF_FIELD, MAXIMUM, POWERS_OF_TEN, most)
-    return arrays, jobs, others
-
-
-POWERS_OF_TEN = 10.0 ** np.arange(19)
+    # The kernel stops at newlines and never asks where the text ends.
+    whole = text if text.endswith(b"\n") else text + b"\n"
+    found, others = _scan(whole, len(text), arrays, IS_INTEGER, ROW_OF_FIELD, MAXIMUM, _POWERS_OF_TEN, LONGEST_LINE)
+    return arrays, found, others
 
 
 @njit(cache=True, nogil=True)
-def _scan(text, out, is_integer, row_of_field, maximum, powers, most_fields):  # type: ignore[no-untyped-def]
-    """Fill ``out`` from ``text``; return the numbers of jobs and of other lines.
+def _scan(text, end, out, is_integer, row_of_field, maximum, powers, longest):  # type: ignore[no-untyped-def]
+    """Fill ``out`` from ``text[:end]``; return the numbers of jobs and of other lines.
 
-    The caller guarantees room for every line and a newline at the end. A decimal number is
-    mantissa / 10**decimals, which is exact to the last bit while the mantissa is below 2**53 and the power
-    below 10**22; anything longer is doubtful.
+    The caller guarantees room for every line and a newline at or behind the end. A decimal number is
+    mantissa / 10**decimals, which is exact to the last bit while the mantissa is at most 2**53 and the power
+    at most 10**22.
     """
-    end = len(text)
     at = 0
     line = 0
     jobs = 0
     others = 0
     while at < end:
-        out.offsets[line] = at
-        while text[at] == 32 or text[at] == 9:
+        begin = at
+        out.offsets[line] = begin
+        while text[at] == 32 or text[at] == 9:  # blank or tab
             at += 1
         kind = DOUBTFUL
-        if text[at] == 59:  # ;
+        if _at_line_end(text, at):
+            kind = BLANK
+        elif text[at] == 59:  # ;
             kind = COMMENT
-        elif not _at_line_end(text, at):
+        else:
             found = 0
             while found < 18:
                 negative = text[at] == 45  # -
@@ -117,15 +120,20 @@ def _scan(text, out, is_integer, row_of_field, maximum, powers, most_fields):  #
                         byte = text[at]
                     decimals = at - first
                     digits += decimals
-                    if mantissa >= 9007199254740992:
-                        break
-                if digits == 0 or digits > 18 or (byte > 32 or (byte != 32 and byte != 9 and not _at_line_end(text, at))):
+                # More than 18 digits may have overflowed. A line that ends early has no digits here.
+                if digits == 0 or digits > 18 or not (text[at] == 32 or text[at] == 9 or _at_line_end(text, at)):
                     break
                 value = float(mantissa)
                 if decimals:
-                    value /= powers[decimals]
+                    if mantissa <= _EXACT:
+                        value /= powers[decimals]
+                    elif is_integer[found]:
+                        break
+                    else:
+                        value = _divide(mantissa, powers[decimals])
                 missing = negative and value == 1.0
-                if (negative and not missing and found != STATUS) or value > maximum[found]:
+                # Negative zero is left to the judge as well, and so is NaN, which is not below the maximum.
+                if (negative and not missing and found != STATUS) or not value <= maximum[found]:
                     break
                 row = row_of_field[found]
                 if is_integer[found]:
@@ -139,41 +147,63 @@ def _scan(text, out, is_integer, row_of_field, maximum, powers, most_fields):  #
                 found += 1
                 while text[at] == 32 or text[at] == 9:
                     at += 1
-                if _at_line_end(text, at):
-                    break
             if found == 18:
+                kind = JOB
                 start = at
                 stop = at
+                words = 0
                 while not _at_line_end(text, at):
                     while 32 < text[at] < 127:
                         at += 1
                     # Control characters other than blanks, and whatever is not ASCII, make a line doubtful.
-                    if text[at] > 32 or (text[at] < 32 and text[at] != 9 and not _at_line_end(text, at)):
-                        found = most_fields + 1
+                    if not (text[at] == 32 or text[at] == 9 or _at_line_end(text, at)):
+                        kind = DOUBTFUL
                         break
                     stop = at
-                    found += 1
+                    words += 1
                     while text[at] == 32 or text[at] == 9:
                         at += 1
-                if found <= most_fields:
-                    kind = JOB
-                    out.line[jobs] = line
-                    if stop > start:
-                        out.extra_start[jobs] = start
-                        out.extra_end[jobs] = stop
-                    jobs += 1
-        else:
-            kind = BLANK
-        if kind != JOB and kind != BLANK:
-            out.other_line[others] = line
-            out.other_kind[others] = kind
-            others += 1
         while text[at] != 10:
             at += 1
         at += 1
+        if at - begin > longest:
+            kind = DOUBTFUL
+        if kind == JOB:
+            if words:
+                out.extra_start[jobs] = start
+                out.extra_end[jobs] = stop
+                out.extra_words[jobs] = words
+            out.line[jobs] = line
+            jobs += 1
+        elif kind != BLANK:
+            out.other_line[others] = line
+            out.other_kind[others] = kind
+            others += 1
         line += 1
     out.offsets[line] = end
     return jobs, others
+
+
+@njit(cache=True, nogil=True)
+def _divide(mantissa, scale):  # type: ignore[no-untyped-def]
+    """Return the float64 nearest to mantissa / scale; NaN where it lies too near the middle of two to tell.
+
+    The mantissa is above 2**53 and below 10**18, the scale a power of ten up to 10**18. The remainder of the
+    quotient of their nearest float64s is exact by Dekker's product (Numerische Mathematik 18, 1971), and corrects
+    it to twice the precision.
+    """
+    high = float(mantissa)
+    quotient = high / scale
+    left = quotient * 134217729.0  # 2**27 + 1, which splits a float64 into two halves
+    left = left - (left - quotient)
+    right = scale * 134217729.0
+    right = right - (right - scale)
+    rest_left, rest_right = quotient - left, scale - right
+    product = quotient * scale
+    error = ((left * right - product) + left * rest_right + rest_left * right) + rest_left * rest_right
+    correction = ((high - product) - error + float(mantissa - int(high))) / scale
+    value = quotient + correction * (1.0 + 1e-14)
+    return value if value == quotient + correction * (1.0 - 1e-14) else np.nan
 
 
 @njit(cache=True, nogil=True, inline="always")

@@ -7,6 +7,7 @@ the one way to Parquet.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,17 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from swftools.errors import SchemaError
-from swftools.fields import BOOL, FLOAT64, INT64, STRING, TIMESTAMP, arrow_schema, table_fields
+from swftools.fields import BOOL, FLOAT64, INT64, NEVER, STRING, Field, arrow_schema, required_columns, table_fields
 
-PARQUET_OPTIONS: dict[str, Any] = {"compression": "zstd", "version": "2.6", "row_group_size": 1 << 20}
-"""One way of writing, so that equal tables give equal bytes."""
+PARQUET_OPTIONS: dict[str, Any] = {
+    "compression": "zstd",
+    "version": "2.6",
+    "row_group_size": 1 << 20,
+    "write_page_checksum": True,
+}
+"""One way of writing, so that equal tables give equal bytes, and damage shows."""
 
-_PANDAS_DTYPES: dict[pa.DataType, Any] = {INT64: "Int64", FLOAT64: "float64", STRING: "str", BOOL: "bool"}
+_PANDAS_DTYPES: dict[pa.DataType, Any] = {FLOAT64: "float64", STRING: "str", BOOL: "bool"}
 
 
 def to_arrow(frame: pd.DataFrame, table: str) -> pa.Table:
@@ -37,8 +43,10 @@ def to_arrow(frame: pd.DataFrame, table: str) -> pa.Table:
     Raises
     ------
     SchemaError
-        A column is unknown or its values do not fit the declared type.
+        A column is unknown, stands twice, or its values do not fit the declared type.
     """
+    if not frame.columns.is_unique:
+        raise SchemaError(f"table {table!r}: columns stand twice: {sorted(frame.columns[frame.columns.duplicated()])}")
     schema = arrow_schema(table, frame.columns)
     columns = []
     for field in schema:
@@ -54,28 +62,24 @@ def to_arrow(frame: pd.DataFrame, table: str) -> pa.Table:
 def to_pandas(data: pa.Table, table: str) -> pd.DataFrame:
     """Convert a table of the column dictionary to a DataFrame: Int64, float64, str, bool, UTC timestamps.
 
-    The utility column stays an Arrow list (``pandas.ArrowDtype``), which costs no copy.
+    Columns are writable, except that of utility functions, which stays an Arrow list (``pandas.ArrowDtype``)
+    at no cost.
     """
-    columns = {}
-    for name, field in table_fields(table).items():
-        if name not in data.column_names:
-            continue
-        column = data[name].combine_chunks()
-        if field.type in _PANDAS_DTYPES:
-            columns[name] = _series(column, _PANDAS_DTYPES[field.type])
-        elif field.type == TIMESTAMP:
-            columns[name] = column.to_pandas()
-        else:
-            columns[name] = pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([column])))
-    return pd.DataFrame(columns)
+    fields = table_fields(table)
+    names = [name for name in fields if name in data.column_names]
+    return pd.DataFrame({name: _series(data[name].combine_chunks(), fields[name].type) for name in names})
 
 
-def _series(column: pa.Array, dtype: str) -> pd.Series[Any]:
-    """Return a column as a pandas series that is writable and owns its memory."""
-    if dtype == "Int64":
-        mask = column.is_null().to_numpy(zero_copy_only=False).copy()
-        return pd.Series(pd.arrays.IntegerArray(column.fill_null(0).to_numpy().copy(), mask))
-    return pd.Series(column.to_pandas().astype(dtype, copy=True))
+def _series(column: pa.Array, type_: pa.DataType) -> pd.Series[Any]:
+    """Return a column as a pandas series."""
+    if type_ == INT64:
+        missing = column.is_null().to_numpy(zero_copy_only=False)
+        return pd.Series(pd.arrays.IntegerArray(column.fill_null(0).to_numpy(), missing, copy=True))
+    if type_ in _PANDAS_DTYPES:
+        return pd.Series(column.to_pandas().astype(_PANDAS_DTYPES[type_])).copy()
+    if pa.types.is_list(type_):
+        return pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([column])))
+    return pd.Series(column.to_pandas())
 
 
 def empty_frame(table: str, columns: list[str] | None = None) -> pd.DataFrame:
@@ -89,38 +93,52 @@ def check_table(data: pa.Table, table: str) -> None:
     Raises
     ------
     SchemaError
-        Lists every difference: unknown and missing columns, wrong types, nulls in columns that are never
-        missing, negative or absurdly large values with the first row that has one.
+        Lists every difference: unknown and missing columns, columns that stand twice, wrong types, nulls in
+        columns that are never missing, and values outside their bounds, NaN among them, with the first row
+        that has one.
     """
     fields = table_fields(table)
+    names = data.column_names
     problems = []
-    if unknown := sorted(set(data.column_names) - set(fields)):
+    if unknown := sorted(set(names) - set(fields)):
         problems.append(f"unknown columns {unknown}")
-    required = [f.name for f in fields.values() if f.swf_position is not None or table != "jobs"]
-    if missing := [name for name in required if name not in data.column_names]:
+    if missing := [name for name in required_columns(table) if name not in names]:
         problems.append(f"missing columns {missing}")
-    for name in data.column_names:
-        if name not in fields:
-            continue
-        field, column = fields[name], data[name]
-        if column.type != field.type:
-            problems.append(f"column {name!r} is {column.type}, not {field.type}")
-            continue
-        if field.missing == "never" and column.null_count:
-            problems.append(f"column {name!r} has {column.null_count} nulls and may have none")
-        # Status is the one field that real logs fill with values outside its list, negative ones included.
-        if field.maximum is not None and name != "status" and len(column) > column.null_count:
-            extremes = pc.min_max(column)
-            if extremes["min"].as_py() < 0 or extremes["max"].as_py() > field.maximum:
-                wrong = pc.or_(pc.less(column, 0), pc.greater(column, field.maximum))
-                row = pc.index(wrong, True).as_py()
-                problems.append(f"column {name!r}, row {row}: {column[row].as_py()} is outside 0..{field.maximum:g}")
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        problems.append(f"columns stand twice: {repeated}")
+    for name in sorted(set(names) & set(fields) - set(repeated), key=names.index):
+        problems.extend(_column_problems(data[name], fields[name]))
     if problems:
         raise SchemaError(f"table {table!r} differs from the column dictionary: " + "; ".join(problems))
 
 
+def _column_problems(column: pa.ChunkedArray, field: Field) -> Iterator[str]:
+    """Yield what is wrong with a column."""
+    name = field.name
+    if column.type != field.type:
+        yield f"column {name!r} is {column.type}, not {field.type}"
+        return
+    if field.missing == NEVER and column.null_count:
+        yield f"column {name!r} has {column.null_count} nulls and may have none"
+    row = pc.index(pc.is_finite(column), False).as_py() if field.type == FLOAT64 else -1
+    if row >= 0:
+        yield f"column {name!r}, row {row}: {column[row].as_py()} is not a finite number (missing is null)"
+        return
+    if field.minimum is None or len(column) == column.null_count:
+        return
+    most = float("inf") if field.maximum is None else field.maximum
+    extremes = pc.min_max(column)
+    if extremes["min"].as_py() < field.minimum or extremes["max"].as_py() > most:
+        values = column.to_pylist()
+        row = next(i for i, value in enumerate(values) if value is not None and not field.minimum <= value <= most)
+        yield f"column {name!r}, row {row}: {values[row]} is outside {field.minimum:g}..{most:g}"
+
+
 def write_table(data: pa.Table, path: Path | Any, table: str) -> None:
     """Check a table and write it as one Parquet file; equal tables give equal bytes.
+
+    Columns are written in the dictionary's order and with its metadata. Metadata of the table itself that the
+    dictionary does not know is kept.
 
     Raises
     ------
@@ -128,7 +146,10 @@ def write_table(data: pa.Table, path: Path | Any, table: str) -> None:
         The table differs from the column dictionary.
     """
     check_table(data, table)
-    pq.write_table(data, path, **PARQUET_OPTIONS)
+    schema = arrow_schema(table, data.column_names)
+    schema = schema.with_metadata({**(data.schema.metadata or {}), **schema.metadata})
+    # One chunk a column: else the bytes would tell how the table was made.
+    pq.write_table(data.select(schema.names).combine_chunks().cast(schema), path, **PARQUET_OPTIONS)
 
 
 def read_table(path: Path | Any, table: str) -> pa.Table:
@@ -137,11 +158,15 @@ def read_table(path: Path | Any, table: str) -> pa.Table:
     Raises
     ------
     SchemaError
-        The file is not Parquet, or its table differs from the column dictionary.
+        The file is not Parquet, damaged, or its table differs from the column dictionary.
+    OSError
+        The file cannot be opened.
     """
     try:
-        data = pq.ParquetFile(path).read()
-    except pa.ArrowInvalid as error:
+        data = pq.ParquetFile(path, page_checksum_verification=True).read()
+    except (pa.ArrowException, OSError) as error:
+        if isinstance(error, OSError) and error.errno:
+            raise
         raise SchemaError(f"{path}: not a readable Parquet file ({error}); publish it again") from error
     check_table(data, table)
     return data

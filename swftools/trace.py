@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from swftools.errors import ParameterError
 from swftools.fields import FLOAT64, INT64, SWF_FIELDS, SWF_NAMES
@@ -119,31 +120,39 @@ class Trace:
         Raises
         ------
         ParameterError
-            A name is not an SWF column, or the lengths differ.
+            A name is not an SWF column, a column is not a sequence of numbers (whole ones where the column dictionary
+            says Int64), or the lengths differ.
         """
         if unknown := sorted(set(columns) - set(SWF_NAMES)):
             raise ParameterError(f"not SWF columns: {unknown}; the names are {', '.join(SWF_NAMES)}")
-        arrays = {name: np.asarray(values) for name, values in columns.items()}
-        lengths = {len(values) for values in arrays.values()} or {0}
-        if len(lengths) > 1:
-            raise ParameterError(f"columns of different lengths: { {n: len(v) for n, v in arrays.items()} }")
-        (count,) = lengths
-        frame = {}
+        series = {}
         for swf in SWF_FIELDS:
-            values = arrays.get(swf.name, np.full(count, -1))
-            frame[swf.name] = integer_series(values) if swf.type == INT64 else float_series(values)
-        frame["line_number"] = integer_series(np.full(count, -1))
-        return cls(header or SwfHeader(), pd.DataFrame(frame), machine_processors=machine_processors)
+            if swf.name in columns:
+                convert = integer_series if swf.type == INT64 else float_series
+                try:
+                    series[swf.name] = convert(columns[swf.name])
+                except ParameterError as error:
+                    raise ParameterError(f"column {swf.name!r}: {error}") from error
+        lengths = {name: len(values) for name, values in series.items()}
+        if len(set(lengths.values())) > 1:
+            raise ParameterError(f"columns of different lengths: {lengths}")
+        missing = np.full(next(iter(lengths.values()), 0), -1)
+        for swf in SWF_FIELDS:
+            if swf.name not in series:
+                series[swf.name] = integer_series(missing) if swf.type == INT64 else float_series(missing)
+        jobs = pd.DataFrame({name: series[name] for name in SWF_NAMES})
+        jobs["line_number"] = integer_series(missing)
+        return cls(header or SwfHeader(), jobs, machine_processors=machine_processors)
 
     @property
     def processors(self) -> int | None:
         """Processors of the machine: ``machine_processors``, else the header's MaxProcs, else its MaxNodes."""
-        return self.machine_processors or self.header.max_procs or self.header.max_nodes
+        return self.machine_processors or self.header.max_procs or self.header.max_nodes or None
 
     @cached_property
     def arrays(self) -> JobArrays:
         """The jobs as arrays for compiled kernels: made once, writable, contiguous."""
-        columns = {}
+        columns: dict[str, Any] = {}
         for swf in SWF_FIELDS:
             series = self.jobs[swf.name]
             if swf.type == FLOAT64:
@@ -165,34 +174,81 @@ class Trace:
         ----------
         line_numbers : pandas.Series of Int64
             Lines of the source file, first line = 1.
+
+        Raises
+        ------
+        ParameterError
+            The source has no such lines.
         """
-        if self.source is None or not len(line_numbers):
-            return pd.Series(pd.array([None] * len(line_numbers), dtype="str"), index=line_numbers.index)
-        positions = pa.array(line_numbers, type=INT64)
-        lines = self.source.take(pa.compute.subtract(positions, 1)).to_pylist()
-        texts = [None if line is None else line.decode("utf-8", "backslashreplace").rstrip("\r\n") for line in lines]
+        texts: list[str | None] = [None] * len(line_numbers)
+        if self.source is not None and line_numbers.notna().any():
+            first, last = line_numbers.min(), line_numbers.max()
+            if first < 1 or last > len(self.source):
+                raise ParameterError(
+                    f"lines {first} to {last} of a source of {len(self.source)} lines: it is not the log of this trace"
+                )
+            lines = self.source.take(pc.subtract(pa.array(line_numbers, type=INT64), 1)).to_pylist()
+            texts = [
+                None if line is None else line.rstrip(b"\r\n").decode("utf-8", "backslashreplace") for line in lines
+            ]
         return pd.Series(pd.array(texts, dtype="str"), index=line_numbers.index)
 
     def equals(self, other: Trace) -> bool:
-        """Whether header, jobs and machine are the same; source lines, quarantine and provenance do not count."""
-        ours, theirs = (trace.jobs.drop(columns="line_number", errors="ignore") for trace in (self, other))
+        """Whether header, jobs and machine are the same.
+
+        Line numbers, source lines, quarantine and provenance do not count, and neither does a column
+        ``extra_fields`` that has no text.
+        """
+        ours, theirs = _compared(self.jobs), _compared(other.jobs)
         same = self.header == other.header and self.machine_processors == other.machine_processors
-        return same and list(ours) == list(theirs) and ours.reset_index(drop=True).equals(theirs.reset_index(drop=True))
+        return same and list(ours) == list(theirs) and ours.equals(theirs)
 
 
 def integer_series(values: npt.ArrayLike) -> pd.Series[Any]:
-    """Return an Int64 series in which -1 (and NaN) is missing."""
-    array = np.asarray(values)
-    if array.dtype.kind == "f":
-        array = np.where(np.isnan(array), -1, array)
-        if not np.array_equal(array, np.trunc(array)):
-            raise ParameterError(f"{array[array != np.trunc(array)][0]} is not a whole number")
-    array = array.astype(np.int64)
-    return pd.Series(pd.arrays.IntegerArray(array, array == -1))
+    """Return an Int64 series in which -1 (and NaN, None and NA) is missing.
+
+    Raises
+    ------
+    ParameterError
+        The values are not a sequence of whole numbers of at most 64 bits.
+    """
+    whole = _numbers(values)
+    wrong = (whole >= 2**63) | (whole < -(2**63))
+    if whole.dtype.kind == "f":
+        whole = np.where(np.isnan(whole), -1, whole)
+        wrong |= whole != np.trunc(whole)
+    if wrong.any():
+        raise ParameterError(f"{whole[wrong][0]} is not a whole number of 64 bits")
+    integers = whole.astype(np.int64)
+    return pd.Series(pd.arrays.IntegerArray(integers, integers == -1))
 
 
 def float_series(values: npt.ArrayLike) -> pd.Series[Any]:
-    """Return a float64 series in which -1 is missing (NaN)."""
-    array = np.array(values, dtype=np.float64)
+    """Return a float64 series in which -1 (and None and NA) is missing (NaN).
+
+    Raises
+    ------
+    ParameterError
+        The values are not a sequence of numbers.
+    """
+    array = _numbers(values).astype(np.float64)
     array[array == -1] = np.nan
     return pd.Series(array)
+
+
+def _numbers(values: npt.ArrayLike) -> npt.NDArray[Any]:
+    """Return values as a one-dimensional array of numbers, whatever their kind; None and NA as -1."""
+    # An array of pandas would make floats of integers, to say NA.
+    is_extension = isinstance(getattr(values, "dtype", None), pd.api.extensions.ExtensionDtype)
+    array = np.asarray(values, dtype=object if is_extension else None)
+    if array.dtype.kind == "O" and array.ndim == 1:
+        array = np.array([-1 if value is None or value is pd.NA else value for value in array])
+    if array.ndim != 1 or (array.dtype.kind not in "iuf" and array.size):
+        raise ParameterError(f"{array.dtype} values of shape {array.shape}; give a sequence of numbers")
+    return array
+
+
+def _compared(jobs: pd.DataFrame) -> pd.DataFrame:
+    """Return what ``Trace.equals`` compares of the jobs."""
+    without = [name for name in ("extra_fields",) if name in jobs and jobs[name].isna().all()]
+    return jobs.drop(columns=["line_number", *without], errors="ignore").reset_index(drop=True)

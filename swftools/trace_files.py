@@ -9,7 +9,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pyarrow as pa
+
 from swftools.compression import LogSource
+from swftools.errors import SchemaError
 from swftools.header import SwfHeader
 from swftools.swf import read_lines
 from swftools.tables import read_table, to_arrow, to_pandas, write_table
@@ -22,14 +25,20 @@ def save_trace(trace: Trace, directory: Path) -> None:
     Raises
     ------
     SchemaError
-        The jobs differ from the column dictionary.
+        The jobs differ from the column dictionary, or the provenance is not what JSON can hold.
+    SwfFormatError
+        A header entry would not read back.
     """
     for table, frame in (("jobs", trace.jobs), ("quarantine", trace.quarantine)):
         write_table(to_arrow(frame, table), directory / f"{table}.parquet", table)
-    lines = "".join(f"{line}\n" for line in trace.header.to_lines())
-    (directory / "header.txt").write_text(lines, encoding="utf-8", newline="\n")
+    header = "".join(f"{line}\n" for line in trace.header.to_lines())
+    (directory / "header.txt").write_bytes(header.encode())
     rest = {"machine_processors": trace.machine_processors, "provenance": dict(trace.provenance)}
-    (directory / "trace.json").write_text(json.dumps(rest, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    try:
+        text = json.dumps(rest, indent=2, sort_keys=True, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise SchemaError(f"provenance {rest['provenance']}: {error}; give strings and numbers") from error
+    (directory / "trace.json").write_bytes(f"{text}\n".encode())
 
 
 def load_trace(directory: Path, source: LogSource | None = None) -> Trace:
@@ -45,19 +54,20 @@ def load_trace(directory: Path, source: LogSource | None = None) -> Trace:
     Raises
     ------
     SchemaError
-        A file is damaged or of another schema.
+        A file is missing, damaged or of another schema.
+    UnreadableLogError
+        The source cannot be read.
     """
-    tables = {
-        table: to_pandas(read_table(directory / f"{table}.parquet", table), table) for table in ("jobs", "quarantine")
-    }
-    rest = json.loads((directory / "trace.json").read_text(encoding="utf-8"))
-    lines = (directory / "header.txt").read_text(encoding="utf-8").split("\n")
-    header = SwfHeader.from_lines(line for line in lines if line)
-    return Trace(
-        header,
-        tables["jobs"],
-        tables["quarantine"],
-        rest["machine_processors"],
-        None if source is None else read_lines(source),
-        rest["provenance"],
-    )
+    try:
+        jobs, quarantine = (
+            to_pandas(read_table(directory / f"{table}.parquet", table), table) for table in ("jobs", "quarantine")
+        )
+        header = SwfHeader.from_lines((directory / "header.txt").read_bytes().decode().split("\n")[:-1])
+        rest = json.loads((directory / "trace.json").read_bytes())
+        machine_processors, provenance = rest["machine_processors"], dict(rest["provenance"])
+    except SchemaError:
+        raise
+    except (OSError, ValueError, KeyError, TypeError, pa.ArrowException) as error:
+        raise SchemaError(f"{directory}: not a trace as save_trace writes it ({error}); make it again") from error
+    lines = None if source is None else read_lines(source)
+    return Trace(header, jobs, quarantine, machine_processors, lines, provenance)

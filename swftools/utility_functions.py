@@ -14,10 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 from numba import njit
 
 from swftools.errors import UtilityError
@@ -35,6 +38,7 @@ _FAULTS = (
     "has values that increase",
     "has a negative value",
 )
+_SHOWN = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,22 +74,54 @@ class UtilityFunctions:
     def __post_init__(self) -> None:
         for index, reason in find_faults(self.offsets, self.times, self.values).items():
             points = list(zip(*(part.tolist() for part in self[index]), strict=True))
-            raise UtilityError(f"utility function {index} {reason}: {points[:6]}")
+            more = ", ..." if len(points) > _SHOWN else ""
+            shown = ", ".join(f"({time!r}, {value!r})" for time, value in points[:_SHOWN])
+            raise UtilityError(f"utility function {index} {reason}: {shown}{more}")
 
     @classmethod
     def from_points(cls, functions: Iterable[Sequence[tuple[float, float]]]) -> UtilityFunctions:
-        """Make utility functions from a list of points for each."""
-        points = [np.array(list(function), dtype=np.float64).reshape(-1, 2) for function in functions]
-        joined = np.concatenate(points) if points else np.empty((0, 2))
-        return cls(_offsets([len(p) for p in points]), joined[:, 0].copy(), joined[:, 1].copy())
+        """Make utility functions from a list of points for each; a missing function has none.
+
+        Raises
+        ------
+        UtilityError
+            What should be a point is no pair of numbers, or a function breaks the form.
+        """
+        parts = []
+        for index, function in enumerate(functions):
+            try:
+                points = np.array(list(function), dtype=np.float64)
+            except (TypeError, ValueError) as error:
+                raise UtilityError(f"utility function {index} is no list of (time, value): {error}") from error
+            if len(points) and (points.ndim != 2 or points.shape[1] != 2):
+                raise UtilityError(f"utility function {index} is no list of (time, value): {list(function)[:_SHOWN]}")
+            parts.append(points.reshape(-1, 2))
+        joined = np.concatenate([np.empty((0, 2)), *parts])
+        return cls(offsets_of([len(part) for part in parts]), joined[:, 0].copy(), joined[:, 1].copy())
 
     @classmethod
-    def from_arrow(cls, column: pa.Array | pa.ChunkedArray) -> UtilityFunctions:
-        """Make utility functions from a column ``list<struct<time, value>>``, as published; null is missing."""
-        column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-        points = column.flatten()
-        lengths = np.asarray(pa.compute.fill_null(pa.compute.list_value_length(column), 0))
-        return cls(_offsets(lengths), *(np.array(points.field(name), dtype=np.float64) for name in ("time", "value")))
+    def from_arrow(cls, column: pa.Array | pa.ChunkedArray | pd.Series[Any] | Sequence[Any]) -> UtilityFunctions:
+        """Make utility functions from a published column ``utility``; null is missing.
+
+        Parameters
+        ----------
+        column : pyarrow array or pandas.Series
+            Of ``list<struct<time, value>>``, as pyarrow, pandas or (by ``to_arrow``) polars hold it.
+
+        Raises
+        ------
+        UtilityError
+            It is no such column, or a function breaks the form.
+        """
+        try:
+            lists = column if isinstance(column, pa.Array | pa.ChunkedArray) else pa.array(column)
+            lists = (pa.chunked_array([lists]) if isinstance(lists, pa.Array) else lists).cast(UTILITY).combine_chunks()
+        except (pa.ArrowException, TypeError, ValueError) as error:
+            raise UtilityError(f"no column of {UTILITY}: {error}") from error
+        points = lists.flatten()
+        lengths = pc.fill_null(pc.list_value_length(lists), 0).to_numpy()
+        # Copies, since arrow's arrays cannot be written to, which is another type to numba and would be compiled anew.
+        return cls(offsets_of(lengths), *(np.array(points.field(name), dtype=np.float64) for name in ("time", "value")))
 
     def to_arrow(self) -> pa.ListArray:
         """Return the column ``list<struct<time, value>>``; missing functions are null."""
@@ -101,6 +137,7 @@ class UtilityFunctions:
 
     def __getitem__(self, index: int) -> tuple[FloatArray, FloatArray]:
         """Return times and values of one function."""
+        index = range(len(self))[index]
         part = slice(self.offsets[index], self.offsets[index + 1])
         return self.times[part], self.values[part]
 
@@ -115,36 +152,40 @@ class UtilityFunctions:
         return self._at(self.times, self.offsets[1:] - 1)
 
     def _at(self, points: FloatArray, positions: IntArray) -> FloatArray:
+        """Return one point of each function; NaN where missing."""
         result = np.full(len(self), np.nan)
         given = np.diff(self.offsets) > 0
         result[given] = points[positions[given]]
         return result
 
     def evaluate(self, times: npt.ArrayLike) -> FloatArray:
-        """Return the value of each function at its own time, or at several times.
+        """Return the value of each function at its own time, at several times, or all at one time.
 
         Parameters
         ----------
-        times : array_like of float, shape (functions,) or (functions, k)
+        times : float, or array_like of float, shape (functions,) or (functions, k)
             Seconds since each job's submission; NaN gives NaN.
 
         Returns
         -------
-        numpy.ndarray of float64, shape of ``times``
-            Linear between points, zero after the last.
+        numpy.ndarray of float64, shape of ``times``, or (functions,) for a single one
+            Linear between points, zero after the last; NaN where the function is missing.
 
         Raises
         ------
         UtilityError
             A time is negative, or the shape does not fit.
         """
-        at = np.ascontiguousarray(times, dtype=np.float64)
-        if at.ndim not in {1, 2} or len(at) != len(self):
-            raise UtilityError(f"times of shape {at.shape} for {len(self)} functions; give (functions,) or (functions, k)")
-        if (at < 0).any():
+        at = np.asarray(times, dtype=np.float64)
+        at = np.ascontiguousarray(np.broadcast_to(at, len(self)) if at.ndim == 0 else at)
+        if at.ndim > 2 or len(at) != len(self):
+            raise UtilityError(
+                f"times of shape {at.shape} for {len(self)} functions; give one time, (functions,) or (functions, k)"
+            )
+        if at.size and np.nanmin(at, initial=0.0) < 0:
             raise UtilityError(f"time {at[at < 0][0]:g}: utility is defined from submission (time 0) on")
         result = np.empty_like(at)
-        shape = (len(self), at.size // len(self) if len(self) else 0)
+        shape = (len(self), at.size // max(len(self), 1))
         _evaluate(self.offsets, self.times, self.values, at.reshape(shape), result.reshape(shape))
         return result
 
@@ -156,13 +197,23 @@ def find_faults(offsets: IntArray, times: FloatArray, values: FloatArray) -> dic
     ----------
     offsets, times, values : numpy.ndarray
         As in ``UtilityFunctions``.
+
+    Raises
+    ------
+    UtilityError
+        The arrays do not describe functions at all: their types, lengths or offsets are wrong.
     """
+    typed = all(part.ndim == 1 and part.dtype == np.float64 for part in (times, values)) and len(times) == len(values)
+    if not typed or offsets.ndim != 1 or offsets.dtype != np.int64:
+        raise UtilityError("offsets must be int64, times and values float64, of one dimension; times as long as values")
+    if not len(offsets) or offsets[0] != 0 or offsets[-1] != len(times) or (np.diff(offsets) < 0).any():
+        raise UtilityError(f"offsets must rise from 0 to the number of points, {len(times)}")
     kinds = np.zeros(len(offsets) - 1, np.int64)
     _find_faults(offsets, times, values, kinds)
     return {int(index): _FAULTS[kinds[index]] for index in np.flatnonzero(kinds)}
 
 
-def _offsets(lengths: npt.ArrayLike) -> IntArray:
+def offsets_of(lengths: npt.ArrayLike) -> IntArray:
     """Return the offsets of consecutive pieces of given lengths."""
     counts = np.asarray(lengths, dtype=np.int64)
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))

@@ -23,16 +23,23 @@ import pyarrow as pa
 from numba import njit
 
 from swftools.errors import ParameterError
-from swftools.keyed_random import STATE_LENGTH, next_normal, next_uniform, start_stream, step_key
+from swftools.keyed_random import STATE_LENGTH, count_occurrences, next_normal, next_uniform, start_stream, step_key
 from swftools.trace import Trace
 from swftools.utility_functions import UtilityFunctions
 
 Clock = Literal["turnaround", "wait"]
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
 
 DECAY_KINDS = ("linear", "exponential", "step")
+LINEAR, EXPONENTIAL, STEP = range(3)
 CLOCKS = ("turnaround", "wait")
 LEAST_TIME = 60.0
 """Seconds that stand for a job's requested time where neither request nor run time is known."""
+
+MOST_POINTS = 100
+LEAST_GAP = 1e-12
+"""A step's drop takes at least this share of the deadline, so that floats tell its two times apart."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +61,7 @@ class UtilityParameters:
     decay_shares : mapping of str to float
         Shares of the kinds linear, exponential and step; any positive numbers.
     intermediate_points : int
-        Points between the first and the last of linear and exponential functions (not in the paper).
+        Points between the first and the last of linear and exponential functions, at most 100 (not in the paper).
     deadline_basis : {"turnaround", "wait"}
         Logged time that the deadline is a multiple of. The text says wait; only turnaround gives the shape of
         the published Table 4.1.
@@ -65,7 +72,7 @@ class UtilityParameters:
     utility_clock : {"turnaround", "wait"}
         Logged time at which ``logged_utility`` is taken, and at which a simulation evaluates utility.
     jump : float
-        Seconds between the two points of a step's drop.
+        Seconds between the two points of a step's drop; at least ``LEAST_GAP`` of the deadline is taken.
 
     Raises
     ------
@@ -87,28 +94,30 @@ class UtilityParameters:
     jump: float = 0.001
 
     def __post_init__(self) -> None:
-        _require(isinstance(self.seed, int) and 0 <= self.seed < 2**64, "seed", self.seed, "an integer from 0 to 2**64 - 1")
+        self._require("seed", _is_whole(self.seed, 0, 2**64 - 1), "an integer from 0 to 2**64 - 1")
         for name in ("globmax", "deadline_factor", "minimum_deadline", "jump"):
-            _require(_is_number(getattr(self, name)) and getattr(self, name) > 0, name, getattr(self, name), "a positive number")
-        sd = self.start_value_sd
-        _require(_is_number(sd) and 0 <= sd <= 100, "start_value_sd", sd, "a number from 0 to 100")
-        points = self.intermediate_points
-        _require(isinstance(points, int) and 0 <= points <= 1000, "intermediate_points", points, "an integer from 0 to 1000")
+            self._require(name, _is_number(getattr(self, name), 1e-100, 1e100), "a positive number (1e-100 to 1e100)")
+        self._require("jump", 4 * self.jump < self.minimum_deadline, "less than a quarter of minimum_deadline")
+        self._require("start_value_sd", _is_number(self.start_value_sd, 0, 100), "a number from 0 to 100")
+        points = f"an integer from 0 to {MOST_POINTS}"
+        self._require("intermediate_points", _is_whole(self.intermediate_points, 0, MOST_POINTS), points)
         for name in ("deadline_basis", "utility_clock"):
-            _require(getattr(self, name) in CLOCKS, name, getattr(self, name), "turnaround or wait")
-        _require(4 * self.jump < self.minimum_deadline, "jump", self.jump, "less than a quarter of minimum_deadline")
+            self._require(name, getattr(self, name) in CLOCKS, "turnaround or wait")
         shares = self.decay_shares
-        _require(
-            isinstance(shares, Mapping)
-            and set(shares) <= set(DECAY_KINDS)
-            and all(_is_number(share) and share >= 0 for share in shares.values())
-            and sum(shares.values()) > 0,
-            "decay_shares", shares, f"shares of {', '.join(DECAY_KINDS)}, none negative, not all zero",
-        )
-        ranks = sorted(set(self.queue_ranks.values()))
-        _require(ranks == list(range(len(ranks))), "queue_ranks", dict(self.queue_ranks), "ranks 0 to N - 1 without a gap")
-        if self.default_rank is not None:
-            _require(0 <= self.default_rank < self.rank_count, "default_rank", self.default_rank, "one of the ranks")
+        sound = isinstance(shares, Mapping) and set(shares) <= set(DECAY_KINDS)
+        sound = sound and all(_is_number(share, 0, 1e100) for share in shares.values()) and sum(shares.values()) > 0
+        self._require("decay_shares", sound, f"shares of {', '.join(DECAY_KINDS)}, none negative, not all zero")
+        queues = self.queue_ranks
+        sound = isinstance(queues, Mapping) and all(map(_is_whole, [*queues, *queues.values()]))
+        ranks = sorted(set(queues.values())) if sound else []
+        self._require("queue_ranks", sound and ranks == list(range(len(ranks))), "queues with ranks 0 to N - 1, no gap")
+        rank = self.default_rank
+        self._require("default_rank", rank is None or _is_whole(rank, 0, self.rank_count - 1), "one of the ranks")
+
+    def _require(self, name: str, condition: bool, domain: str) -> None:
+        """Raise unless a parameter is in its domain."""
+        if not condition:
+            raise ParameterError(f"utility: {name}={getattr(self, name)!r} is not {domain}")
 
     @property
     def rank_count(self) -> int:
@@ -128,31 +137,58 @@ class UtilityParameters:
         if unknown := sorted(set(parameters) - set(known)):
             raise ParameterError(f"utility: unknown parameters {unknown}; there are {', '.join(known)}")
         values = dict(parameters)
-        if "queue_ranks" in values:
-            try:
-                values["queue_ranks"] = {int(queue): int(rank) for queue, rank in dict(values["queue_ranks"]).items()}
-            except (TypeError, ValueError) as error:
-                raise ParameterError(f"utility: queue_ranks={values['queue_ranks']!r}: {error}") from error
+        if isinstance(ranks := values.get("queue_ranks"), Mapping):
+            # JSON has only text for keys.
+            numbers = {queue: int(queue) for queue in ranks if isinstance(queue, str) and queue.isdecimal()}
+            values["queue_ranks"] = {numbers.get(queue, queue): rank for queue, rank in ranks.items()}
         return cls(**values)
 
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _require(condition: bool, name: str, value: object, domain: str) -> None:
-    if not condition:
-        raise ParameterError(f"utility: {name}={value!r} is not {domain}")
+    def to_mapping(self) -> dict[str, Any]:
+        """Return every parameter by name, in types that JSON holds; ``from_mapping`` takes it back."""
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        values["queue_ranks"] = {str(queue): rank for queue, rank in sorted(self.queue_ranks.items())}
+        values["decay_shares"] = {kind: float(self.decay_shares.get(kind, 0.0)) for kind in DECAY_KINDS}
+        return values
 
 
-class _Inputs(NamedTuple):
+def _is_whole(value: object, least: float = -math.inf, most: float = math.inf) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+
+
+def _is_number(value: object, least: float, most: float) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most
+
+
+class _Jobs(NamedTuple):
     """What the kernel needs of each job."""
 
-    job_number: npt.NDArray[np.int64]
-    occurrence: npt.NDArray[np.int64]
-    rank: npt.NDArray[np.int64]
-    processor_minutes: npt.NDArray[np.float64]
-    deadline: npt.NDArray[np.float64]
+    job_number: IntArray
+    occurrence: IntArray
+    rank: IntArray
+    processor_minutes: FloatArray
+    deadline: FloatArray
+
+
+class _Model(NamedTuple):
+    """What the kernel needs of the parameters; ``shares`` are cumulative, by kind of decay."""
+
+    seed: np.uint64
+    step: np.uint64
+    bin_width: float
+    ranks: int
+    sd: float
+    shares: FloatArray
+    points: int
+    jump: float
+
+
+class _Functions(NamedTuple):
+    """What the kernel fills: kinds by job, and the functions as ``UtilityFunctions`` holds them."""
+
+    kinds: npt.NDArray[np.int8]
+    offsets: IntArray
+    times: FloatArray
+    values: FloatArray
 
 
 def generate_utility(trace: Trace, parameters: UtilityParameters | None = None) -> pd.DataFrame:
@@ -162,16 +198,16 @@ def generate_utility(trace: Trace, parameters: UtilityParameters | None = None) 
     ----------
     trace : Trace
         Its width, requested, wait and run time, queue, and key (job_number, job_occurrence) are used. Missing
-        values: a missing wait or run time counts as 0 in the deadline, which is then the minimum; for a missing
-        requested time the run time stands, for both ``LEAST_TIME``; a missing width counts as 1 processor.
+        values: a missing wait or run time counts as 0 in the deadline; for a missing (or zero) requested time
+        the run time stands, for both ``LEAST_TIME``; a missing width counts as 1 processor.
     parameters : UtilityParameters, optional
         Defaults if not given.
 
     Returns
     -------
     pandas.DataFrame
-        One row a job, in the order of the trace: priority_rank, utility_decay, utility (Arrow list of time,
-        value) and logged_utility.
+        One row a job, in the order and with the index of ``trace.jobs``: priority_rank, utility_decay, utility
+        (Arrow list of time, value) and logged_utility, which is missing where the logged time is.
 
     Raises
     ------
@@ -185,6 +221,10 @@ def generate_utility(trace: Trace, parameters: UtilityParameters | None = None) 
     or each uniform between 0 and the one before (exponential). A step keeps its start value until a uniform
     time, then a uniform lower value until the deadline.
 
+    The draws of a job depend on seed, job_number and job_occurrence only (``swftools.keyed_random``): equal
+    jobs get equal functions in any order, in chunks, and whatever other jobs there are. Of a trace that has not
+    been cleaned the occurrences are counted here, by line where the lines are known, else by row.
+
     Differs from the paper: equation 2.2 as printed gives the highest priority the lowest values, against the
     text; see ``UtilityParameters.deadline_basis`` for the deadline.
 
@@ -193,7 +233,7 @@ def generate_utility(trace: Trace, parameters: UtilityParameters | None = None) 
     >>> trace = Trace.from_columns(job_number=[1], submit_time=[0], wait_time=[50], run_time=[100],
     ...                            requested_time=[120], requested_processors=[4])
     >>> generated = generate_utility(trace, UtilityParameters(seed=7))
-    >>> UtilityFunctions.from_arrow(generated["utility"].array._pa_array).deadlines.tolist()
+    >>> UtilityFunctions.from_arrow(generated["utility"]).deadlines.tolist()
     [300.0]
     """
     chosen = parameters or UtilityParameters()
@@ -202,96 +242,118 @@ def generate_utility(trace: Trace, parameters: UtilityParameters | None = None) 
     basis = wait if chosen.deadline_basis == "wait" else wait + run
     requested = np.where(arrays.requested_time > 0, arrays.requested_time, run)
     requested = np.where(requested > 0, requested, LEAST_TIME)
-    jobs = _Inputs(
+    jobs = _Jobs(
         arrays.job_number,
-        _occurrence(trace),
+        count_occurrences(trace.jobs),
         _ranks(arrays.queue_id, chosen),
         np.maximum(arrays.width, 1) * requested / 60.0,
         np.maximum(chosen.deadline_factor * basis, chosen.minimum_deadline),
     )
-    shares = np.cumsum([chosen.decay_shares.get(kind, 0.0) for kind in DECAY_KINDS])
-    room = max(chosen.intermediate_points + 2, 4)
-    times, values = np.empty((len(trace), room)), np.empty((len(trace), room))
-    kinds, lengths = np.empty(len(trace), np.int64), np.empty(len(trace), np.int64)
-    _generate(
-        jobs,
-        (np.uint64(chosen.seed), np.uint64(step_key("utility"))),
-        (chosen.globmax, chosen.start_value_sd, chosen.rank_count, chosen.intermediate_points, chosen.jump),
+    kinds, functions = _generated(jobs, chosen)
+    clock = arrays.wait_time if chosen.utility_clock == "wait" else arrays.wait_time + arrays.run_time
+    decay = pa.DictionaryArray.from_arrays(kinds, list(DECAY_KINDS)).cast(pa.string())
+    columns: dict[str, Any] = {
+        "priority_rank": pd.array(jobs.rank, dtype="Int64"),
+        "utility_decay": decay.to_pandas().array,
+        "utility": pd.arrays.ArrowExtensionArray(pa.chunked_array([functions.to_arrow()])),
+        "logged_utility": functions.evaluate(clock),
+    }
+    return pd.DataFrame(columns, index=trace.jobs.index)
+
+
+def _generated(jobs: _Jobs, parameters: UtilityParameters) -> tuple[npt.NDArray[np.int8], UtilityFunctions]:
+    """Return the kind of decay and the function of every job."""
+    shares = np.cumsum([parameters.decay_shares.get(kind, 0.0) for kind in DECAY_KINDS])
+    model = _Model(
+        np.uint64(parameters.seed),
+        np.uint64(step_key("utility")),
+        parameters.globmax / parameters.rank_count,
+        parameters.rank_count,
+        float(parameters.start_value_sd),
         shares / shares[-1],
-        (times, values, kinds, lengths),
+        parameters.intermediate_points,
+        float(parameters.jump),
     )
-    used = np.arange(room) < lengths[:, None]
-    offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
-    functions = UtilityFunctions(offsets, times[used], values[used])
-    clock = wait if chosen.utility_clock == "wait" else wait + run
-    return pd.DataFrame(
-        {
-            "priority_rank": pd.Series(jobs.rank, dtype="Int64"),
-            "utility_decay": pd.Series(pd.Categorical.from_codes(kinds, list(DECAY_KINDS)).astype("str")),
-            "utility": pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([functions.to_arrow()]))),
-            "logged_utility": functions.evaluate(clock),
-        }
-    )
+    count = len(jobs.rank)
+    room = count * max(parameters.intermediate_points + 2, 4)
+    out = _Functions(np.empty(count, np.int8), np.zeros(count + 1, np.int64), np.empty(room), np.empty(room))
+    _generate(jobs, model, out)
+    points = out.offsets[-1]
+    return out.kinds, UtilityFunctions(out.offsets, out.times[:points], out.values[:points])
 
 
-def _occurrence(trace: Trace) -> npt.NDArray[np.int64]:
-    """Return job_occurrence, counted in the order of the jobs where cleaning has not set it."""
-    if "job_occurrence" in trace.jobs:
-        return trace.jobs["job_occurrence"].to_numpy(dtype=np.int64)
-    return trace.jobs.groupby("job_number", dropna=False).cumcount().to_numpy(dtype=np.int64)
-
-
-def _ranks(queue_id: npt.NDArray[np.int64], parameters: UtilityParameters) -> npt.NDArray[np.int64]:
+def _ranks(queue_id: IntArray, parameters: UtilityParameters) -> IntArray:
     """Return the priority rank of each job."""
     default = parameters.rank_count - 1 if parameters.default_rank is None else parameters.default_rank
-    ranks = np.full(len(queue_id), default)
+    ranks = np.full(len(queue_id), default, np.int64)
     for queue, rank in parameters.queue_ranks.items():
         ranks[queue_id == queue] = rank
     return ranks
 
 
 @njit(cache=True, nogil=True)
-def _generate(jobs, keys, model, shares, out):  # type: ignore[no-untyped-def]
-    """Fill times, values, kinds and lengths of every job's function; draws are keyed by job."""
-    globmax, sd, rank_count, points, jump = model
-    times, values, kinds, lengths = out
-    bin_width = globmax / rank_count
+def _generate(jobs, model, out):  # type: ignore[no-untyped-def]
+    """Fill ``out`` with every job's function, one behind the other; the caller guarantees the room."""
     state = np.zeros(STATE_LENGTH, np.uint64)
-    for i in range(len(jobs.job_number)):
-        start_stream(state, keys[0], keys[1], jobs.job_number[i], jobs.occurrence[i])
-        mean = (rank_count - 1 - jobs.rank[i] + 0.5) * bin_width  # equation 2.2, rank 0 highest
-        start = mean + sd * bin_width * next_normal(state)
+    end = 0
+    for i in range(len(jobs.rank)):
+        start_stream(state, model.seed, model.step, jobs.job_number[i], jobs.occurrence[i])
+        mean = (model.ranks - 1 - jobs.rank[i] + 0.5) * model.bin_width  # equation 2.2, rank 0 highest
+        start = 0.0
         while start <= 0.0:
-            start = mean + sd * bin_width * next_normal(state)
+            start = mean + model.sd * model.bin_width * next_normal(state)
         start *= jobs.processor_minutes[i]  # equation 2.3
-        deadline = jobs.deadline[i]
-        draw = next_uniform(state)
-        kind = 0
-        while kind < 2 and draw >= shares[kind]:
+        kind, draw = LINEAR, next_uniform(state)
+        while kind < STEP and draw >= model.shares[kind]:
             kind += 1
-        kinds[i] = kind
-        t, v = times[i], values[i]
-        t[0], v[0] = 0.0, start
-        if kind == 2:
-            t[1] = jump + (deadline - 3.0 * jump) * next_uniform(state)
-            t[2] = t[1] + jump
-            t[3] = deadline
-            v[1] = start
-            v[2] = start * next_uniform(state)
-            v[3] = v[2]
-            lengths[i] = 4
+        out.kinds[i] = kind
+        times, values = out.times[end:], out.values[end:]
+        times[0], values[0] = 0.0, start
+        if kind == STEP:
+            end += _draw_step(state, jobs.deadline[i], model.jump, times, values)
+        else:
+            end += _draw_decline(state, jobs.deadline[i], model.points, kind, times, values)
+        out.offsets[i + 1] = end
+
+
+@njit(cache=True, nogil=True)
+def _draw_step(state, deadline, jump, times, values):  # type: ignore[no-untyped-def]
+    """Fill in a step's drop and its end behind point 0; return the number of points."""
+    gap = max(jump, LEAST_GAP * deadline)
+    times[1] = gap + (deadline - 3.0 * gap) * next_uniform(state)
+    times[2] = times[1] + gap
+    times[3] = deadline
+    values[1] = values[0]
+    values[2] = values[0] * next_uniform(state)
+    values[3] = values[2]
+    return 4
+
+
+@njit(cache=True, nogil=True)
+def _draw_decline(state, deadline, points, kind, times, values):  # type: ignore[no-untyped-def]
+    """Fill in a linear or exponential decay behind point 0; return the number of points.
+
+    Draws are sorted by insertion as they come; point 0 is never behind another and ends each search.
+    """
+    for k in range(1, points + 1):
+        time, place = deadline * next_uniform(state), k
+        while times[place - 1] > time:
+            times[place] = times[place - 1]
+            place -= 1
+        times[place] = time
+    for k in range(1, points + 1):
+        if kind == EXPONENTIAL:
+            values[k] = values[k - 1] * next_uniform(state)
             continue
-        for k in range(1, points + 1):
-            t[k] = deadline * next_uniform(state)
-        for k in range(1, points + 1):
-            v[k] = start * next_uniform(state) if kind == 0 else v[k - 1] * next_uniform(state)
-        t[1 : points + 1].sort()
-        if kind == 0:
-            v[1 : points + 1] = np.sort(v[1 : points + 1])[::-1]
-        last = 0  # equal times, which a draw of 53 bits hardly ever gives, are drawn as one point
-        for k in range(1, points + 1):
-            if t[last] < t[k] < deadline:
-                last += 1
-                t[last], v[last] = t[k], v[k]
-        t[last + 1], v[last + 1] = deadline, 0.0
-        lengths[i] = last + 2
+        value, place = values[0] * next_uniform(state), k
+        while values[place - 1] < value:
+            values[place] = values[place - 1]
+            place -= 1
+        values[place] = value
+    last = 0  # of equal times, which draws of 53 bits hardly ever give, the first is kept
+    for k in range(1, points + 1):
+        if times[last] < times[k] < deadline:
+            last += 1
+            times[last], values[last] = times[k], values[k]
+    times[last + 1], values[last + 1] = deadline, 0.0
+    return last + 2

@@ -17,6 +17,12 @@ from swftools.compression import open_log
 BLUE = "SDSC-BLUE-2000-4.2-cln.swf.gz"
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the benchmarks out unless they are asked for by --benchmark-enable."""
+    if not config.getoption("benchmark_enable"):
+        items[:] = [item for item in items if Path(__file__).parent not in item.path.parents]
+
+
 class Measured(NamedTuple):
     """A finished process: wall time in seconds, peak resident memory in MB, and what it printed."""
 

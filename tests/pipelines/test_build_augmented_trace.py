@@ -153,6 +153,19 @@ def test_a_changed_code_version_is_a_new_version(
     assert before != publish(tmp_path / "data", log=str(tiny_log)).version
 
 
+def test_a_changed_rule_of_the_users_own_is_a_new_version(tiny_log: Path, tmp_path: Path) -> None:
+    """No number of ours speaks for it, so its source counts."""
+    versions = set()
+    for limit in (5, 15):
+        source = "from swftools.decisions import Decision\n\n\ndef late(trace):\n"
+        source += f"    return Decision(quarantine=trace.arrays.submit_time > {limit}, reason='late')\n"
+        (tmp_path / "my_rules.py").write_text(source)
+        result = build(tmp_path, "--BuildAugmentedTrace-log", str(tiny_log), "--rules", "my_rules:late")
+        assert 0 == result.returncode, result.stderr
+        versions.add(result.stdout.splitlines()[0])
+    assert 2 == len(versions)
+
+
 def test_the_compression_of_a_log_does_not_count(tiny_log: Path, tmp_path: Path) -> None:
     """A version depends on the log's text."""
     packed = tmp_path / "tiny.swf.gz"

@@ -1,0 +1,32 @@
+"""What all tests share: how Hypothesis searches, and where the logs are."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# The same examples in every run, so that a failure is one of the code and not of the day's dice. Set
+# HYPOTHESIS_PROFILE=search to look further, with new examples in each run.
+settings.register_profile("same", derandomize=True, deadline=None, database=None, print_blob=True)
+settings.register_profile(
+    "search", deadline=None, database=None, max_examples=2000, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder with the full logs in ``traces/``; without it (environment variable SWFTOOLS_SHARED) a test skips."""
+    folder = os.environ.get("SWFTOOLS_SHARED")
+    if not folder:
+        pytest.skip("SWFTOOLS_SHARED does not name the folder with the full logs")
+    return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def shipped_log() -> Path:
+    """The log that is shipped with the package."""
+    return Path(__file__).parent.parent / "pipelines/resources/logs/SDSC-BLUE-2000-4.2-cln-5000-9999.swf.gz"

@@ -1,0 +1,186 @@
+"""Hypothesis strategies that tests share: traces, headers, utility functions, and the text of logs.
+
+Whatever they draw is legal unless the name says otherwise, and they lean towards what real logs have: missing
+values, odd statuses, equal submit times, identifiers that a float64 does not hold.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+from hypothesis import strategies as st
+
+from swftools.fields import INT64, SWF_FIELDS, UTILITY
+from swftools.header import KNOWN_LABELS, HeaderEntry, SwfHeader
+from swftools.trace import Trace
+
+# ---------------------------------------------------------------- headers
+
+_LOOKS_LABELLED = re.compile(r"[A-Za-z][A-Za-z0-9_-]*\s*:")
+
+header_words = (
+    st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n\r"), max_size=12).map(str.strip)
+    | st.sampled_from(["128", "1664 (72, 1368, 224)", "-1", "http://x.org/a:b", "a: b", ";", ":", "Ünïcode", "a  b\tc"])
+)  # fmt: skip
+"""One line of a header entry: any text without line ends, and without blanks at its ends."""
+
+labels = st.sampled_from(sorted(KNOWN_LABELS)) | st.from_regex(r"[A-Za-z][A-Za-z0-9_-]{0,9}", fullmatch=True)
+"""Labels of SWF, and others that look like one."""
+
+
+def _is_continuation(line: str) -> bool:
+    label = _LOOKS_LABELLED.match(line)
+    return bool(line) and not (label and label[0].rstrip(": \t") in KNOWN_LABELS)
+
+
+@st.composite
+def header_entries(draw: st.DrawFn) -> HeaderEntry:
+    """Draw a labelled entry, of several lines now and then, or a free comment."""
+    first = draw(header_words)
+    if draw(st.integers(0, 4)):
+        rest = draw(st.lists(header_words.filter(_is_continuation), max_size=2))
+        return HeaderEntry(draw(labels), "\n".join([first, *rest]))
+    return HeaderEntry(None, "free comment" if _LOOKS_LABELLED.match(first) else first)
+
+
+@st.composite
+def headers(draw: st.DrawFn) -> SwfHeader:
+    """Draw a header: up to six entries, labels of SWF, repeated and unknown ones, and free comments."""
+    return SwfHeader(tuple(draw(st.lists(header_entries(), max_size=6))))
+
+
+# ---------------------------------------------------------------- traces
+
+
+def swf_values(name: str) -> st.SearchStrategy[Any]:
+    """Return a strategy for the values of an SWF field, None (missing) among them."""
+    field = next(field for field in SWF_FIELDS if field.name == name)
+    most = int(field.maximum or 0)
+    if name == "status":
+        known = st.integers(0, 5) | st.sampled_from([2, 3, 4, 6, 99, -2, -7]) | st.integers(-most, most)
+        return st.none() | known.filter(lambda status: status != -1)
+    if field.type == INT64:
+        return st.none() | st.integers(0, 200) | st.integers(0, most) | st.just(most)
+    seconds = st.integers(0, 100_000).map(float) | st.sampled_from([0.5, 0.01, 1 / 3, 1e-7, 5e-324])
+    return st.none() | seconds | st.floats(0, field.maximum)
+
+
+@st.composite
+def utility_points(draw: st.DrawFn) -> list[dict[str, float]]:
+    """Draw the points of a utility function: times rising from 0, values falling to no less than 0."""
+    count = draw(st.integers(2, 5))
+    times = draw(st.lists(st.floats(1e-300, 1e12), min_size=count - 1, max_size=count - 1, unique=True))
+    values = draw(st.lists(st.floats(0, 1e300), min_size=count, max_size=count))
+    points = zip([0.0, *sorted(times)], sorted(values, reverse=True), strict=True)
+    return [{"time": time, "value": value} for time, value in points]
+
+
+extra_texts = st.lists(
+    st.text(st.characters(exclude_categories=["Cs"], min_codepoint=33), min_size=1, max_size=5), min_size=1, max_size=14
+).flatmap(lambda words: st.sampled_from([" ", "\t", "  \t "]).map(lambda blank: blank.join(words)))
+"""Text behind the 18th field: 1 to 14 words."""
+
+
+@st.composite
+def traces(draw: st.DrawFn, *, max_jobs: int = 6, extras: bool = True, utility: bool = True) -> Trace:
+    """Draw a small trace with any values that SWF can say.
+
+    Parameters
+    ----------
+    max_jobs : int
+        Most jobs; none now and then.
+    extras : bool
+        Whether some traces have a column ``extra_fields``; then at least one job has text there.
+    utility : bool
+        Whether some traces have a column ``utility``, null in some jobs.
+    """
+    count = draw(st.integers(0, max_jobs))
+    columns = {
+        field.name: draw(st.lists(swf_values(field.name), min_size=count, max_size=count)) for field in SWF_FIELDS
+    }
+    trace = Trace.from_columns(draw(headers()), **columns)
+    kind = draw(st.sampled_from(["plain", "extras", "utility"]))
+    if kind == "utility" and utility:
+        functions = draw(st.lists(st.none() | utility_points(), min_size=count, max_size=count))
+        column = pa.chunked_array([pa.array(functions, UTILITY)])
+        return trace.with_jobs(trace.jobs.assign(utility=pd.Series(pd.arrays.ArrowExtensionArray(column))))
+    if kind == "extras" and extras and count:
+        texts = draw(st.lists(st.none() | extra_texts, min_size=count - 1, max_size=count - 1))
+        texts.insert(draw(st.integers(0, count - 1)), draw(extra_texts))
+        return trace.with_jobs(trace.jobs.assign(extra_fields=pd.Series(texts, dtype="str")))
+    return trace
+
+
+# ---------------------------------------------------------------- the text of logs, odd and damaged lines included
+
+_NUMBERS = """
+0 1 -1 2 7 128 99999 00012 -0 -0.0 -1.0 -1.00 +1 +5 -7 .5 5. . - + 1. 4.0 4.5 0.01 1e3 1E3 1e+3 1e-3 5e 1e999 1e-999
+1e12345 1_000 0x10 NaN nan inf -inf 9007199254740993 9007199254740993.0 9223372036854774784 9223372036854774785
+9223372036854775807 9223372036854775808 99999999999999999999 123456789012345678 1234567890123456789 2147483647
+2147483648 10000000000 10000000001 10000000000.0000001 0.1234567890123456789 12345678.901234567 1,5 --1 1- 1.2.3 a ;
+"""
+number_words = (
+    st.sampled_from([*_NUMBERS.split(), "\u0663", "\uff11", "\x00", "\x7f", "\xa0", "3\u2003"]).map(str.encode)
+    | st.floats(-2, 1e11).map(lambda value: repr(value).encode())
+    | st.integers(0, 10**19).map(lambda value: str(value).encode())
+    | st.from_regex(rb"[-+]?[0-9]{0,12}\.[0-9]{0,8}", fullmatch=True)
+)
+"""Words that are numbers, nearly numbers, or none at all."""
+
+usual_words = st.integers(0, 99_999).map(lambda value: str(value).encode()) | st.just(b"-1")
+
+blanks = st.sampled_from([b" ", b"  ", b"\t", b" \t "])
+
+line_ends = st.sampled_from([b"\n", b"\n", b"\n", b"\r\n", b"\r\r\n"])
+
+
+@st.composite
+def job_lines(draw: st.DrawFn) -> bytes:
+    """Draw a line of about 18 fields, most of them usual, without its end."""
+    count = draw(st.sampled_from([18] * 8 + [17, 19, 22, 28, 32, 33, 36, 1]))
+    words = draw(st.lists(usual_words, min_size=count, max_size=count))
+    for place in draw(st.lists(st.integers(0, count - 1), max_size=2)):
+        words[place] = draw(number_words)
+    blank = draw(blanks)
+    return (
+        draw(st.sampled_from([b"", b"", b" ", b"\t"])) + blank.join(words) + draw(st.sampled_from([b"", b" ", b"\t"]))
+    )
+
+
+comment_lines = st.sampled_from(
+    [
+        *(b"; Version: 2.2", b";Version: 2", b";", b" ; Note: x", b";   continued", b"; MaxProcs: 1664 (72, 1368)"),
+        *(
+            b"; caf\xe9",
+            "; Gr\u00fc\u00dfe: 1".encode(),
+            b"; nul \x00",
+            b"; a\rb",
+            b";;; Title",
+            b"\t;tab",
+            b"; http://x/",
+        ),
+    ]
+)
+
+odd_lines = st.binary(max_size=40).map(lambda data: data.replace(b"\n", b"")) | st.sampled_from(
+    [b"", b"   ", b"\t", b"\r", b"\x1a", b"\x0c", b"\xef\xbb\xbf", b"# 1 2 3", b"1\xff\xfe\x00"]
+)
+
+
+@st.composite
+def log_texts(draw: st.DrawFn, *, max_lines: int = 8) -> bytes:
+    """Draw the text of a log: jobs, comments, odd lines; any line end; now and then a BOM or no last newline.
+
+    It never begins like a compressed file or like UTF-16.
+    """
+    lines = st.one_of(job_lines(), job_lines(), comment_lines, odd_lines)
+    text = b"".join(draw(lines) + draw(line_ends) for _ in range(draw(st.integers(0, max_lines))))
+    if text.startswith(
+        (b"\x1f\x8b", b"\x1f\x9d", b"\xff\xfe", b"\xfe\xff", b"BZh", b"PK", b"PAR1", b"7z", b"\x28\xb5")
+    ):
+        text = b"\n" + text
+    text = draw(st.sampled_from([b"", b"", b"", b"\xef\xbb\xbf"])) + text
+    return text.rstrip(b"\r\n") if draw(st.booleans()) else text

@@ -1,0 +1,172 @@
+"""The column dictionary: complete, consistent, and the one source of schemas."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import FrozenInstanceError
+
+import pyarrow as pa
+import pytest
+
+from swftools.errors import SchemaError
+from swftools.fields import (
+    BOOL,
+    FLOAT64,
+    INT64,
+    JOBS,
+    NEVER,
+    SCHEMA_VERSION,
+    STRING,
+    SWF_FIELDS,
+    SWF_NAMES,
+    TABLE_MEANINGS,
+    TABLES,
+    TIMESTAMP,
+    UTILITY,
+    Field,
+    arrow_schema,
+    json_schema,
+    required_columns,
+    table_fields,
+)
+
+EVERY_COLUMN = [pytest.param(field, id=f"{table}.{field.name}") for table, fields in TABLES.items() for field in fields]
+
+SWF_2_2 = [
+    *("job_number", "submit_time", "wait_time", "run_time", "allocated_processors", "average_cpu_time", "used_memory"),
+    *("requested_processors", "requested_time", "requested_memory", "status", "user_id", "group_id", "executable_id"),
+    *("queue_id", "partition_id", "preceding_job_number", "think_time"),
+]
+
+
+def test_swf_fields_are_those_of_the_format() -> None:
+    """The first 18 columns of jobs are the fields of SWF 2.2 in order, numbered from 1."""
+    assert tuple(SWF_2_2) == SWF_NAMES
+    assert SWF_FIELDS == JOBS[:18]
+    assert list(range(1, 19)) == [field.swf_position for field in SWF_FIELDS]
+    assert {None} == {field.swf_position for field in JOBS[18:]}
+
+
+def test_times_are_floats_and_counts_integers() -> None:
+    """Times and memory are float64, since logs have fractions; counts and identifiers are int64."""
+    floats = [field.name for field in SWF_FIELDS if field.type == FLOAT64]
+    assert [name for name in SWF_2_2 if name.endswith(("_time", "_memory"))] == floats
+    assert {INT64, FLOAT64} == {field.type for field in SWF_FIELDS}
+
+
+@pytest.mark.parametrize("field", EVERY_COLUMN)
+def test_every_column_says_what_it_is(field: Field) -> None:
+    """Each column has a snake_case name, a type, a unit, a meaning in a sentence, and a missing rule."""
+    assert field.name.isidentifier()
+    assert field.name.lower() == field.name
+    assert field.type in (INT64, FLOAT64, STRING, BOOL, TIMESTAMP, UTILITY)
+    assert field.unit
+    assert field.meaning.endswith(".")
+    assert field.missing == NEVER or field.missing.startswith("null")
+    assert field.stage in ("read", "clean", "utility")
+    assert field.type != BOOL or field.name.startswith("is_")
+
+
+@pytest.mark.parametrize("field", EVERY_COLUMN)
+def test_arrow_fields_carry_the_dictionary(field: Field) -> None:
+    """Unit, meaning, missing value and SWF position are in the Parquet metadata, nullability in the schema."""
+    expected = {b"unit": field.unit, b"meaning": field.meaning, b"missing": field.missing}
+    expected |= {} if field.swf_position is None else {b"swf_position": str(field.swf_position)}
+    assert {key: text.encode() for key, text in expected.items()} == field.arrow.metadata
+    assert (field.missing != NEVER) == field.arrow.nullable
+    assert (field.name, field.type) == (field.arrow.name, field.arrow.type)
+
+
+def test_a_name_means_the_same_in_every_table() -> None:
+    """A column that stands in several tables has one type, unit and missing value."""
+    seen: dict[str, Field] = {}
+    for fields in TABLES.values():
+        for field in fields:
+            first = seen.setdefault(field.name, field)
+            assert (first.type, first.unit, first.missing) == (field.type, field.unit, field.missing)
+
+
+def test_names_in_a_table_are_unique() -> None:
+    """No table has a column twice, and every table says what its rows are."""
+    assert {table: len(fields) for table, fields in TABLES.items()} == {t: len(table_fields(t)) for t in TABLES}
+    assert list(TABLES) == list(TABLE_MEANINGS)
+
+
+def test_fields_cannot_be_changed() -> None:
+    """The dictionary is constant."""
+    with pytest.raises(FrozenInstanceError):
+        JOBS[0].unit = "s"  # type: ignore[misc]
+
+
+def test_required_columns() -> None:
+    """A jobs table has at least the 18 SWF fields; any other table has all its columns."""
+    assert SWF_2_2 == required_columns("jobs")
+    assert [field.name for field in TABLES["repairs"]] == required_columns("repairs")
+
+
+def test_an_unknown_table_is_refused() -> None:
+    """Asking for a table that is not in the dictionary lists those that are."""
+    for ask in (table_fields, required_columns, arrow_schema, json_schema):
+        with pytest.raises(SchemaError, match="no table 'job' in the column dictionary; it has jobs, quarantine"):
+            ask("job")
+
+
+def test_arrow_schema_is_in_the_order_of_the_dictionary() -> None:
+    """Columns may be asked for in any order and come in the dictionary's."""
+    assert ["job_number", "run_time", "width"] == arrow_schema("jobs", ["width", "run_time", "job_number"]).names
+    assert [field.name for field in JOBS] == arrow_schema("jobs").names
+    assert [] == arrow_schema("jobs", []).names
+
+
+def test_arrow_schema_refuses_unknown_columns() -> None:
+    """Unknown columns are listed."""
+    with pytest.raises(SchemaError, match=r"unknown columns \['a', 'b'\]"):
+        arrow_schema("jobs", ["b", "run_time", "a"])
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_arrow_schema_names_table_and_version(table: str) -> None:
+    """The metadata of a schema says which table of which version it is."""
+    metadata = arrow_schema(table).metadata
+    assert (table.encode(), str(SCHEMA_VERSION).encode()) == (metadata[b"table"], metadata[b"schema_version"])
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_pandas_reads_the_declared_types(table: str) -> None:
+    """The note for pandas makes integers with nulls Int64, and names no index."""
+    note = json.loads(arrow_schema(table).metadata[b"pandas"])
+    assert ([], []) == (note["index_columns"], note["column_indexes"])
+    frame = arrow_schema(table).empty_table().to_pandas()
+    expected = {INT64: "Int64", FLOAT64: "float64", STRING: "str", BOOL: "bool", TIMESTAMP: "datetime64[ms, UTC]"}
+    declared = {field.name: expected.get(field.type, "object") for field in TABLES[table]}
+    assert declared == {name: str(dtype) for name, dtype in frame.dtypes.items()}
+
+
+def test_json_schema_holds_the_dictionary() -> None:
+    """A JSON Schema has each column's type, bounds, meaning and annotations, and forbids other columns."""
+    schema = json_schema("jobs")
+    assert SCHEMA_VERSION == schema["x-schema-version"]
+    assert SWF_2_2 == schema["required"]
+    assert schema["additionalProperties"] is False
+    assert [field.name for field in JOBS] == list(schema["properties"])
+    expected = {
+        "type": ["number", "null"],
+        "description": "Wall-clock time from start to end as logged.",
+        "x-unit": "s",
+        "x-missing": "null (-1 in SWF)",
+        "x-arrow-type": "double",
+        "x-stage": "read",
+        "x-swf-position": 4,
+        "minimum": 0,
+        "maximum": 10_000_000_000,
+    }
+    assert expected == schema["properties"]["run_time"]
+    assert schema["properties"]["status"]["minimum"] < 0
+    assert schema["properties"]["is_cancelled"]["type"] == "boolean"
+
+
+def test_utility_has_no_missing_parts() -> None:
+    """A utility function is a list of structs without nulls inside."""
+    assert pa.types.is_list(UTILITY)
+    parts = [UTILITY.value_field, *(UTILITY.value_type.field(name) for name in ("time", "value"))]
+    assert [False, False, False] == [part.nullable for part in parts]
