@@ -37,6 +37,7 @@ _FOREIGN = {
     b"\xfe\xff": "UTF-16 text; convert it to UTF-8 first",
     b"PAR1": "a Parquet file; pandas.read_parquet reads it",
 }
+_TWICE = {magic: f"itself {kind}; decompress it once" for magic, kind in _MAGIC.items()}
 _HEAD = max(len(magic) for magic in (*_MAGIC, *_FOREIGN))
 _SUFFIXES = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd"}
 _SHOWN = 300  # characters of a name in a message: a log's text may be passed for its path
@@ -53,7 +54,7 @@ class _Writer(Protocol):
 def source_name(source: LogSource) -> str:
     """Return the name by which messages speak of a source: its path, or its ``name``, or ``<stream>``."""
     if isinstance(source, str | os.PathLike):
-        return os.fspath(source)
+        return os.fsdecode(source)
     name = getattr(source, "name", None)
     return name if isinstance(name, str) else "<stream>"
 
@@ -87,7 +88,7 @@ class LogStream:
             size = room if size < 0 else min(size, room)
         part = _read(self._stream, size, self._name, self._compression)
         if self._compression and not self._count:
-            _refuse(part, f"{self._name}: the text in the {self._compression} file is itself", _MAGIC)
+            _refuse(part, f"{self._name}: the text in the {self._compression} file is", _TWICE)
         self._count += len(part)
         if self._max_bytes is not None and self._count > self._max_bytes:
             raise UnreadableLogError(
@@ -128,7 +129,7 @@ def open_log(source: LogSource, *, max_bytes: int = TEXT_LIMIT) -> Iterator[LogS
     with ExitStack() as stack:
         if isinstance(source, str | os.PathLike):
             try:
-                raw = cast(BinaryIO, stack.enter_context(Path(source).open("rb", buffering=0)))
+                raw = cast(BinaryIO, stack.enter_context(Path(name).open("rb", buffering=0)))
             except (OSError, ValueError) as error:
                 raise UnreadableLogError(f"{name[:_SHOWN]}: {_reason(error)}; check the path") from error
         else:
@@ -180,15 +181,13 @@ def _refuse(head: bytes, subject: str, kinds: dict[bytes, str]) -> None:
     """Raise if a text begins like something that is not a log."""
     for magic, kind in kinds.items():
         if head.startswith(magic):
-            raise UnreadableLogError(f"{subject} {kind}" + "; decompress it once" * (kinds is _MAGIC))
+            raise UnreadableLogError(f"{subject} {kind}")
 
 
 def _is_regular_file(raw: BinaryIO) -> bool:
-    """Whether a file object reads a file of the disk, not a pipe, a device or memory."""
-    try:
-        return stat.S_ISREG(os.fstat(raw.fileno()).st_mode)
-    except (AttributeError, OSError, TypeError, ValueError):
-        return False
+    """Whether a stream reads a file of the disk as it stands: no pipe, no device, no decompression."""
+    inner: object = raw.raw if isinstance(raw, io.BufferedReader) else raw
+    return isinstance(inner, io.FileIO) and stat.S_ISREG(os.fstat(inner.fileno()).st_mode)
 
 
 class _Rejoined:
@@ -237,7 +236,7 @@ def create_log(target: LogSource) -> Iterator[_Writer]:
         yield _Whole(target, name)
         return
     try:
-        with _create_file(Path(target)) as stream:
+        with _create_file(Path(os.fsdecode(target))) as stream:
             yield stream
     except SwfToolsError:
         raise

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 from swftools.compression import TEXT_LIMIT, LogSource, create_log, open_log, source_name
 from swftools.errors import ParameterError, SchemaError, SwfFormatError
-from swftools.fields import SWF_FIELDS, SWF_NAMES
+from swftools.fields import STRING, SWF_FIELDS, SWF_NAMES
 from swftools.header import UTILITY_NOTE
 from swftools.swf_block import MOST_FIELDS, Block, read_block, split_lines
 from swftools.swf_kernel import LONGEST_LINE
@@ -30,7 +30,7 @@ from swftools.trace import Trace
 from swftools.utility_functions import UtilityFunctions
 from swftools.utility_tuples import format_tuples
 
-_LINES_AT_ONCE = 1 << 16
+_LINES_AT_ONCE = 1 << 10  # so that even the longest lines fit into an Arrow array of 2 GiB
 _MOST_EXTRA = MOST_FIELDS - len(SWF_FIELDS)
 _EXTRA_FIELDS = rf"^[^\x00-\x20]+([ \t]+[^\x00-\x20]+){{0,{_MOST_EXTRA - 1}}}$"
 
@@ -231,22 +231,30 @@ def write_swf(trace: Trace, target: LogSource) -> None:
     header = trace.header.without_note(UTILITY_NOTE)
     if tail == "utility":
         header = header.with_entry("Note", UTILITY_NOTE)
-        words.append(pc.fill_null(format_tuples(UtilityFunctions.from_arrow(table["utility"])), ""))
+        UtilityFunctions.from_arrow(table["utility"])  # checks them all before anything is written
     elif tail == "extra_fields":
-        words.append(_checked_extras(table["extra_fields"].combine_chunks()))
+        _check_extras(table["extra_fields"])
     comments = [line.encode() for line in header.to_lines()]
     if any(len(line) >= LONGEST_LINE for line in comments):
         raise SwfFormatError(f"a header entry of {LONGEST_LINE:,} bytes and more would not read back; shorten it")
     with create_log(target) as stream:
         stream.write(b"".join(line + b"\n" for line in comments))
         for start in range(0, len(table), _LINES_AT_ONCE):
-            stream.write(_lines(words, start))
+            parts = [column.slice(start, _LINES_AT_ONCE) for column in words]
+            if tail:
+                parts.append(_tails(table[tail].slice(start, _LINES_AT_ONCE)))
+            stream.write(_lines(parts, start))
+
+
+def _tails(column: pa.ChunkedArray) -> pa.StringArray:
+    """Return the texts behind the 18th field, none where missing."""
+    texts = column.combine_chunks()
+    return pc.fill_null(texts if texts.type == STRING else format_tuples(UtilityFunctions.from_arrow(texts)), "")
 
 
 def _lines(words: list[pa.StringArray], start: int) -> bytes:
-    """Return the text of some jobs, from a row on."""
-    lines = pc.binary_join_element_wise(*(column.slice(start, _LINES_AT_ONCE) for column in words), " ")
-    lines = pc.utf8_rtrim(lines, " ")
+    """Return the text of some jobs, the first of which is in row ``start``, from the words of their fields."""
+    lines = pc.utf8_rtrim(pc.binary_join_element_wise(*words, " "), " ")
     if (row := pc.index(pc.greater_equal(pc.binary_length(lines), LONGEST_LINE), True).as_py()) >= 0:
         raise SwfFormatError(
             f"row {start + row}: a line of {LONGEST_LINE:,} bytes and more would not read back; "
@@ -261,12 +269,11 @@ def _aligned(column: pa.Array) -> pa.StringArray:
     return pc.utf8_lpad(words, pc.max(pc.utf8_length(words)).as_py() or 1)
 
 
-def _checked_extras(extras: pa.StringArray) -> pa.StringArray:
-    """Return the texts behind the 18th field, none where missing; raise at one that would not read back."""
+def _check_extras(extras: pa.ChunkedArray) -> None:
+    """Raise at the first text behind the 18th field that would not read back."""
     row = pc.index(pc.match_substring_regex(extras, _EXTRA_FIELDS), False).as_py()
     if row >= 0:
         raise SwfFormatError(
             f"row {row}: extra_fields {extras[row].as_py()[:80]!r} would not read back; give 1 to {_MOST_EXTRA} "
             "words parted by blanks, or null"
         )
-    return pc.fill_null(extras, "")

@@ -279,7 +279,7 @@ def _assemble(
             columns[field.name] = _integers(_merge(arrays.integers[row, :jobs], places, np.array(added, np.int64)))
         else:
             known = np.array([np.nan if value == -1 else value for value in added], np.float64)
-            columns[field.name] = pd.Series(_merge(arrays.floats[row, :jobs], places, known))
+            columns[field.name] = pd.Series(_merge(arrays.floats[row, :jobs], places, known), copy=False)
     columns["line_number"] = _integers(_merge(arrays.line[:jobs], places, late_lines) + first_line)
     words = _merge(arrays.extra_words[:jobs], places, np.array([job.words for job in late], np.int64))
     rows = np.flatnonzero(arrays.extra_words[:jobs])
@@ -302,7 +302,7 @@ def _merge(
 
 def _integers(values: npt.NDArray[np.int64]) -> pd.Series[Any]:
     """Return an Int64 series in which -1 is missing, without a copy."""
-    return pd.Series(pd.arrays.IntegerArray(values, values == -1))
+    return pd.Series(pd.arrays.IntegerArray(values, values == -1), copy=False)
 
 
 def _quarantine(text: bytes, arrays: Scan, rejected: list[_Rejected], first_line: int) -> pd.DataFrame:

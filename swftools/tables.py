@@ -67,6 +67,7 @@ def to_pandas(data: pa.Table, table: str) -> pd.DataFrame:
     """
     fields = table_fields(table)
     names = [name for name in fields if name in data.column_names]
+    # A DataFrame made of a mapping copies its columns.
     return pd.DataFrame({name: _series(data[name].combine_chunks(), fields[name].type) for name in names})
 
 
@@ -74,9 +75,9 @@ def _series(column: pa.Array, type_: pa.DataType) -> pd.Series[Any]:
     """Return a column as a pandas series."""
     if type_ == INT64:
         missing = column.is_null().to_numpy(zero_copy_only=False)
-        return pd.Series(pd.arrays.IntegerArray(column.fill_null(0).to_numpy(), missing, copy=True))
+        return pd.Series(pd.arrays.IntegerArray(column.fill_null(0).to_numpy(), missing))
     if type_ in _PANDAS_DTYPES:
-        return pd.Series(column.to_pandas().astype(_PANDAS_DTYPES[type_])).copy()
+        return pd.Series(column.to_pandas().astype(_PANDAS_DTYPES[type_]))
     if pa.types.is_list(type_):
         return pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([column])))
     return pd.Series(column.to_pandas())
@@ -148,7 +149,7 @@ def write_table(data: pa.Table, path: Path | Any, table: str) -> None:
     check_table(data, table)
     schema = arrow_schema(table, data.column_names)
     schema = schema.with_metadata({**(data.schema.metadata or {}), **schema.metadata})
-    # One chunk a column: else the bytes would tell how the table was made.
+    # One chunk a column: the bytes should not tell how the table was made.
     pq.write_table(data.select(schema.names).combine_chunks().cast(schema), path, **PARQUET_OPTIONS)
 
 

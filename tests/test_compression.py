@@ -154,6 +154,9 @@ def test_a_plain_file_has_no_limit(tmp_path: Path) -> None:
         assert TEXT == stream.read()
     with pytest.raises(UnreadableLogError, match="more than 10 bytes; pass a larger max_bytes"):
         text_of(TEXT, max_bytes=10)
+    (tmp_path / "log.gz").write_bytes(gzip.compress(TEXT))
+    with gzip.open(tmp_path / "log.gz") as file, pytest.raises(UnreadableLogError, match="more than 10 bytes"):
+        read_swf(file, max_bytes=10)
     if Path("/dev/zero").exists():
         with pytest.raises(UnreadableLogError, match="/dev/zero: more than 10 bytes"):
             read_swf("/dev/zero", max_bytes=10)

@@ -104,6 +104,15 @@ def test_source_lines_can_be_quoted() -> None:
 # ---------------------------------------------------------------- what real logs contain
 
 
+def test_the_shortest_lines() -> None:
+    """As many jobs as a text can hold."""
+    line = " ".join("0" * 18)
+    for count in (1, 2, 35, 36, 37, 10_000):
+        for text in (f"{line}\n" * count, f"{line}\n" * (count - 1) + line, f"{line}\n" * count + "1 2"):
+            trace = read(text)
+            assert (count, count) == (len(trace), (trace.arrays.status == 0).sum())
+
+
 def test_tabs() -> None:
     """Fields are parted by any number of tabs and blanks, also at the ends of a line."""
     trace = read("\t" + JOB.replace(" ", "\t") + "\t \n" + JOB.replace(" ", " \t ") + "\n")
@@ -348,6 +357,7 @@ user_id                 9223372036854775808     is beyond 9.22337e+18
 user_id                 99999999999999999999    is beyond 9.22337e+18
 user_id                 9007199254740993        9007199254740993
 user_id                 9007199254740993.0      9007199254740993
+user_id                 90071992547409931.0     90071992547409931
 user_id                 00000000000000000000012 12
 user_id                 1e-9999                 is not a whole number
 user_id                 7.5                     is not a whole number

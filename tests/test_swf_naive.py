@@ -20,7 +20,7 @@ from swftools import iter_swf, read_swf, write_swf
 from swftools.compression import open_log
 from swftools.fields import SWF_NAMES
 from swftools.header import UTILITY_NOTE, SwfHeader
-from swftools.swf_kernel import IS_INTEGER, LONGEST_LINE, MAXIMUM, ROW_OF_FIELD, Scan, _scan, scan
+from swftools.swf_kernel import _POWERS_OF_TEN, IS_INTEGER, LONGEST_LINE, MAXIMUM, ROW_OF_FIELD, Scan, _scan, scan
 from swftools.trace import Trace
 from tests.naive import NaiveLog, naive_read_swf
 from tests.strategies import job_lines, log_texts, traces
@@ -199,7 +199,7 @@ def as_interpreted(text: bytes) -> list[Any]:
     arrays, _, _ = scan(b"", 0)
     lines = text.count(b"\n")
     room = Scan(*(np.zeros((*array.shape[:-1], lines + 1), array.dtype) for array in arrays))
-    found = _scan.py_func(text, len(text), room, IS_INTEGER, ROW_OF_FIELD, MAXIMUM, 10.0 ** np.arange(19), LONGEST_LINE)
+    found = _scan.py_func(text, len(text), room, IS_INTEGER, ROW_OF_FIELD, MAXIMUM, _POWERS_OF_TEN, LONGEST_LINE)
     return scanned(room._replace(offsets=room.offsets[: lines + 1]), *found)
 
 

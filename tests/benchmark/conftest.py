@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
+import json
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -32,16 +31,26 @@ class Measured(NamedTuple):
 
 
 def measure(*command: str, directory: Path | None = None) -> Measured:
-    """Run a command in a process of its own and measure it."""
-    start = time.perf_counter()
-    with subprocess.Popen(command, cwd=directory, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        output = process.stdout.read()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    assert process.returncode == 0, command
-    unit = 1 if sys.platform == "darwin" else 1024
-    return Measured(time.perf_counter() - start, usage.ru_maxrss * unit / 1e6, output)
+    """Run a command in a process of its own and measure it.
+
+    A process starts with the peak memory of the one that forked it, so a small one stands in between.
+    """
+    result = subprocess.run(
+        [sys.executable, "-c", _MEASURE, *command], cwd=directory, capture_output=True, text=True, check=True
+    )
+    measured = json.loads(result.stderr.splitlines()[-1])
+    return Measured(measured["seconds"], measured["peak_mb"], result.stdout)
+
+
+_MEASURE = """
+import json, resource, subprocess, sys, time
+start = time.perf_counter()
+subprocess.run(sys.argv[1:], check=True, stderr=subprocess.DEVNULL)
+seconds = time.perf_counter() - start
+unit = 1 if sys.platform == "darwin" else 1024
+peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * unit / 1e6
+print(json.dumps({"seconds": seconds, "peak_mb": peak}), file=sys.stderr)
+"""
 
 
 @pytest.fixture(scope="session")

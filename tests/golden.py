@@ -1,0 +1,227 @@
+"""Golden output: a digest of what each stage makes of known logs, beside the version that the stage declares.
+
+A content key holds the declared ``code_version`` of a stage, not its code. So when a stage makes something else of
+the same input, its version must be raised, or stale outputs would pass for new ones. ``python -m tests.golden``
+writes ``reference/golden.json`` anew after that; it refuses where a digest moved and no version did.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import hashlib
+import json
+import math
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import luigi
+import pyarrow as pa
+
+from pipelines.augmentation import AddUtility
+from pipelines.build import BuildAugmentedTrace
+from pipelines.logs import SHIPPED_LOG
+from pipelines.traces import CleanTrace, ParseLog
+from swftools import Trace, UtilityParameters, clean, generate_utility, read_swf
+from swftools.fields import SCHEMA_VERSION, TABLES
+from swftools.tables import read_table, to_arrow
+
+HERE = Path(__file__).parent
+GOLDEN = HERE / "reference" / "golden.json"
+LOGS = {
+    "odd": HERE / "reference" / "odd.swf",
+    "shipped": HERE.parent / "pipelines" / "resources" / "logs" / f"{SHIPPED_LOG}.swf.gz",
+}
+
+VERSIONS = {
+    "schema": ("SCHEMA_VERSION in swftools/fields.py", SCHEMA_VERSION),
+    "parse": ("code_version of ParseLog in pipelines/traces.py", ParseLog.code_version),
+    "clean": ("code_version of CleanTrace in pipelines/traces.py", CleanTrace.code_version),
+    "utility": ("code_version of AddUtility in pipelines/augmentation.py", AddUtility.code_version),
+    "build": ("code_version of BuildAugmentedTrace in pipelines/build.py", BuildAugmentedTrace.code_version),
+}
+"""Where each stage declares its version, and the version, in the order of the data's way."""
+
+UPSTREAM = {
+    "schema": ("schema",),
+    "parse": ("schema", "parse"),
+    "clean": ("schema", "parse", "clean"),
+    "utility": ("schema", "parse", "clean", "utility"),
+    "build": ("schema", "parse", "clean", "utility", "build"),
+}
+"""The stages, itself included, that a stage's output follows from."""
+
+
+def versions_of(stage: str) -> dict[str, int]:
+    """Return the declared versions that a stage's output follows from."""
+    return {name: VERSIONS[name][1] for name in UPSTREAM[stage]}
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON holds it, numbers to 9 significant digits: the last ones differ by platform."""
+    if isinstance(value, float):
+        return None if math.isnan(value) else f"{value:.9g}"
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, dict):
+        return {key: plain(part) for key, part in value.items()}
+    return [plain(part) for part in value] if isinstance(value, list | tuple) else value
+
+
+def rows_of(table: pa.Table) -> Iterator[Any]:
+    """Yield the columns and then the rows of a table."""
+    yield table.column_names
+    for row in table.to_pylist():
+        yield plain(list(row.values()))
+
+
+@cache
+def parsed(log: str) -> Trace:
+    """Read a log."""
+    return read_swf(LOGS[log])
+
+
+@cache
+def cleaned(log: str) -> tuple[Trace, Any]:
+    """Clean a log by the default rules."""
+    return clean(parsed(log))
+
+
+def schema_output() -> Iterator[Any]:
+    """Yield what tables are made of, but for the wording."""
+    for table, fields in TABLES.items():
+        yield [table, [[f.name, str(f.type), f.unit, f.missing, f.swf_position, f.minimum, f.maximum] for f in fields]]
+
+
+def parse_output() -> Iterator[Any]:
+    """Yield what reading makes of the logs."""
+    for log in LOGS:
+        trace = parsed(log)
+        yield [log, trace.header.to_lines(), trace.provenance["sha256"]]
+        yield from rows_of(to_arrow(trace.jobs, "jobs"))
+        yield from rows_of(to_arrow(trace.quarantine, "quarantine"))
+
+
+def clean_output() -> Iterator[Any]:
+    """Yield what the default rules, and every action of every rule, make of the logs."""
+    for log in LOGS:
+        trace, report = cleaned(log)
+        frames = {"jobs": trace.jobs, "quarantine": trace.quarantine, "cleaning_report": report.steps}
+        for table, frame in (frames | {"repairs": report.repairs, "merged": report.merged}).items():
+            yield [log, table]
+            yield from rows_of(to_arrow(frame, table))
+    others: list[Any] = [
+        *({"rule": rule, "action": "quarantine"} for rule in ("cancelled", "never-started", "missing-run-time")),
+        {"rule": "wider-than-machine", "action": "clip"},
+        {"rule": "flurries", "ranges": [{"user": 7, "first_job": 2, "last_job": 9}]},
+        {"rule": "unrepresentative-start", "last_job": 1, "days": 0.0004},
+        {"rule": "run-over-request", "action": "raise-request"},
+        {"rule": "run-over-request", "action": "cut-run"},
+    ]
+    for spec in others:
+        trace, report = clean(parsed("odd"), [spec])
+        yield [spec, plain(report.steps.to_numpy().tolist()), trace.jobs["line_number"].tolist()]
+        yield from rows_of(to_arrow(report.repairs, "repairs"))
+
+
+def utility_output() -> Iterator[Any]:
+    """Yield the functions that the model gives to the jobs."""
+    several = UtilityParameters(
+        seed=7, queue_ranks={1: 1, 2: 0}, deadline_basis="wait", utility_clock="wait", intermediate_points=2
+    )
+    for log in LOGS:
+        for parameters in (UtilityParameters(), several):
+            trace, _ = cleaned(log)
+            columns = generate_utility(trace, parameters)
+            keys = trace.jobs[["job_number", "job_occurrence"]]
+            yield [log, plain(parameters.to_mapping())]
+            yield from rows_of(to_arrow(keys.join(columns), "utility"))
+
+
+def build_output() -> Iterator[Any]:
+    """Yield what is published of the logs: every table, the SWF text, and what the manifest tells."""
+    for log, path in LOGS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            # Rules and ranks are given here, since those of a card may change without a change of code.
+            ranks = json.dumps({"utility": {"queue_ranks": {"1": 1, "2": 0}}})
+            task = BuildAugmentedTrace(log=str(path), data_root=folder, seed=3, rules="default", parameters=ranks)
+            if not luigi.build([task], local_scheduler=True, log_level="WARNING"):
+                raise RuntimeError(f"{task} failed")
+            version = Path(task.output().path)
+            for table in sorted(child.name for child in version.iterdir() if child.is_dir()):
+                yield [log, table]
+                yield from rows_of(read_table(version / table / "part-0.parquet", table))
+            for name in version.glob("*.swf.gz"):
+                for line in gzip.decompress(name.read_bytes()).decode().splitlines():
+                    yield line if line.startswith(";") else [_word(word) for word in line.split()]
+            yield sorted(json.loads((version / "manifest.json").read_text(encoding="utf-8")))
+
+
+def _word(word: str) -> Any:
+    """Return a word of an SWF line, numbers rounded."""
+    try:
+        return plain(float(word))
+    except ValueError:
+        return word
+
+
+OUTPUTS: dict[str, Callable[[], Iterator[Any]]] = {
+    "schema": schema_output,
+    "parse": parse_output,
+    "clean": clean_output,
+    "utility": utility_output,
+    "build": build_output,
+}
+
+
+def digest_of(stage: str) -> str:
+    """Return the digest of a stage's output."""
+    digest = hashlib.sha256()
+    for part in OUTPUTS[stage]():
+        digest.update(json.dumps(part, allow_nan=False, sort_keys=True, default=str).encode() + b"\n")
+    return digest.hexdigest()[:32]
+
+
+def entry_of(stage: str) -> dict[str, Any]:
+    """Return what golden.json holds of a stage."""
+    return {"versions": versions_of(stage), "digest": digest_of(stage)}
+
+
+def complaint(stage: str, recorded: dict[str, Any], present: dict[str, Any]) -> str | None:
+    """Return what is wrong with a stage's output, and what to do; None if nothing is."""
+    if recorded == present:
+        return None
+    if recorded.get("versions") != present["versions"]:
+        return f"{GOLDEN.name} is of other versions than the code's; run python -m tests.golden"
+    where = VERSIONS[stage][0]
+    return (
+        f"the output of stage {stage!r} is no longer what it was, though its version is. If that is meant, raise the "
+        f"{where}, then run python -m tests.golden; if not, the stage, or one before it, was changed by mistake"
+    )
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Write golden.json; return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m tests.golden", description=__doc__)
+    parser.add_argument("--force", action="store_true", help="also where no version was raised (nothing published yet)")
+    options = parser.parse_args(arguments)
+    recorded = json.loads(GOLDEN.read_text(encoding="utf-8")) if GOLDEN.exists() else {}
+    present = {stage: entry_of(stage) for stage in OUTPUTS}
+    refused = False
+    for stage, entry in present.items():
+        problem = complaint(stage, recorded[stage], entry) if stage in recorded else None
+        if problem and recorded[stage]["versions"] == entry["versions"] and not options.force:
+            sys.stderr.write(f"{problem}\n")
+            refused = True
+    if not refused:
+        GOLDEN.write_text(json.dumps(present, indent=2) + "\n", encoding="utf-8")
+    return int(refused)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

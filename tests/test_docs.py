@@ -1,0 +1,96 @@
+"""The pages under ``docs``: their Python blocks run, and what they claim of the code is so.
+
+The blocks of a page run in order, in one namespace, in a directory of their own. They are checked by the asserts in
+them. A block that begins with the name of a module, such as ``# my_rules.py``, becomes that file instead.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import pipelines  # noqa: F401 (luigi takes its configuration from the directory where it is first imported)
+from swftools import cleaning
+from swftools.cleaning import DEFAULT_RULES, rules
+from swftools.models.utility import UtilityParameters
+from tests.known_counts import COUNTS, FLAGGED
+
+DOCS = Path(__file__).parent.parent / "docs"
+PAGES = sorted(DOCS.glob("*.md"))
+
+_BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_MODULE = re.compile(r"# (\w+\.py)\n")
+_LINK = re.compile(r"\]\(([^)#:]+)(#[^)]*)?\)")
+
+
+def blocks_of(page: Path) -> Iterator[tuple[int, str]]:
+    """Yield the Python blocks of a page, with the number of the line before each."""
+    text = page.read_text(encoding="utf-8")
+    for match in _BLOCK.finditer(text):
+        yield text[: match.start(1)].count("\n"), match[1]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if any(blocks_of(page))], ids=lambda page: page.stem)
+def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every Python block of the page runs, and its asserts hold."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(cleaning, "_RULES", rules())  # what a page registers is gone with it
+    namespace: dict[str, object] = {"__name__": "docs"}
+    for line, block in blocks_of(page):
+        if module := _MODULE.match(block):
+            (tmp_path / module[1]).write_text(block, encoding="utf-8")
+            monkeypatch.delitem(sys.modules, module[1].removesuffix(".py"), raising=False)
+        else:
+            exec(compile("\n" * line + block, str(page), "exec"), namespace)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_links_lead_somewhere(page: Path) -> None:
+    """A link to a file of the project names one that is there."""
+    links = [match[1] for match in _LINK.finditer(page.read_text(encoding="utf-8"))]
+    assert [] == [link for link in links if not (page.parent / link).exists()]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_blocks_are_closed(page: Path) -> None:
+    """Every code block ends, so that none is taken for text."""
+    assert 0 == page.read_text(encoding="utf-8").count("```") % 2
+
+
+def table_of(page: str, heading: str) -> dict[str, list[str]]:
+    """Return the rows of the table with a heading, by the name in their first cell."""
+    text = (DOCS / page).read_text(encoding="utf-8")
+    lines = text[text.index(f"| {heading} |") :].split("\n\n")[0].splitlines()[2:]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return {row[0].strip("`"): row[1:] for row in cells if row[0]}
+
+
+def test_page_of_cleaning_has_every_rule() -> None:
+    """The table has every rule, the default ones first and in their order."""
+    names = list(table_of("cleaning.md", "rule"))
+    assert list(DEFAULT_RULES) == names[: len(DEFAULT_RULES)]
+    assert set(rules()) == set(names)
+
+
+def test_page_of_cleaning_has_the_counts() -> None:
+    """The counts are those that the tests of cleaning hold against the logs."""
+    columns = ["SDSC-BLUE-2000-4.2-cln", "CTC-SP2-1996-3.1-cln", "SDSC-DS-2004-2.1-cln", "SDSC-SP2-1998-4.2-cln"]
+    columns += ["KTH-SP2-1996-2.1-cln", "SDSC-BLUE-2000-4.2-cln-5000-9999"]
+    table = table_of("cleaning.md", "rule")
+    for rule in DEFAULT_RULES:
+        kinds = [
+            dict(zip(FLAGGED, COUNTS[name][2], strict=True)) | {"missing-processors": COUNTS[name][1]}
+            for name in columns
+        ]
+        assert [f"{counts.get(rule, 0):,}" for counts in kinds] == table[rule][1:]
+
+
+def test_page_of_utility_has_every_parameter() -> None:
+    """The table of parameters has each of them, in order."""
+    names = [name.strip("`") for row in table_of("utility.md", "parameter") for name in row.split("`, `")]
+    assert list(UtilityParameters.__dataclass_fields__) == names
