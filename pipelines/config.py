@@ -64,16 +64,15 @@ class _PlainErrors(logging.Filter):
     """Replaces the traceback of an error that a user can mend by its message.
 
     luigi logs a failed task with the exception, but a task that cannot be scheduled with a formatted traceback
-    among the arguments of the message.
+    in the text.
     """
 
     def filter(self, record: logging.LogRecord) -> bool:
         error = record.exc_info[1] if record.exc_info else None
         message = str(error) if isinstance(error, SwfToolsError | luigi.parameter.ParameterException) else None
-        for argument in record.args if isinstance(record.args, tuple) else ():
-            _, found, text = str(argument).rpartition(f"\n{SwfToolsError.__module__}.")
-            if found:
-                message = text.partition(": ")[2].strip()
+        _, found, text = record.getMessage().rpartition(f"\n{SwfToolsError.__module__}.")
+        if found:
+            message = text.partition(": ")[2].strip()
         if message:
             record.exc_info = record.exc_text = None
             record.msg, record.args = "error: %s", (message,)

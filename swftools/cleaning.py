@@ -38,18 +38,21 @@ RuleSpec = str | Mapping[str, Any]
 
 DEFAULT_RULES: tuple[str, ...] = (
     "partial-executions",
+    "unknown-status",
     "duplicates",
     "missing-submit-time",
     "submission-order",
     "missing-processors",
     "wider-than-machine",
-    "unknown-status",
     "cancelled",
     "never-started",
     "missing-run-time",
     "run-over-request",
 )
-"""Applied when neither the card nor the user chooses; ``default`` in a list of rules stands for these."""
+"""Applied when neither the card nor the user chooses; ``default`` in a list of rules stands for these.
+
+Rules that change values come before the one that compares them, so that cleaning again finds nothing new.
+"""
 
 _LAST_MILLISECOND = 253_402_300_799_999
 """The end of the year 9999, in milliseconds since 1970."""
@@ -147,8 +150,8 @@ def clean(trace: Trace, rules: Iterable[RuleSpec] | None = None) -> tuple[Trace,
     Notes
     -----
     ``job_occurrence`` is counted over all job lines before any rule: which rules remove other jobs does not
-    change a job's key, and so not its random draws. Flags that the jobs already carry are kept, and a cleaned
-    trace cleaned again by the same rules is the same trace.
+    change a job's key, and so not its random draws. Flags that the jobs already carry are kept, and a trace
+    cleaned by the default rules and cleaned by them again is the same trace.
 
     Examples
     --------
@@ -340,7 +343,7 @@ class _Work:
             rows = jobs.loc[changed, ["line_number", "job_number"]]
             values = {"old_value": old[changed].astype("float64"), "new_value": new[changed].astype("float64")}
             self.repairs.append(rows.assign(rule=name, column=column, **values))
-            columns[column] = old.where(~changed, new)
+            columns[column] = new
             repaired |= changed
         if repaired.any():
             columns[REPAIRED] = jobs[REPAIRED] | repaired

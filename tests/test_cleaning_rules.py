@@ -480,10 +480,11 @@ def test_every_rule_says_what_it_is(rule: str) -> None:
 
 
 def test_default_rules_in_their_order() -> None:
-    """The default merges parts before it looks for duplicates, and sorts when only jobs with a time are left."""
+    """The default merges and repairs before it looks for duplicates, and sorts when all jobs have a time."""
     expected = (
-        *("partial-executions", "duplicates", "missing-submit-time", "submission-order", "missing-processors"),
-        *("wider-than-machine", "unknown-status", "cancelled", "never-started", "missing-run-time", "run-over-request"),
+        *("partial-executions", "unknown-status", "duplicates", "missing-submit-time", "submission-order"),
+        *("missing-processors", "wider-than-machine", "cancelled", "never-started", "missing-run-time"),
+        "run-over-request",
     )
     assert expected == DEFAULT_RULES
     assert {"flurries", "unrepresentative-start"} == set(rules()) - set(DEFAULT_RULES)

@@ -52,6 +52,12 @@ def test_a_burst_amid_others_is_proposed() -> None:
     assert 600 / 999 == pytest.approx(found["share"][0], rel=1e-12)
 
 
+def test_the_shortest_of_equal_stretches_is_proposed() -> None:
+    """A job before the burst that is just as thin as allowed adds nothing, and is left out."""
+    log = log_of(usual(2000) + [9, 1, 2, 3] + [9] * 500 + usual(2000))
+    assert [[9, 2005, 2504, 500]] == propose_flurries(log, least_share=0.25).iloc[:, :4].values.tolist()
+
+
 def test_bursts_of_several_users_come_largest_first() -> None:
     """Every user's bursts are proposed, also several of one user, the largest first."""
     users = usual(2000) + [8] * 450 + usual(2000) + [9] * 700 + usual(2000) + [8] * 500 + usual(2000)

@@ -6,7 +6,7 @@ any order of jobs.
 
 References
 ----------
-Lee 2009, "On the user-scheduler dialogue", section 2.6 and equations 2.2 and 2.3.
+Lee 2009, "On the user-scheduler relationship in high-performance computing", section 2.6 and equations 2.2 and 2.3.
 """
 
 from __future__ import annotations

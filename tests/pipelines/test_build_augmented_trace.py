@@ -241,11 +241,21 @@ def test_a_bad_parameter_is_exit_status_40(tmp_path: Path) -> None:
     assert "Traceback" not in result.stderr
 
 
+def test_the_ranks_of_a_card_can_be_chosen_by_name(tmp_path: Path) -> None:
+    """The alternative is used where asked for, recorded in full, and an unknown one is refused in one line."""
+    task = publish(tmp_path / "data", parameters='{"utility": {"queue_ranks": "over-fitted"}}')
+    recorded = task.output().root.manifest(task.data_set_name)["parameters"]["utility"]["queue_ranks"]
+    assert (0, 1, 2) == (recorded["2"], recorded["0"], recorded["23"])
+    result = build(tmp_path, "--parameters", '{"utility": {"queue_ranks": "best"}}')
+    assert 35 == result.returncode
+    assert ("there are: over-fitted" in result.stderr, "Traceback" in result.stderr) == (True, False)
+
+
 def test_a_name_cannot_leave_the_data_root(tmp_path: Path) -> None:
     """A data set named ../evil is refused, and nothing is written beside the root."""
     result = build(tmp_path, "--data-set", "../evil")
     assert result.returncode in {30, 35, 40}
-    assert "'../evil'" in result.stderr
+    assert ("'../evil'" in result.stderr, "Traceback" in result.stderr) == (True, False)
     assert not (tmp_path / "evil").exists()
 
 
