@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from swftools import SwfHeader, Trace, clean, cleaning_rule, generate_utility, read_swf
 from swftools import cleaning as cleaning_module
 from swftools.cleaning import DEFAULT_RULES, FLAGS, Decision, resolve_rules, rules
-from swftools.errors import ParameterError, SwfToolsError, UnknownRuleError
+from swftools.errors import BalanceError, ParameterError, SwfToolsError, UnknownRuleError
 from swftools.tables import to_arrow
 from tests.drawn import draw, drawn, rows_of
 from tests.known_counts import COUNTS, FLAGGED
@@ -24,6 +24,9 @@ from tests.strategies import traces
 
 ROOT = Path(__file__).parent.parent
 CARDS = yaml.safe_load((ROOT / "data_catalog.yaml").read_text(encoding="utf-8"))["logs"]
+
+half = settings(max_examples=settings.default.max_examples // 2)
+"""Half of the usual examples, since each is cleaned several times."""
 
 RULES = st.sampled_from(
     [
@@ -61,6 +64,7 @@ def crowded_traces(draw: st.DrawFn) -> Trace:
 # The books
 
 
+@half
 @given(crowded_traces() | traces(), st.lists(RULES, max_size=6))
 def test_the_books_always_balance(trace: Trace, chosen: list[Any]) -> None:
     """Job lines read are jobs kept + quarantined + merged, for every rule list, in total and at every step."""
@@ -85,6 +89,7 @@ def test_the_books_always_balance(trace: Trace, chosen: list[Any]) -> None:
     to_arrow(report.repairs, "repairs")
 
 
+@half
 @given(crowded_traces(), st.lists(RULES, max_size=6))
 def test_no_line_is_lost_or_doubled(trace: Trace, chosen: list[Any]) -> None:
     """Each line of the log is in exactly one of jobs, quarantine and merged."""
@@ -97,6 +102,7 @@ def test_no_line_is_lost_or_doubled(trace: Trace, chosen: list[Any]) -> None:
     assert set(report.merged["into_line_number"]) <= set(trace.jobs["line_number"])
 
 
+@half
 @given(crowded_traces(), st.lists(RULES, max_size=6))
 def test_repairs_explain_every_change(trace: Trace, chosen: list[Any]) -> None:
     """Undoing the repairs, last first, gives every kept job the values it had; a job changed is marked."""
@@ -114,7 +120,7 @@ def test_repairs_explain_every_change(trace: Trace, chosen: list[Any]) -> None:
     assert changed == set(restored.index[cleaned.jobs["is_repaired"]])
 
 
-@settings(max_examples=60)
+@half
 @given(crowded_traces() | traces())
 @example(draw("job submit status asked\n1 0 8 4\n1 0 9 4"))
 def test_cleaning_twice_is_cleaning_once(trace: Trace) -> None:
@@ -126,6 +132,7 @@ def test_cleaning_twice_is_cleaning_once(trace: Trace) -> None:
     assert [0, 0] == report.steps[["merged", "repaired"]].sum().tolist()
 
 
+@half
 @given(crowded_traces(), st.lists(RULES, max_size=6))
 def test_the_trace_given_is_not_changed(trace: Trace, chosen: list[Any]) -> None:
     """Cleaning leaves the trace it was given as it was."""
@@ -133,6 +140,14 @@ def test_the_trace_given_is_not_changed(trace: Trace, chosen: list[Any]) -> None
     clean(trace, chosen)
     pd.testing.assert_frame_equal(jobs, trace.jobs)
     pd.testing.assert_frame_equal(quarantine, trace.quarantine)
+
+
+def test_books_that_do_not_balance_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Should cleaning itself ever lose a job, it raises instead of returning."""
+    derived = cleaning_module._with_derived
+    monkeypatch.setattr(cleaning_module, "_with_derived", lambda trace: derived(trace).iloc[1:])
+    with pytest.raises(BalanceError, match=r"cleaning does not balance: {'job_lines': 2, .*}, 1 jobs"):
+        clean(Trace.from_columns(job_number=[1, 2]), [])
 
 
 # What a cleaned trace holds
