@@ -260,7 +260,7 @@ class DataRoot:
         key = f"{key}/{table}/part-0.parquet"
         with self._storage.open(key) as file:
             try:
-                data = pq.ParquetFile(file).read()
+                data = pq.ParquetFile(file, page_checksum_verification=True).read()
             except (pa.ArrowException, OSError) as error:
                 cause = " ".join(str(error).split())
                 raise SchemaError(f"{self._storage.address(key)}: damaged Parquet file ({cause}); {_MEND}") from None

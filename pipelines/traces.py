@@ -14,7 +14,8 @@ import luigi
 from pipelines.acquire import AcquireLog, LogTask
 from pipelines.keys import canonical_json, content_key
 from pipelines.targets import DirectoryTarget
-from swftools.cleaning import clean, resolve_rules
+from swftools import cleaning_rules
+from swftools.cleaning import Rule, clean, resolve_rules
 from swftools.errors import ParameterError, SwfFormatError
 from swftools.swf import read_swf
 from swftools.tables import to_arrow, write_table
@@ -105,15 +106,22 @@ class CleanTrace(RulesTask):
     code_version = 1
 
     @property
-    def plan(self) -> list[Any]:
-        """The rules to apply, as name and parameters."""
+    def _resolved(self) -> list[tuple[str, Rule, dict[str, Any]]]:
+        """The rules to apply: those given, else the card's, else the default ones."""
+        card = self.found.card
+        chosen: list[Any] | None = None
         if self.rules:
-            chosen: list[Any] = json.loads(self.rules)
-        else:
-            card = self.found.card
-            steps = card.cleaning if card else ()
-            chosen = [{"rule": step.rule, **step.parameters} if step.parameters else step.rule for step in steps]
-        return [{"rule": name, **parameters} for name, _, parameters in resolve_rules(chosen or None)]
+            chosen = json.loads(self.rules)
+        elif card and card.cleaning:
+            chosen = [
+                {"rule": step.rule, **step.parameters} if step.parameters else step.rule for step in card.cleaning
+            ]
+        return resolve_rules(chosen)
+
+    @property
+    def plan(self) -> list[dict[str, Any]]:
+        """The rules to apply, as name and parameters."""
+        return [{"rule": name, **parameters} for name, _, parameters in self._resolved]
 
     @property
     def key(self) -> str:
@@ -123,12 +131,10 @@ class CleanTrace(RulesTask):
 
     @property
     def own_rules(self) -> dict[str, str]:
-        """Hash of the source of each rule that is the user's own, which no ``code_version`` of ours speaks for."""
-        names = [step["rule"] for step in self.plan if ":" in step["rule"]]
-        modules = {name: importlib.import_module(name.partition(":")[0]) for name in names}
-        return {
-            name: hashlib.sha256(inspect.getsource(module).encode()).hexdigest() for name, module in modules.items()
-        }
+        """Hash of the source file of each rule that is the user's own, for which no ``code_version`` of ours speaks."""
+        own = {name: rule.__module__ for name, rule, _ in self._resolved if rule.__module__ != cleaning_rules.__name__}
+        sources = {name: inspect.getsource(importlib.import_module(module)) for name, module in own.items()}
+        return {name: hashlib.sha256(source.encode()).hexdigest() for name, source in sources.items()}
 
     def requires(self) -> ParseLog:
         """Require the parsed trace."""

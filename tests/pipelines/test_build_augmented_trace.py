@@ -83,6 +83,12 @@ def test_nothing_is_lost_between_the_log_and_the_data_set(tiny_log: Path, tmp_pa
     assert report["jobs_in"][0] == len(tables["jobs"]) + report["quarantined"].sum() + report["merged"].sum()
 
 
+def test_an_empty_list_of_rules_cleans_nothing(tiny_log: Path, tmp_path: Path) -> None:
+    """No rule is not the same as no choice: the job wider than the machine stays."""
+    tables = tables_of(publish(tmp_path / "data", log=str(tiny_log), rules="[]"))
+    assert ([1, 2, 3], ["read"]) == (tables["jobs"]["job_number"].tolist(), tables["cleaning_report"]["rule"].tolist())
+
+
 def test_cancelled_jobs_are_kept_and_marked(tiny_log: Path, tmp_path: Path) -> None:
     """Job 2 never ran: it stays, with both flags."""
     jobs = tables_of(publish(tmp_path / "data", log=str(tiny_log)))["jobs"].set_index("job_number")
