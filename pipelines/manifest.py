@@ -14,7 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from swftools.errors import ParameterError
-from swftools.fields import Field, table_fields
+from swftools.field_definition import Field
+from swftools.fields import table_fields
 
 
 def describe_table(data: pa.Table, table: str) -> dict[str, Any]:

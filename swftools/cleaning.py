@@ -29,7 +29,7 @@ from swftools.errors import BalanceError, ParameterError, RuleError, SwfToolsErr
 from swftools.fields import JOBS
 from swftools.keyed_random import count_occurrences
 from swftools.tables import empty_frame
-from swftools.trace import Trace, integer_series
+from swftools.trace import Trace, integer_series, submit_timestamps
 
 __all__ = ["DEFAULT_RULES", "FLAGS", "CleaningReport", "Decision", "clean", "cleaning_rule", "resolve_rules", "rules"]
 
@@ -54,8 +54,6 @@ DEFAULT_RULES: tuple[str, ...] = (
 Rules that change values come before the one that compares them, so that cleaning again finds nothing new.
 """
 
-_LAST_MILLISECOND = 253_402_300_799_999
-"""The end of the year 9999, in milliseconds since 1970."""
 
 _RULES: dict[str, Rule] = {}
 
@@ -382,11 +380,8 @@ def _prepared(trace: Trace) -> Trace:
 def _with_derived(trace: Trace) -> pd.DataFrame:
     """Return the jobs with submit_timestamp and width, in the dictionary's order; unknown columns last."""
     width = integer_series(trace.arrays.width)
-    start = trace.header.unix_start_time
-    milliseconds = (trace.jobs["submit_time"] * 1000).round() + 1000 * (start or 0)
-    known = (milliseconds <= _LAST_MILLISECOND) & (start is not None)
-    stamps = pd.to_datetime(milliseconds.where(known, 0).astype("int64"), unit="ms", utc=True).dt.as_unit("ms")
-    jobs = trace.jobs.assign(submit_timestamp=stamps.where(known), width=width.where(width > 0))
+    stamps = submit_timestamps(trace.jobs["submit_time"], trace.header)
+    jobs = trace.jobs.assign(submit_timestamp=stamps, width=width.where(width > 0))
     names = [column.name for column in JOBS if column.name in jobs]
     return jobs[names + [name for name in jobs if name not in names]]
 

@@ -15,7 +15,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.errors import RuleError
-from swftools.fields import BOOL, INT64, JOB_NUMBER, JOBS, SWF_FIELDS
+from swftools.field_definition import BOOL, INT64
+from swftools.fields import JOB_NUMBER, JOBS, SWF_FIELDS
 
 Mask = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from swftools.fields import SWF_NAMES
+from swftools.offered_load import offered_load, span_of
 from swftools.trace import Trace
 
 DAY = 86_400.0
@@ -29,8 +30,7 @@ def describe(trace: Trace) -> dict[str, Any]:
 
     Notes
     -----
-    Offered load is the sum of width x run time of the jobs that have both, over processors x (last minus
-    first submission). Times are seconds.
+    Times are seconds.
 
     Examples
     --------
@@ -41,9 +41,8 @@ def describe(trace: Trace) -> dict[str, Any]:
     """
     arrays, jobs = trace.arrays, trace.jobs
     submit = arrays.submit_time[~np.isnan(arrays.submit_time)]
-    span = float(submit.max() - submit.min()) if len(submit) else 0.0
-    ran = (arrays.width > 0) & ~np.isnan(arrays.run_time)
-    work = float((arrays.width[ran] * arrays.run_time[ran]).sum())
+    span = span_of(arrays.submit_time)
+    load = offered_load(trace)
     queues = trace.header.queues
     return {
         "name": trace.provenance.get("name"),
@@ -57,7 +56,7 @@ def describe(trace: Trace) -> dict[str, Any]:
         "start": trace.header.start.isoformat() if trace.header.start else None,
         "days": round(span / DAY, 2),
         "users": int(jobs["user_id"].nunique()),
-        "offered_load": round(work / (trace.processors * span), 4) if trace.processors and span else None,
+        "offered_load": None if load is None else round(load, 4),
         "cancelled": int((arrays.status == 5).sum()),
         "without_run_time": int(np.isnan(arrays.run_time).sum()),
         "over_request": int((arrays.run_time > arrays.requested_time).sum()),

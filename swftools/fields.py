@@ -1,9 +1,8 @@
 """The column dictionary: every column of every table, once.
 
-Name, type, unit, meaning, missing value, SWF position and bounds of each column live here and nowhere else. The
-pyarrow schemas, the files in ``schemas/``, the data dictionary of the documentation (all by ``schemas.py``) and
-the checks on write and read are made from it. The first floor of the house: imports nothing of ours but the
-errors.
+Name, type, unit, meaning, missing value, SWF position and bounds of each column live here, those that augmentations
+add in ``augmentation_fields.py``, and nowhere else. The pyarrow schemas, the files in ``schemas/``, the data
+dictionary of the documentation (all by ``schemas.py``) and the checks on write and read are made from it.
 
 Field names and meanings follow the Standard Workload Format, version 2.2 (Chapin et al. 1999; Parallel
 Workloads Archive). Times are seconds, memory is KB per processor. Missing is -1 in SWF text and null here.
@@ -13,52 +12,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import pyarrow as pa
 
+from swftools.augmentation_fields import AUGMENTATION_COLUMNS, CHECKPOINT_SUMMARY, CHECKPOINT_SURVEY
 from swftools.errors import SchemaError
+from swftools.field_definition import BOOL, FLOAT64, INT64, INTEGERS, MAX_TIME, NEVER, STRING, TIMESTAMP, UTILITY, Field
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Raised whenever a column is added, removed, renamed, retyped or given another meaning."""
-
-MAX_TIME = 1e10
-"""Times beyond this many seconds (317 years) are taken for damage, not data."""
-
-INT64 = pa.int64()
-FLOAT64 = pa.float64()
-STRING = pa.string()
-BOOL = pa.bool_()
-TIMESTAMP = pa.timestamp("ms", tz="UTC")
-_POINT = pa.struct([pa.field("time", FLOAT64, nullable=False), pa.field("value", FLOAT64, nullable=False)])
-UTILITY = pa.list_(pa.field("element", _POINT, nullable=False))
-
-NEVER = "never"
-"""The missing-value rule of columns without nulls."""
-
-
-@dataclass(frozen=True)
-class Field:
-    """One column: name, type, unit, meaning, missing-value rule, SWF position, the stage that adds it, bounds."""
-
-    name: str
-    type: pa.DataType
-    unit: str
-    meaning: str
-    missing: str = "null"
-    swf_position: int | None = None
-    stage: str = "read"
-    maximum: float | None = None
-    minimum: float | None = None
-
-    @property
-    def arrow(self) -> pa.Field:
-        """The pyarrow field, with unit, meaning and missing-value rule as metadata."""
-        metadata = {"unit": self.unit, "meaning": self.meaning, "missing": self.missing}
-        if self.swf_position is not None:
-            metadata["swf_position"] = str(self.swf_position)
-        return pa.field(self.name, self.type, nullable=self.missing != NEVER, metadata=metadata)
 
 
 def _swf_fields() -> tuple[Field, ...]:
@@ -120,36 +83,6 @@ JOB_OCCURRENCE = Field(
     minimum=0,
 )
 
-UTILITY_COLUMNS = (
-    Field(
-        "priority_rank",
-        INT64,
-        "1",
-        "Priority of the job's queue, 0 highest (card of the log).",
-        NEVER,
-        stage="utility",
-        minimum=0,
-    ),
-    Field("utility_decay", STRING, "1", "Kind of decay: linear, exponential or step.", NEVER, stage="utility"),
-    Field(
-        "utility",
-        UTILITY,
-        "s, value units",
-        "Piecewise-linear utility function: time since submission and value, zero after the last time.",
-        "null: the log gives none",
-        stage="utility",
-    ),
-    Field(
-        "logged_utility",
-        FLOAT64,
-        "value units",
-        "Utility the job earned in the log itself, at its own turnaround (or wait).",
-        "null: the log does not tell that time",
-        stage="utility",
-        minimum=0,
-    ),
-)
-
 JOBS = (
     *SWF_FIELDS,
     LINE_NUMBER,
@@ -178,7 +111,7 @@ JOBS = (
     _flag("is_out_of_order", "Stood behind a later submission in the log; moved to its place."),
     _flag("is_duplicate_number", "Another job of the log carries the same number."),
     _flag("is_repaired", "A cleaning rule changed a value; the table repairs holds the old one."),
-    *UTILITY_COLUMNS,
+    *(column for columns in AUGMENTATION_COLUMNS.values() for column in columns),
 )
 
 QUARANTINE = (
@@ -230,7 +163,9 @@ TABLES: dict[str, tuple[Field, ...]] = {
     "merged": MERGED,
     "repairs": REPAIRS,
     "cleaning_report": CLEANING_REPORT,
-    "utility": (JOB_NUMBER, JOB_OCCURRENCE, *UTILITY_COLUMNS),
+    **{name: (JOB_NUMBER, JOB_OCCURRENCE, *columns) for name, columns in AUGMENTATION_COLUMNS.items()},
+    "checkpoint_survey": CHECKPOINT_SURVEY,
+    "checkpoint_summary": CHECKPOINT_SUMMARY,
 }
 
 TABLE_MEANINGS = {
@@ -240,6 +175,12 @@ TABLE_MEANINGS = {
     "repairs": "One row a value that a cleaning rule changed.",
     "cleaning_report": "One row a step of cleaning: job lines read = jobs kept + quarantined + merged.",
     "utility": "One row a job: what the augmentation by utility functions adds to it.",
+    "checkpoints": "One row a job: what the augmentation by a checkpoint survey adds to it.",
+    "arrivals": "One row a job: what the augmentation by an arrival model adds to it.",
+    "speedup": "One row a job: what the augmentation by speedup curves adds to it.",
+    "estimates": "One row a job: what the augmentation by modelled user estimates adds to it.",
+    "checkpoint_survey": "One row an answer of the checkpoint survey that the columns were inferred from.",
+    "checkpoint_summary": "One row a choice of the checkpoint survey: Tables 6.1 and 6.2 of Lee 2009 for this survey.",
 }
 
 
@@ -297,6 +238,7 @@ _PANDAS_TYPES = {
     BOOL: ("bool", "bool"),
     TIMESTAMP: ("datetimetz", "datetime64[ms]"),
     UTILITY: ("list[struct]", "object"),
+    INTEGERS: ("list[int64]", "object"),
 }
 
 
@@ -313,57 +255,3 @@ def _pandas_metadata(fields: Iterable[Field]) -> str:
         for field in fields
     ]
     return json.dumps({"index_columns": [], "column_indexes": [], "columns": columns, "pandas_version": "3.0.0"})
-
-
-_JSON_TYPES: dict[pa.DataType, dict[str, Any]] = {
-    INT64: {"type": "integer"},
-    FLOAT64: {"type": "number"},
-    STRING: {"type": "string"},
-    BOOL: {"type": "boolean"},
-    TIMESTAMP: {"type": "string", "format": "date-time"},
-    UTILITY: {
-        "type": "array",
-        "minItems": 2,
-        "items": {
-            "type": "object",
-            "properties": {"time": {"type": "number", "minimum": 0}, "value": {"type": "number", "minimum": 0}},
-            "required": ["time", "value"],
-            "additionalProperties": False,
-        },
-    },
-}
-
-
-def json_schema(table: str) -> dict[str, Any]:
-    """Return the JSON Schema (draft 2020-12) of one row of a table, as published in ``schemas/``.
-
-    Units, missing-value rules, SWF positions and the stage that adds a column are annotations that begin
-    with ``x-``. Columns that every file of the table has are required.
-
-    Raises
-    ------
-    SchemaError
-        The dictionary has no table of that name.
-    """
-    properties: dict[str, Any] = {}
-    for field in table_fields(table).values():
-        kind = dict(_JSON_TYPES[field.type])
-        if field.missing != NEVER:
-            kind["type"] = [kind["type"], "null"]
-        kind |= {"description": field.meaning, "x-unit": field.unit, "x-missing": field.missing}
-        kind |= {"x-arrow-type": str(field.type), "x-stage": field.stage}
-        if field.swf_position is not None:
-            kind["x-swf-position"] = field.swf_position
-        bounds = {"minimum": field.minimum, "maximum": field.maximum}
-        kind |= {name: int(bound) for name, bound in bounds.items() if bound is not None}
-        properties[field.name] = kind
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": f"swftools table {table}, one row",
-        "description": TABLE_MEANINGS[table],
-        "x-schema-version": SCHEMA_VERSION,
-        "type": "object",
-        "properties": properties,
-        "required": required_columns(table),
-        "additionalProperties": False,
-    }

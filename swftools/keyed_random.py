@@ -65,6 +65,17 @@ def count_occurrences(jobs: pd.DataFrame) -> npt.NDArray[np.int64]:
     return np.array(counts, dtype=np.int64)
 
 
+def generator(seed: int, step: str) -> np.random.Generator:
+    """Return the one generator of a model of whole traces; of equal seeds, different steps draw independently.
+
+    Examples
+    --------
+    >>> generator(7, "arrivals").random() == generator(7, "arrivals").random() != generator(7, "estimates").random()
+    True
+    """
+    return np.random.Generator(np.random.Philox(key=np.array([seed, step_key(step)], dtype=np.uint64)))
+
+
 def stream(seed: int, step: str, job: int, occurrence: int = 0) -> npt.NDArray[np.uint64]:
     """Return the state of a job's stream, to be advanced by ``next_uniform`` in a compiled loop.
 
@@ -115,6 +126,22 @@ def next_normal(state):  # type: ignore[no-untyped-def]
     """Return a standard normal number (Box and Muller 1958, the cosine branch); takes two uniform numbers."""
     radius = np.sqrt(-2.0 * np.log(1.0 - next_uniform(state)))
     return radius * np.cos(2.0 * np.pi * next_uniform(state))
+
+
+@njit(cache=True, nogil=True)
+def next_gamma(state, shape):  # type: ignore[no-untyped-def]
+    """Return a gamma number of a positive shape and scale 1 (Marsaglia and Tsang 2000); takes three or more."""
+    boosted = shape if shape >= 1.0 else shape + 1.0
+    d = boosted - 1.0 / 3.0
+    c = 1.0 / np.sqrt(9.0 * d)
+    while True:
+        x = next_normal(state)
+        v = (1.0 + c * x) ** 3
+        if v > 0.0 and np.log(1.0 - next_uniform(state)) < 0.5 * x * x + d * (1.0 - v + np.log(v)):
+            break
+    if shape < 1.0:
+        return d * v * (1.0 - next_uniform(state)) ** (1.0 / shape)
+    return d * v
 
 
 @njit(cache=True, nogil=True, inline="always")

@@ -10,21 +10,12 @@ import argparse
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
-from swftools.fields import (
-    BOOL,
-    FLOAT64,
-    INT64,
-    SCHEMA_VERSION,
-    STRING,
-    TABLE_MEANINGS,
-    TABLES,
-    TIMESTAMP,
-    UTILITY,
-    Field,
-    json_schema,
-    required_columns,
-)
+import pyarrow as pa
+
+from swftools.field_definition import BOOL, FLOAT64, INT64, INTEGERS, NEVER, STRING, TIMESTAMP, UTILITY, Field
+from swftools.fields import SCHEMA_VERSION, TABLE_MEANINGS, TABLES, required_columns, table_fields
 
 _TYPES = {
     INT64: "integer",
@@ -33,8 +24,62 @@ _TYPES = {
     BOOL: "boolean",
     TIMESTAMP: "time",
     UTILITY: "list of (time, value)",
+    INTEGERS: "list of integers",
+}
+_JSON_TYPES: dict[pa.DataType, dict[str, Any]] = {
+    INT64: {"type": "integer"},
+    FLOAT64: {"type": "number"},
+    STRING: {"type": "string"},
+    BOOL: {"type": "boolean"},
+    TIMESTAMP: {"type": "string", "format": "date-time"},
+    UTILITY: {
+        "type": "array",
+        "minItems": 2,
+        "items": {
+            "type": "object",
+            "properties": {"time": {"type": "number", "minimum": 0}, "value": {"type": "number", "minimum": 0}},
+            "required": ["time", "value"],
+            "additionalProperties": False,
+        },
+    },
+    INTEGERS: {"type": "array", "minItems": 1, "items": {"type": "integer"}},
 }
 _HEADINGS = ("column", "type", "unit", "meaning", "missing", "SWF field", "stage")
+
+
+def json_schema(table: str) -> dict[str, Any]:
+    """Return the JSON Schema (draft 2020-12) of one row of a table, as published in ``schemas/``.
+
+    Units, missing-value rules, SWF positions and the stage that adds a column are annotations that begin
+    with ``x-``. Columns that every file of the table has are required.
+
+    Raises
+    ------
+    SchemaError
+        The dictionary has no table of that name.
+    """
+    properties: dict[str, Any] = {}
+    for field in table_fields(table).values():
+        kind = dict(_JSON_TYPES[field.type])
+        if field.missing != NEVER:
+            kind["type"] = [kind["type"], "null"]
+        kind |= {"description": field.meaning, "x-unit": field.unit, "x-missing": field.missing}
+        kind |= {"x-arrow-type": str(field.type), "x-stage": field.stage}
+        if field.swf_position is not None:
+            kind["x-swf-position"] = field.swf_position
+        bounds = {"minimum": field.minimum, "maximum": field.maximum}
+        kind |= {name: int(bound) for name, bound in bounds.items() if bound is not None}
+        properties[field.name] = kind
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"swftools table {table}, one row",
+        "description": TABLE_MEANINGS[table],
+        "x-schema-version": SCHEMA_VERSION,
+        "type": "object",
+        "properties": properties,
+        "required": required_columns(table),
+        "additionalProperties": False,
+    }
 
 
 def generated_files() -> dict[str, str]:
@@ -56,7 +101,8 @@ def data_dictionary() -> str:
     """Return the data dictionary as Markdown: one table for each table, one row a column."""
     sections = [
         "# Data dictionary\n\n"
-        "Generated from `swftools/fields.py` by `python -m swftools.schemas`; do not edit. "
+        "Generated from `swftools/fields.py` and `swftools/augmentation_fields.py` by `python -m swftools.schemas`; "
+        "do not edit. "
         f"Schema version {SCHEMA_VERSION}.\n\n"
         "Missing is null, in SWF text -1. The stage is that which adds the column: *read*, *clean* or an augmentation. "
         "Types are those of Parquet: integer is int64, float is float64, time is milliseconds since 1970 in UTC, "

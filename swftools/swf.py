@@ -21,7 +21,8 @@ import pyarrow.compute as pc
 
 from swftools.compression import TEXT_LIMIT, LogSource, create_log, open_log, source_name
 from swftools.errors import ParameterError, SchemaError, SwfFormatError
-from swftools.fields import STRING, SWF_FIELDS, SWF_NAMES
+from swftools.field_definition import STRING
+from swftools.fields import SWF_FIELDS, SWF_NAMES
 from swftools.header import UTILITY_NOTE
 from swftools.swf_block import MOST_FIELDS, Block, read_block, split_lines
 from swftools.swf_kernel import LONGEST_LINE

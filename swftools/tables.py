@@ -17,7 +17,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from swftools.errors import SchemaError
-from swftools.fields import BOOL, FLOAT64, INT64, NEVER, STRING, Field, arrow_schema, required_columns, table_fields
+from swftools.field_definition import BOOL, FLOAT64, INT64, NEVER, STRING, Field
+from swftools.fields import arrow_schema, required_columns, table_fields
 
 PARQUET_OPTIONS: dict[str, Any] = {
     "compression": "zstd",

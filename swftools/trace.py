@@ -18,12 +18,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from swftools.errors import ParameterError
-from swftools.fields import FLOAT64, INT64, SWF_FIELDS, SWF_NAMES
+from swftools.field_definition import FLOAT64, INT64
+from swftools.fields import SWF_FIELDS, SWF_NAMES
 from swftools.header import SwfHeader
 from swftools.tables import empty_frame
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
+
+_LAST_MILLISECOND = 253_402_300_799_999
+"""The end of the year 9999, in milliseconds since 1970."""
 
 
 class JobArrays(NamedTuple):
@@ -202,6 +206,28 @@ class Trace:
         ours, theirs = _compared(self.jobs), _compared(other.jobs)
         same = self.header == other.header and self.machine_processors == other.machine_processors
         return same and list(ours) == list(theirs) and ours.equals(theirs)
+
+
+def submit_timestamps(submit_time: pd.Series[Any], header: SwfHeader) -> pd.Series[Any]:
+    """Return submissions as absolute times, UTC to the millisecond.
+
+    Parameters
+    ----------
+    submit_time : pandas.Series of float
+        Seconds from the start of the log; NaN is missing.
+    header : SwfHeader
+        Its UnixStartTime is second 0.
+
+    Returns
+    -------
+    pandas.Series of datetime64[ms, UTC]
+        Missing without a submission, without UnixStartTime, and beyond the year 9999.
+    """
+    start = header.unix_start_time
+    milliseconds = (submit_time * 1000).round() + 1000 * (start or 0)
+    known = (milliseconds <= _LAST_MILLISECOND) & (start is not None)
+    stamps = pd.to_datetime(milliseconds.where(known, 0).astype("int64"), unit="ms", utc=True).dt.as_unit("ms")
+    return stamps.where(known)
 
 
 def integer_series(values: npt.ArrayLike) -> pd.Series[Any]:

@@ -8,9 +8,11 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from swftools import keyed_random
-from swftools.keyed_random import count_occurrences, next_normal, next_uniform, step_key, stream
+from swftools.keyed_random import count_occurrences, generator, next_gamma, next_normal, next_uniform, step_key, stream
+from tests.naive_lublin_feitelson import naive_gamma
 
 MOST = 2**64 - 1
 
@@ -116,6 +118,51 @@ def test_normal_numbers_take_two_uniform_ones() -> None:
     assert uniforms(stream(5, "test", 9), 3)[2] == next_uniform(state)
 
 
+SHAPES = [0.05, 0.3, 0.999, 1.0, 1.001, 2.5, 10.46, 312.0, 1e5]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_gamma_numbers_are_gamma(shape: float) -> None:
+    """Gamma numbers have the distribution of their shape, its mean and its variance, from one stream and from many."""
+    state = stream(6, "test", 1)
+    one_stream = np.array([next_gamma(state, shape) for _ in range(40_000)])
+    first_of_jobs = np.array([next_gamma(stream(6, "test", job), shape) for job in range(4000)])
+    for numbers in (one_stream, first_of_jobs):
+        # the distance of a right sample is larger than this in one of 20,000
+        distance = stats.kstest(numbers, stats.gamma(shape).cdf).statistic
+        assert distance < 2.3 / np.sqrt(len(numbers))
+        error = 5 / np.sqrt(len(numbers))
+        assert abs(numbers.mean() - shape) < error * np.sqrt(shape)
+        kurtosis = 3 + 6 / shape
+        assert abs(numbers.var() / shape - 1) < error * np.sqrt(kurtosis - 1)
+        assert numbers.min() >= 0
+
+
+def test_gamma_numbers_of_a_tiny_shape() -> None:
+    """Nearly all are too small for a float64 and become 0; none is missing."""
+    state = stream(6, "test", 2)
+    numbers = np.array([next_gamma(state, 1e-6) for _ in range(1000)])
+    assert 0 == np.median(numbers)
+    assert np.isfinite(numbers).all()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_gamma_numbers_are_those_of_a_slow_twin(shape: float) -> None:
+    """From the same uniform numbers, Marsaglia and Tsang's method in plain Python gives the same gamma numbers."""
+    state, theirs = stream(2**64 - 1, "test", 3, 1), iter(uniforms(stream(2**64 - 1, "test", 3, 1), 2000))
+    expected = [naive_gamma(theirs, shape) for _ in range(200)]
+    assert expected == pytest.approx([next_gamma(state, shape) for _ in range(200)], rel=1e-12)
+
+
+def test_the_generator_of_a_step_is_numpys() -> None:
+    """The one generator of a whole trace is Philox under seed and step; either of them makes it another."""
+    key = np.array([MOST, step_key("arrivals")], dtype=np.uint64)
+    numpys = np.random.Generator(np.random.Philox(key=key)).random(5)
+    assert numpys.tolist() == generator(MOST, "arrivals").random(5).tolist()
+    others = [generator(seed, step).random() for seed, step in ((0, "a"), (1, "a"), (0, "b"), (1, "b"))]
+    assert 4 == len(set(others))
+
+
 @pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 def test_interpreted_streams_are_the_compiled_ones() -> None:
     """The kernels give the same numbers interpreted."""
@@ -127,6 +174,9 @@ def test_interpreted_streams_are_the_compiled_ones() -> None:
     for _ in range(6):
         assert next_uniform(compiled) == keyed_random.next_uniform.py_func(interpreted)
         assert next_normal(compiled) == pytest.approx(keyed_random.next_normal.py_func(interpreted), rel=1e-15)
+        for shape in SHAPES:
+            ours = keyed_random.next_gamma.py_func(interpreted, shape)
+            assert next_gamma(compiled, shape) == pytest.approx(ours, rel=1e-12)
     assert compiled.tolist() == interpreted.tolist()
 
 

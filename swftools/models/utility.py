@@ -11,10 +11,9 @@ Lee 2009, "On the user-scheduler relationship in high-performance computing", se
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +21,8 @@ import pandas as pd
 import pyarrow as pa
 from numba import njit
 
-from swftools.errors import ParameterError
 from swftools.keyed_random import STATE_LENGTH, count_occurrences, next_normal, next_uniform, start_stream, step_key
+from swftools.parameters import Parameters, is_number, is_whole
 from swftools.trace import Trace
 from swftools.utility_functions import UtilityFunctions
 
@@ -43,7 +42,7 @@ LEAST_GAP = 1e-12
 
 
 @dataclass(frozen=True)
-class UtilityParameters:
+class UtilityParameters(Parameters):
     """Parameters of the model; defaults are those under which the published results are met best.
 
     Parameters
@@ -80,6 +79,8 @@ class UtilityParameters:
         Names the parameter, its value and its domain.
     """
 
+    NAME: ClassVar[str] = "utility"
+
     seed: int = 0
     globmax: float = 1.0
     queue_ranks: Mapping[int, int] = field(default_factory=dict)
@@ -94,30 +95,25 @@ class UtilityParameters:
     jump: float = 0.001
 
     def __post_init__(self) -> None:
-        self._require("seed", _is_whole(self.seed, 0, 2**64 - 1), "an integer from 0 to 2**64 - 1")
+        self._require_seed()
         for name in ("globmax", "deadline_factor", "minimum_deadline", "jump"):
-            self._require(name, _is_number(getattr(self, name), 1e-100, 1e100), "a positive number (1e-100 to 1e100)")
+            self._require(name, is_number(getattr(self, name), 1e-100, 1e100), "a positive number (1e-100 to 1e100)")
         self._require("jump", 4 * self.jump < self.minimum_deadline, "less than a quarter of minimum_deadline")
-        self._require("start_value_sd", _is_number(self.start_value_sd, 0, 100), "a number from 0 to 100")
+        self._require("start_value_sd", is_number(self.start_value_sd, 0, 100), "a number from 0 to 100")
         points = f"an integer from 0 to {MOST_POINTS}"
-        self._require("intermediate_points", _is_whole(self.intermediate_points, 0, MOST_POINTS), points)
+        self._require("intermediate_points", is_whole(self.intermediate_points, 0, MOST_POINTS), points)
         for name in ("deadline_basis", "utility_clock"):
             self._require(name, getattr(self, name) in CLOCKS, "turnaround or wait")
         shares = self.decay_shares
         sound = isinstance(shares, Mapping) and set(shares) <= set(DECAY_KINDS)
-        sound = sound and all(_is_number(share, 0, 1e100) for share in shares.values()) and sum(shares.values()) > 0
+        sound = sound and all(is_number(share, 0, 1e100) for share in shares.values()) and sum(shares.values()) > 0
         self._require("decay_shares", sound, f"shares of {', '.join(DECAY_KINDS)}, none negative, not all zero")
         queues = self.queue_ranks
-        sound = isinstance(queues, Mapping) and all(map(_is_whole, [*queues, *queues.values()]))
+        sound = isinstance(queues, Mapping) and all(map(is_whole, [*queues, *queues.values()]))
         ranks = sorted(set(queues.values())) if sound else []
         self._require("queue_ranks", sound and ranks == list(range(len(ranks))), "queues with ranks 0 to N - 1, no gap")
         rank = self.default_rank
-        self._require("default_rank", rank is None or _is_whole(rank, 0, self.rank_count - 1), "one of the ranks")
-
-    def _require(self, name: str, condition: bool, domain: str) -> None:
-        """Raise unless a parameter is in its domain."""
-        if not condition:
-            raise ParameterError(f"utility: {name}={getattr(self, name)!r} is not {domain}")
+        self._require("default_rank", rank is None or is_whole(rank, 0, self.rank_count - 1), "one of the ranks")
 
     @property
     def rank_count(self) -> int:
@@ -125,38 +121,26 @@ class UtilityParameters:
         return max(self.queue_ranks.values(), default=0) + 1
 
     @classmethod
-    def from_mapping(cls, parameters: Mapping[str, Any]) -> UtilityParameters:
-        """Make parameters from a mapping, as a command line or a file gives them.
+    def from_mapping(cls, parameters: Mapping[str, Any]) -> Self:
+        """Make parameters from a mapping; queues may be text, as JSON has them.
 
         Raises
         ------
         ParameterError
             A name is unknown or a value outside its domain.
         """
-        known = list(cls.__dataclass_fields__)
-        if unknown := sorted(set(parameters) - set(known)):
-            raise ParameterError(f"utility: unknown parameters {unknown}; there are {', '.join(known)}")
         values = dict(parameters)
         if isinstance(ranks := values.get("queue_ranks"), Mapping):
-            # JSON has only text for keys.
             numbers = {queue: int(queue) for queue in ranks if isinstance(queue, str) and queue.isdecimal()}
             values["queue_ranks"] = {numbers.get(queue, queue): rank for queue, rank in ranks.items()}
-        return cls(**values)
+        return super().from_mapping(values)
 
     def to_mapping(self) -> dict[str, Any]:
         """Return every parameter by name, in types that JSON holds; ``from_mapping`` takes it back."""
-        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        values = super().to_mapping()
         values["queue_ranks"] = {str(queue): rank for queue, rank in sorted(self.queue_ranks.items())}
         values["decay_shares"] = {kind: float(self.decay_shares.get(kind, 0.0)) for kind in DECAY_KINDS}
         return values
-
-
-def _is_whole(value: object, least: float = -math.inf, most: float = math.inf) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
-
-
-def _is_number(value: object, least: float, most: float) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most
 
 
 class _Jobs(NamedTuple):

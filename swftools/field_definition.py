@@ -1,0 +1,45 @@
+"""What a column is: name, type, unit, meaning, missing-value rule, SWF position, bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+INT64 = pa.int64()
+FLOAT64 = pa.float64()
+STRING = pa.string()
+BOOL = pa.bool_()
+TIMESTAMP = pa.timestamp("ms", tz="UTC")
+_POINT = pa.struct([pa.field("time", FLOAT64, nullable=False), pa.field("value", FLOAT64, nullable=False)])
+UTILITY = pa.list_(pa.field("element", _POINT, nullable=False))
+INTEGERS = pa.list_(pa.field("element", INT64, nullable=False))
+
+MAX_TIME = 1e10
+"""Times beyond this many seconds (317 years) are taken for damage, not data."""
+
+NEVER = "never"
+"""The missing-value rule of columns without nulls."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """One column: name, type, unit, meaning, missing-value rule, SWF position, the stage that adds it, bounds."""
+
+    name: str
+    type: pa.DataType
+    unit: str
+    meaning: str
+    missing: str = "null"
+    swf_position: int | None = None
+    stage: str = "read"
+    maximum: float | None = None
+    minimum: float | None = None
+
+    @property
+    def arrow(self) -> pa.Field:
+        """The pyarrow field, with unit, meaning and missing-value rule as metadata."""
+        metadata = {"unit": self.unit, "meaning": self.meaning, "missing": self.missing}
+        if self.swf_position is not None:
+            metadata["swf_position"] = str(self.swf_position)
+        return pa.field(self.name, self.type, nullable=self.missing != NEVER, metadata=metadata)

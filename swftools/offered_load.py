@@ -1,0 +1,47 @@
+"""Offered load: the work that the jobs of a trace bring, over what the machine could do meanwhile."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from swftools.trace import Trace
+
+
+def work_of(trace: Trace) -> float:
+    """Return the sum of width x run time of the jobs that have both, processor-seconds."""
+    arrays = trace.arrays
+    ran = (arrays.width > 0) & ~np.isnan(arrays.run_time)
+    return float((arrays.width[ran] * arrays.run_time[ran]).sum())
+
+
+def span_of(submit_time: npt.NDArray[np.float64]) -> float:
+    """Return the time from the first to the last submission, s; 0 without two."""
+    return float(np.nanmax(submit_time) - np.nanmin(submit_time)) if np.isfinite(submit_time).any() else 0.0
+
+
+def offered_load(trace: Trace, submit_time: npt.NDArray[np.float64] | None = None) -> float | None:
+    """Return the offered load of a trace.
+
+    Parameters
+    ----------
+    trace : Trace
+        Jobs without width or run time bring no work.
+    submit_time : array of float, shape (jobs,), optional
+        Other submissions than the trace's own, s; NaN is missing.
+
+    Returns
+    -------
+    float or None
+        Sum of width x run time over processors x (last minus first submission); None where the machine's size
+        is not known or no time passes.
+
+    Examples
+    --------
+    >>> trace = Trace.from_columns(machine_processors=4, job_number=[1, 2], submit_time=[0, 100],
+    ...                            run_time=[100, 100], requested_processors=[2, 1])
+    >>> offered_load(trace), offered_load(trace, np.array([0.0, 50.0]))
+    (0.75, 1.5)
+    """
+    span = span_of(trace.arrays.submit_time if submit_time is None else submit_time)
+    return work_of(trace) / (trace.processors * span) if trace.processors and span else None
