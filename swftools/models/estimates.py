@@ -1,0 +1,240 @@
+"""User estimates for the jobs of a trace that has none, such as a generated one.
+
+Real users ask for far more time than their jobs need, and for few round times; schedulers that plan by the requests
+must be studied with such. The distribution of the times is that of ``swftools.models.estimate_distribution``; here
+they are handed out to jobs, none to a job that runs longer.
+
+References
+----------
+Tsafrir, Etsion and Feitelson 2005, "Modeling user runtime estimates", JSSPP.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from numba import njit
+
+from swftools.errors import ParameterError
+from swftools.field_definition import MAX_TIME
+from swftools.keyed_random import count_occurrences, generator
+from swftools.models.estimate_distribution import (
+    DISTINCT_FORMS,
+    LEAST_MAXIMUM,
+    Distinct,
+    EstimateDistribution,
+    are_bins,
+    estimate_distribution,
+)
+from swftools.parameters import Parameters, is_number
+from swftools.trace import Trace
+
+FloatArray = npt.NDArray[np.float64]
+
+COLUMN = "model_requested_time"
+HOUR = 3600.0
+
+
+@dataclass(frozen=True)
+class EstimateParameters(Parameters):
+    """Parameters of the model of user estimates.
+
+    Parameters
+    ----------
+    seed : int
+        From 0 to 2**64 - 1.
+    maximum : float, optional
+        Longest requested time, s, from 60 to 1e10. By default the header's MaxRuntime, if it is no shorter than the
+        longest run time (and a minute), else the longest run time rounded up to a whole hour, at least one.
+    bins : mapping of float to int
+        Number of jobs by requested time, s, where they are known; see ``estimate_distribution``.
+    distinct : {"table", "power-law"}
+        How the number of distinct estimates follows from the number of jobs.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, its value and its domain.
+    """
+
+    NAME: ClassVar[str] = "estimates"
+
+    seed: int = 0
+    maximum: float | None = None
+    bins: Mapping[float, int] = field(default_factory=dict)
+    distinct: Distinct = "table"
+
+    def __post_init__(self) -> None:
+        self._require_seed()
+        seconds = f"a number of seconds from {LEAST_MAXIMUM:g} to {MAX_TIME:g}, or None"
+        self._require("maximum", self.maximum is None or is_number(self.maximum, LEAST_MAXIMUM, MAX_TIME), seconds)
+        self._require("bins", are_bins(self.bins), "a mapping of seconds to numbers of jobs, all positive")
+        self._require("distinct", self.distinct in DISTINCT_FORMS, " or ".join(DISTINCT_FORMS))
+
+    @classmethod
+    def from_mapping(cls, parameters: Mapping[str, Any]) -> Self:
+        """Make parameters from a mapping; times of bins may be text, as JSON has them.
+
+        Raises
+        ------
+        ParameterError
+            A name is unknown or a value outside its domain.
+        """
+        values = dict(parameters)
+        if isinstance(bins := values.get("bins"), Mapping):
+            values["bins"] = {_number(time): count for time, count in bins.items()}
+            if len(values["bins"]) < len(bins):
+                raise ParameterError(f"{cls.NAME}: bins={dict(bins)!r} has a time twice")
+        return super().from_mapping(values)
+
+    def to_mapping(self) -> dict[str, Any]:
+        """Return every parameter by name, in types that JSON holds; ``from_mapping`` takes it back."""
+        values = super().to_mapping()
+        values["maximum"] = None if self.maximum is None else float(self.maximum)
+        values["bins"] = {f"{float(time):.17g}": self.bins[time] for time in sorted(self.bins)}
+        return values
+
+
+def generate_estimates(trace: Trace, parameters: EstimateParameters | None = None) -> pd.DataFrame:
+    """Generate a requested time for every job of a trace, as users estimate them.
+
+    Parameters
+    ----------
+    trace : Trace
+        Its run times, the header's MaxRuntime, and the key of jobs (job_number, job_occurrence) are used. A missing
+        run time counts as 0, so that the job may get any estimate; one above the maximum as the maximum.
+    parameters : EstimateParameters, optional
+        Defaults if not given.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a job, in the order and with the index of ``trace.jobs``: model_requested_time (s), never missing
+        and never less than the run time, but for run times above the maximum.
+
+    Raises
+    ------
+    ParameterError
+        A parameter is outside its domain, the bins do not fit the trace, or a run time is longer than 1e10 s.
+
+    Notes
+    -----
+    In order of descending run time, each job draws one of the estimates not given away yet that suffice it, all
+    with equal chance. Jobs of equal run time stand in order of (job_number, job_occurrence), and there is one
+    generator, made from the seed: equal seeds give equal estimates in any order of rows. Of a trace that has not
+    been cleaned the occurrences are counted here, by line where the lines are known, else by row.
+
+    Differs from the paper: where more jobs run long than estimates are long, the authors' program gives up. Here the
+    k-th longest estimate, if it is shorter than the k-th longest run time, is raised to the least time of the
+    distribution that suffices.
+
+    References
+    ----------
+    Tsafrir, Etsion and Feitelson 2005, "Modeling user runtime estimates", JSSPP.
+
+    Examples
+    --------
+    >>> trace = Trace.from_columns(job_number=[1, 2], run_time=[100, 5000])
+    >>> generate_estimates(trace)["model_requested_time"].tolist()
+    [7200.0, 7200.0]
+    """
+    chosen = parameters or EstimateParameters()
+    run_time = np.maximum(np.nan_to_num(trace.arrays.run_time, nan=0.0), 0.0)
+    maximum = _maximum(trace, run_time) if chosen.maximum is None else float(chosen.maximum)
+    rng = generator(chosen.seed, "estimates")
+    distribution = estimate_distribution(len(trace), maximum, rng=rng, bins=chosen.bins, distinct=chosen.distinct)
+    run_time = np.minimum(run_time, maximum)
+    order = np.lexsort((count_occurrences(trace.jobs), trace.arrays.job_number, -run_time))
+    estimates = _sufficient(distribution, maximum, run_time[order])
+    _assign(run_time[order], estimates, rng.random(len(estimates)))
+    assigned = np.empty(len(estimates))
+    assigned[order] = estimates
+    return pd.DataFrame({COLUMN: assigned}, index=trace.jobs.index)
+
+
+def apply_estimates(trace: Trace, *, everywhere: bool = False) -> Trace:
+    """Return the trace with requested times that were generated in place of missing ones.
+
+    Parameters
+    ----------
+    trace : Trace
+        Its jobs have the column model_requested_time of ``generate_estimates``.
+    everywhere : bool
+        Replace the requested times that are known, too.
+
+    Returns
+    -------
+    Trace
+        With requested_time taken from model_requested_time where it was missing or 0, which logs write for unknown.
+        All else stays, and so does is_over_request, which tells what the log said.
+
+    Raises
+    ------
+    ParameterError
+        There is no such column.
+
+    Examples
+    --------
+    >>> trace = Trace.from_columns(job_number=[1, 2], run_time=[100, 5000], requested_time=[600, -1])
+    >>> filled = apply_estimates(trace.with_jobs(trace.jobs.join(generate_estimates(trace))))
+    >>> filled.jobs["requested_time"].tolist()
+    [600.0, 7200.0]
+    """
+    if COLUMN not in trace.jobs:
+        raise ParameterError(f"estimates: jobs lack the column {COLUMN}; add that of generate_estimates(trace)")
+    generated, logged = trace.jobs[COLUMN], trace.jobs["requested_time"]
+    requested = generated if everywhere else logged.where(logged > 0, generated)
+    return trace.with_jobs(trace.jobs.assign(requested_time=requested.astype(np.float64)))
+
+
+def _number(time: object) -> object:
+    """Return the number that a text is, or else what it is."""
+    if isinstance(time, str):
+        try:
+            return float(time)
+        except ValueError:
+            return time
+    return time
+
+
+def _maximum(trace: Trace, run_time: FloatArray) -> float:
+    """Return the longest requested time where none is given; raise if a run time is too long for any."""
+    longest = float(run_time.max(initial=0.0))
+    if longest > MAX_TIME:
+        raise ParameterError(
+            f"estimates: the longest run time of {longest:g} s is beyond {MAX_TIME:g} s; mend it, or give maximum"
+        )
+    allowed = trace.header.max_runtime
+    if allowed is not None and max(longest, LEAST_MAXIMUM) <= allowed <= MAX_TIME:
+        return float(allowed)
+    return max(min(HOUR * math.ceil(longest / HOUR), MAX_TIME), HOUR)
+
+
+def _sufficient(distribution: EstimateDistribution, maximum: float, run_time: FloatArray) -> FloatArray:
+    """Return an estimate for each job, descending, none less than the run time at its place (descending too)."""
+    estimates = np.repeat(distribution.times[::-1], distribution.counts[::-1])
+    short = run_time > estimates
+    times = np.union1d(distribution.times, maximum)
+    estimates[short] = times[np.searchsorted(times, run_time[short])]
+    return estimates
+
+
+@njit(cache=True, nogil=True)
+def _assign(run_time, estimates, draws):  # type: ignore[no-untyped-def]
+    """Permute ``estimates`` so that each is that of the job at its place.
+
+    The caller guarantees that both are descending and run_time[j] <= estimates[j]. Job j swaps its estimate with one
+    drawn from those at places j to last, the last that suffices it; behind ``last`` all stand as they stood.
+    """
+    last = -1
+    for j in range(len(run_time)):
+        while last + 1 < len(run_time) and estimates[last + 1] >= run_time[j]:
+            last += 1
+        k = j + int(draws[j] * (last - j + 1))
+        estimates[j], estimates[k] = estimates[k], estimates[j]
