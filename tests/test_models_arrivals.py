@@ -1,0 +1,504 @@
+"""Other arrivals for the jobs of a trace: what each model keeps, and what it makes anew."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from swftools import SwfHeader, Trace, clean, read_swf, write_swf
+from swftools.augmentation_fields import ARRIVAL_COLUMNS
+from swftools.errors import ParameterError
+from swftools.models.arrivals import (
+    MODELS,
+    ArrivalParameters,
+    apply_arrivals,
+    generate_arrivals,
+    start_of_day,
+)
+from swftools.models.daily_cycle import DAY, fitted_weights, points_at
+from swftools.models.lublin_feitelson import generate
+from swftools.offered_load import offered_load
+from tests.strategies import traces
+
+NAME = "model_submit_time"
+
+SCALED = ArrivalParameters(model="scaled", factor=2.0)
+EACH = [
+    *(ArrivalParameters(types=types) for types in ("all", "batch", "interactive", "mix")),
+    ArrivalParameters(model="poisson"),
+    ArrivalParameters(model="bootstrap"),
+    SCALED,
+]
+"""Every model."""
+
+each_model = pytest.mark.parametrize("parameters", EACH, ids=lambda chosen: f"{chosen.model}-{chosen.types}")
+KEEPING = EACH[:5]
+"""The models that keep the log's own rate to the second."""
+
+
+def named(model: str, **parameters: Any) -> ArrivalParameters:
+    """Return parameters of a model; scaled by 1 unless a load or a factor is given."""
+    if model == "scaled" and not {"load", "factor"} & set(parameters):
+        parameters["factor"] = 1.0
+    return ArrivalParameters(model=model, **parameters)
+
+
+def times_of(trace: Trace, parameters: ArrivalParameters) -> npt.NDArray[np.float64]:
+    """Return the generated submissions, in the order of the rows."""
+    times: npt.NDArray[np.float64] = generate_arrivals(trace, parameters)[NAME].to_numpy()
+    return times
+
+
+def jobs_at(*times: float, header: SwfHeader | None = None) -> Trace:
+    """Make jobs submitted at these times, numbered from 1, of 100 s on 2 of 8 processors."""
+    columns = {"run_time": [100] * len(times), "requested_processors": [2] * len(times)}
+    numbers = list(range(1, len(times) + 1))
+    return Trace.from_columns(header, machine_processors=8, job_number=numbers, submit_time=times, **columns)
+
+
+@pytest.fixture(scope="module")
+def cleaned(shipped_log: Path) -> Trace:
+    """The shipped log, cleaned."""
+    return clean(read_swf(shipped_log))[0]
+
+
+@pytest.fixture(scope="module")
+def workload() -> Trace:
+    """Three months of a model."""
+    return generate(8000, seed=1, start_hour=6)
+
+
+# By hand
+
+
+def test_scaled_by_hand() -> None:
+    """Every time between arrivals is multiplied; the first stays; equal times stay equal."""
+    trace = jobs_at(10, 10, 30, 100)
+    assert [10, 10, 20, 55] == times_of(trace, named("scaled", factor=0.5)).tolist()
+    assert [10, 10, 70, 280] == times_of(trace, named("scaled", factor=3)).tolist()
+    # 4 x 100 s x 2 of 8 processors are 100 s of the machine
+    assert [10, 10, 32, 110] == pytest.approx(times_of(trace, named("scaled", load=1)).tolist(), abs=0.5)
+
+
+def test_bootstrap_of_one_day_by_hand() -> None:
+    """A log of one whole day, between two parts of days, has that day again and again."""
+    trace = jobs_at(80_000, DAY + 100, DAY + 500, 2 * DAY, 2 * DAY + 7)
+    expected = [DAY + 100, DAY + 500, 2 * DAY + 100, 2 * DAY + 500, 3 * DAY + 100]
+    assert expected == times_of(trace, named("bootstrap")).tolist()
+
+
+def test_bootstrap_without_a_whole_block_by_hand() -> None:
+    """A log too short for a block is one block: its own times."""
+    trace = jobs_at(100, 200, 500)
+    assert [100, 200, 500] == times_of(trace, named("bootstrap")).tolist()
+    assert [100, 200, 500 + DAY] == times_of(jobs_at(100, 200, 500 + DAY), named("bootstrap", block_days=7)).tolist()
+
+
+def test_order_of_one_second_by_hand() -> None:
+    """Jobs of one second come in the order of their numbers, then of their lines, wherever they stand."""
+    trace = Trace.from_columns(job_number=[3, 1, 2, 2, 9], submit_time=[5, 5, 5, 5, 50])
+    jobs = trace.jobs.assign(line_number=pd.array([1, 2, 4, 3, 5], dtype="Int64"))
+    times = times_of(trace.with_jobs(jobs), named("poisson", seed=3))
+    assert [1, 3, 2, 0, 4] == np.argsort(times, kind="stable").tolist()
+
+
+# What is kept
+
+
+@each_model
+def test_jobs_keep_their_order(cleaned: Trace, parameters: ArrivalParameters) -> None:
+    """New times ascend in the order of the logged submissions."""
+    times = generate_arrivals(cleaned, parameters)[NAME]
+    keys = cleaned.jobs.assign(new=times).sort_values(["submit_time", "job_number"], kind="stable")
+    assert keys["new"].is_monotonic_increasing
+    assert (times % 1 == 0).all()
+    assert times.notna().all()
+
+
+@each_model
+@given(trace=traces(utility=False), seed=st.sampled_from([0, 1, 2**64 - 1]))
+def test_any_order_of_rows(parameters: ArrivalParameters, trace: Trace, seed: int) -> None:
+    """Backwards, every job gets the time that it gets forwards; the columns fit the column dictionary."""
+    lines = pd.array(np.arange(1, len(trace) + 1), dtype="Int64")
+    trace = trace.with_jobs(trace.jobs.assign(line_number=lines))
+    chosen = ArrivalParameters(**{**parameters.to_mapping(), "seed": seed})
+    try:
+        forwards = generate_arrivals(trace, chosen)
+    except ParameterError:
+        # Only where a day is drawn again beyond the last time, or time is doubled.
+        assert chosen.model in {"bootstrap", "scaled"}
+        assert np.nanmax(trace.arrays.submit_time) > 1e9
+        return
+    backwards = generate_arrivals(trace.with_jobs(trace.jobs[::-1]), chosen)
+    pd.testing.assert_frame_equal(forwards, backwards.sort_index())
+    assert [field.name for field in ARRIVAL_COLUMNS] == list(forwards)
+    times, logged = forwards[NAME].to_numpy(), trace.arrays.submit_time
+    assert np.isnan(logged).tolist() == np.isnan(times).tolist()
+    known = times[~np.isnan(times)]
+    assert (known >= 0).all()
+    assert not np.signbit(known).any()
+    assert (known == np.rint(known)).all()
+    for one, other in pairwise(np.argsort(logged, kind="stable")[: len(known)]):
+        assert times[one] <= times[other] or logged[one] == logged[other]
+    if len(known) and chosen.model != "bootstrap":
+        assert np.rint(np.nanmin(logged)) == known.min()
+    if chosen in KEEPING and len(known):
+        assert np.rint(np.nanmax(logged)) == known.max()
+
+
+@pytest.mark.parametrize("parameters", KEEPING, ids=lambda chosen: f"{chosen.model}-{chosen.types}")
+def test_rate_of_the_log_is_kept(cleaned: Trace, workload: Trace, parameters: ArrivalParameters) -> None:
+    """The first and the last job come when they came in the log, whatever the seed."""
+    for trace in (cleaned, workload):
+        logged = trace.arrays.submit_time
+        for seed in (0, 1):
+            times = times_of(trace, named(parameters.model, types=parameters.types, seed=seed))
+            assert (logged.min(), logged.max()) == (times.min(), times.max())
+            assert 0.99 < len(np.unique(times)) / len(times) or parameters.types != "all"
+
+
+@pytest.mark.parametrize("model", ["lublin-feitelson", "poisson", "scaled"])
+@pytest.mark.parametrize("load", [0.3, 0.9])
+def test_load_is_met(cleaned: Trace, workload: Trace, model: str, load: float) -> None:
+    """The offered load of the new times is the one asked for; the first job comes when it came."""
+    for trace in (cleaned, workload):
+        times = times_of(trace, named(model, load=load))
+        assert load == pytest.approx(offered_load(trace, times), rel=2e-6)
+        assert trace.arrays.submit_time.min() == times.min()
+
+
+@given(st.lists(st.integers(0, 10**6), min_size=2, max_size=20), st.floats(1e-3, 1e3))
+def test_scaled_is_linear(times: list[int], factor: float) -> None:
+    """Every time since the first is the logged one times the factor, rounded."""
+    scaled = times_of(jobs_at(*times), named("scaled", factor=factor))
+    assert np.rint(min(times) + factor * (np.array(times) - min(times))).tolist() == pytest.approx(scaled, abs=1)
+    if times != sorted(times) or factor == 1:
+        assert times == times_of(jobs_at(*times), named("scaled", factor=1)).tolist()
+
+
+# The block bootstrap
+
+
+def days_of(times: npt.NDArray[np.float64], start: float) -> dict[int, tuple[float, ...]]:
+    """Return the times of the day of each day's arrivals, in order."""
+    days: dict[int, list[float]] = {}
+    for time in np.sort(times + start):
+        days.setdefault(int(time // DAY), []).append(float(time % DAY))
+    return {day: tuple(found) for day, found in days.items()}
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_days_of_the_bootstrap_are_days_of_the_log(cleaned: Trace, seed: int) -> None:
+    """Each day but the last is a whole day of the log, second by second; some are drawn twice and some not at all."""
+    start = start_of_day(cleaned.header)
+    logged = days_of(cleaned.arrays.submit_time, start)
+    whole = list(logged.values())[1:-1]
+    days = list(days_of(times_of(cleaned, named("bootstrap", seed=seed)), start).values())
+    assert set(days[:-1]) <= set(whole)
+    assert any(days[-1] == day[: len(days[-1])] for day in whole)
+    drawn = Counter(days[:-1])
+    assert max(drawn.values()) > 1
+    assert len(drawn) < len(whole)
+
+
+def test_blocks_of_a_week_are_weeks_of_the_log(workload: Trace) -> None:
+    """Days of a block follow each other as they did."""
+    weeks = []
+    for times in (workload.arrays.submit_time, times_of(workload, named("bootstrap", block_days=7))):
+        days = days_of(times, 0.0)
+        weeks.append([tuple(days.get(first + i, ()) for i in range(7)) for first in range(1, max(days) - 6, 7)])
+    logged, drawn = weeks
+    assert len(drawn) > 5
+    assert set(drawn) <= set(logged)
+
+
+def test_days_without_jobs_are_days_too() -> None:
+    """An empty day of the log may be drawn: then no job comes that day."""
+    trace = jobs_at(*(DAY * day + second for day in range(0, 40, 2) for second in (0, 1, 2)), 45 * DAY)
+    times = times_of(trace, named("bootstrap", seed=2))
+    assert {0, 1, 2} == set((times % DAY).tolist())
+    steps = np.diff(np.unique(times // DAY))
+    assert steps.min() == 1
+    assert steps.max() > 2
+
+
+def test_whole_blocks_without_a_job() -> None:
+    """Where the whole blocks hold no job there is nothing to draw: the log keeps its times."""
+    assert [1, 2, 3 * DAY + 5] == times_of(jobs_at(1, 2, 3 * DAY + 5), named("bootstrap", block_days=2)).tolist()
+
+
+def test_too_many_blocks() -> None:
+    """Where nearly all jobs are outside the whole blocks, more blocks would be needed than a log can have."""
+    sparse = jobs_at(1, DAY + 5, *np.linspace(9000 * DAY, 9000 * DAY + 5, 1000))
+    with pytest.raises(ParameterError, match=r"the last job would come at .* but a log ends at"):
+        times_of(sparse, named("bootstrap"))
+
+
+# Poisson and Lublin-Feitelson
+
+
+def test_gaps_of_poisson_are_exponential_in_points(workload: Trace) -> None:
+    """Measured in points of the log's own daily cycle, times between arrivals are exponential."""
+    for model, is_poisson in (("poisson", True), ("lublin-feitelson", False)):
+        times = np.sort(times_of(workload, named(model, seed=3)))
+        points = np.diff(points_at(times, fitted_weights(workload.arrays.submit_time)))
+        distance = stats.kstest(points / points.mean(), "expon").statistic
+        assert is_poisson == (distance < 2.3 / math.sqrt(len(points)))
+
+
+def test_poisson_has_the_logs_daily_cycle(cleaned: Trace) -> None:
+    """The shares of the hours of the day are the log's, within chance; the log's own are far from even."""
+    start = start_of_day(cleaned.header)
+    hours = [
+        np.bincount(((times + start) % DAY // 3600).astype(int), minlength=24) / len(times)
+        for times in (cleaned.arrays.submit_time, times_of(cleaned, named("poisson")))
+    ]
+    assert abs(hours[0] - 1 / 24).sum() / 2 > 0.15
+    assert abs(hours[0] - hours[1]).sum() / 2 < 0.05
+
+
+@pytest.mark.parametrize("types", ["all", "batch", "interactive", "mix"])
+@pytest.mark.parametrize("hour", [0, 8, 17])
+def test_lublin_feitelson_comes_by_day(types: str, hour: int) -> None:
+    """Its daily cycle stands where the header says that second 0 is, also where the log's own jobs come at night."""
+    header = SwfHeader.from_lines([f"; UnixStartTime: {86_400 * 10_000 + 3600 * hour}", "; TimeZone: 0"])
+    night = np.sort((np.arange(6000) % 60 + (2 - hour) % 24) * 86_400.0 + 3.0 * np.arange(6000) % 3600)
+    times = times_of(jobs_at(*night, header=header), named("lublin-feitelson", types=types))
+    counts = np.bincount(((times + 3600 * hour) % DAY // 3600).astype(int), minlength=24) * 24 / len(times)
+    assert counts[[4, 5]].mean() < 0.6
+    assert counts[[12, 13]].mean() > 1.2
+
+
+def test_seeds_draw_apart(workload: Trace) -> None:
+    """Equal seeds give equal times; other seeds and models others."""
+    for model in ("lublin-feitelson", "poisson", "bootstrap"):
+        first, again, other = (times_of(workload, named(model, seed=seed)) for seed in (5, 5, 6))
+        assert first.tolist() == again.tolist()
+        assert (first != other).mean() > 0.9
+
+
+def test_a_rate_without_an_alpha_is_met_by_stretching() -> None:
+    """Jobs a second apart for an hour, or a year apart, keep their span; a load beyond the alphas is refused."""
+    for step in (1.0, 0.01, 30e6):
+        trace = jobs_at(*(step * np.arange(100)))
+        times = times_of(trace, named("lublin-feitelson"))
+        assert (0, np.rint(99 * step)) == (times.min(), times.max())
+        assert len(np.unique(times)) > 1
+    trace = jobs_at(*(1000.0 * np.arange(100)))
+    with pytest.raises(
+        ParameterError, match=r"no alpha gives load=1e-05; .* \S+ to \S+; model=scaled reaches any"
+    ) as caught:
+        times_of(trace, named("lublin-feitelson", load=1e-5))
+    least, greatest = map(float, str(caught.value).rpartition(" be ")[2].split(";")[0].split(" to "))
+    for load in (1.1 * least, 0.9 * greatest):
+        assert load == pytest.approx(
+            offered_load(trace, times_of(trace, named("lublin-feitelson", load=load))), rel=0.01
+        )
+    assert 1e-5 == pytest.approx(offered_load(trace, times_of(trace, named("scaled", load=1e-5))), rel=1e-6)
+
+
+# The time of the day
+
+
+@pytest.mark.parametrize(
+    ("lines", "hours"),
+    [
+        ([], 0),
+        (["; TimeZoneString: US/Pacific"], 0),
+        (["; UnixStartTime: 956700003"], 22 + 3 / 3600),
+        (["; UnixStartTime: 956700003", "; TimeZoneString: US/Pacific"], 15 + 3 / 3600),  # summer
+        (["; UnixStartTime: 948924003", "; TimeZoneString: US/Pacific"], 14 + 3 / 3600),  # winter
+        (["; UnixStartTime: 956700003", "; TimeZone: -28800"], 14 + 3 / 3600),
+        (["; UnixStartTime: 956700003", "; TimeZone: -28800", "; TimeZoneString: US/Pacific"], 15 + 3 / 3600),
+        (["; UnixStartTime: 956700003", "; TimeZone: 7200", "; TimeZoneString: Middle/Earth"], 3 / 3600),
+        (["; UnixStartTime: 956700003", "; TimeZone: 7200", "; TimeZoneString: ../etc"], 3 / 3600),
+        (["; UnixStartTime: 956700003", "; TimeZone: 0", "; TimeZoneString: "], 22 + 3 / 3600),
+        (["; UnixStartTime: 956700003", "; TimeZoneString: Asia/Kolkata"], 3.5 + 3 / 3600),
+        (["; UnixStartTime: 0", "; TimeZone: 3600"], 0),
+    ],
+)
+def test_time_of_the_day_at_the_start(lines: list[str], hours: float) -> None:
+    """The zone's name comes before its offset, with its summer time at the start; without a start it is midnight."""
+    assert hours * 3600 == pytest.approx(start_of_day(SwfHeader.from_lines(lines)))
+
+
+@pytest.mark.parametrize("seconds", [1, 951_000_000, 253_402_300_799])
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Etc/GMT+12", "A" * 300, "a\x00b", "/etc/passwd", "."])
+def test_any_header_has_a_start_of_the_day(seconds: int, zone: str) -> None:
+    """The ends of the calendar, and names that are none, give a time of the day."""
+    header = SwfHeader().with_entry("UnixStartTime", str(seconds)).with_entry("TimeZoneString", zone)
+    assert 0 <= start_of_day(header) < DAY
+
+
+# Traces of few jobs, and of none
+
+
+@each_model
+def test_no_jobs(parameters: ArrivalParameters) -> None:
+    """No jobs have no times."""
+    none = generate_arrivals(Trace.from_columns(), parameters)
+    assert (0, [NAME]) == (len(none), list(none))
+    assert "float64" == str(none[NAME].dtype)
+
+
+@each_model
+@pytest.mark.parametrize("times", [[7], [7, 7, 7], [-1, 7], [-1], [-1, -1]])
+def test_jobs_without_time_between(parameters: ArrivalParameters, times: list[float]) -> None:
+    """A single submission, or all at once, or none known: the times stay, missing ones missing."""
+    expected = [math.nan if time < 0 else time for time in times]
+    np.testing.assert_array_equal(expected, times_of(jobs_at(*times), parameters))
+
+
+@each_model
+def test_two_jobs(parameters: ArrivalParameters) -> None:
+    """The first stays, and the second stays too where the rate of the log is kept."""
+    factor = 2 if parameters.model == "scaled" else 1
+    assert [5, 5 + factor * 300] == times_of(jobs_at(5, 305), parameters).tolist()
+
+
+def test_missing_submissions_stay_missing() -> None:
+    """A job without a submission gets none, and takes no part."""
+    whole, gappy = jobs_at(0, 50, 900, 4000), jobs_at(0, -1, 50, 900, -1, 4000)
+    for parameters in EACH:
+        times = times_of(gappy, parameters)
+        assert [1, 4] == np.flatnonzero(np.isnan(times)).tolist()
+        assert times_of(whole, parameters).tolist() == times[[0, 2, 3, 5]].tolist()
+
+
+@pytest.mark.parametrize("model", ["lublin-feitelson", "poisson", "scaled"])
+def test_a_load_that_cannot_be_told(model: str) -> None:
+    """Without times, work or a machine there is no load, and the message says which of them lacks."""
+    chosen = named(model, load=0.5)
+    for trace in (jobs_at(), jobs_at(7), jobs_at(7, 7)):
+        with pytest.raises(ParameterError, match=r"load=0.5 needs two jobs submitted at different times"):
+            generate_arrivals(trace, chosen)
+    idle = Trace.from_columns(machine_processors=4, job_number=[1, 2], submit_time=[0, 9])
+    with pytest.raises(ParameterError, match=r"load=0.5 needs jobs with width and run time; this trace has none"):
+        generate_arrivals(idle, chosen)
+    unknown = Trace.from_columns(job_number=[1, 2], submit_time=[0, 9], run_time=[5, 5], requested_processors=[1, 1])
+    with pytest.raises(ParameterError, match=r"load=0.5 needs the machine's number of processors"):
+        generate_arrivals(unknown, chosen)
+
+
+def test_times_beyond_the_last() -> None:
+    """Jobs that would come later than a log can say are refused."""
+    with pytest.raises(ParameterError, match=r"the last job would come at 2e\+10 s"):
+        times_of(jobs_at(0, 2e9), named("scaled", factor=10))
+
+
+# Parameters
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"seed": -1}, "seed=-1 is not an integer from 0 to 2**64 - 1"),
+        ({"seed": 0.5}, "seed=0.5 is not an integer"),
+        ({"model": "weibull"}, "model='weibull' is not one of lublin-feitelson, poisson, bootstrap, scaled"),
+        ({"model": None}, "model=None is not one of"),
+        ({"load": 0}, "load=0 is not a positive number"),
+        ({"load": math.nan}, "load=nan is not a positive number"),
+        ({"load": True}, "load=True is not a positive number"),
+        ({"load": 0.5, "model": "bootstrap"}, "load=0.5 is not for model bootstrap, which keeps the log's own"),
+        ({"factor": 2.0}, "factor=2.0 is not for another model than scaled"),
+        ({"factor": -2.0, "model": "scaled"}, "factor=-2.0 is not a positive number"),
+        ({"model": "scaled"}, "load=None is not given alone: model=scaled takes either load or factor"),
+        ({"model": "scaled", "load": 1.0, "factor": 1.0}, "load=1.0 is not given alone"),
+        ({"types": "typed"}, "types='typed' is not one of all, batch, interactive, mix"),
+        ({"types": ["all"]}, "types=['all'] is not one of"),
+        ({"block_days": 0}, "block_days=0 is not an integer from 1 to 10,000"),
+        ({"block_days": 1.5}, "block_days=1.5 is not an integer"),
+    ],
+)
+def test_parameters_outside_their_domain_are_refused(parameters: dict[str, Any], message: str) -> None:
+    """The message names the parameter, its value and its domain, however the parameters are given."""
+    for make in (lambda: ArrivalParameters(**parameters), lambda: ArrivalParameters.from_mapping(parameters)):
+        with pytest.raises(ParameterError) as caught:
+            make()
+        assert f"arrivals: {message}" in str(caught.value)
+
+
+@each_model
+def test_parameters_survive_json(parameters: ArrivalParameters) -> None:
+    """What the manifest records makes the same parameters again."""
+    assert parameters == ArrivalParameters.from_mapping(json.loads(json.dumps(parameters.to_mapping())))
+    assert parameters.model in MODELS
+
+
+# Applied
+
+
+@each_model
+def test_applied_to_the_shipped_log(cleaned: Trace, parameters: ArrivalParameters) -> None:
+    """The jobs come in order at their new times, with absolute times of their own, and otherwise as they were."""
+    joined = cleaned.with_jobs(cleaned.jobs.join(generate_arrivals(cleaned, parameters)))
+    applied = apply_arrivals(joined)
+    jobs = applied.jobs
+    assert jobs["submit_time"].is_monotonic_increasing
+    assert jobs["submit_time"].tolist() == jobs[NAME].tolist()
+    assert list(range(len(jobs))) == jobs.index.tolist()
+    for name in ("wait_time", "think_time", "preceding_job_number"):
+        assert jobs[name].isna().all()
+        assert cleaned.jobs[name].dtype == jobs[name].dtype
+    start = pd.Timestamp(cleaned.header.unix_start_time or 0, unit="s", tz="UTC")
+    if "submit_timestamp" in jobs:
+        assert (jobs["submit_timestamp"] == start + pd.to_timedelta(jobs["submit_time"], unit="s")).all()
+    before = joined.jobs.sort_values([NAME, "line_number"], kind="stable")
+    after = jobs.sort_values([NAME, "line_number"], kind="stable")
+    same = ["job_number", "run_time", "allocated_processors", "requested_time", "user_id", "line_number"]
+    pd.testing.assert_frame_equal(before[same].reset_index(drop=True), after[same].reset_index(drop=True))
+    assert offered_load(applied) == pytest.approx(offered_load(cleaned, joined.jobs[NAME].to_numpy()), rel=1e-9)
+    assert joined.jobs["submit_time"].tolist() == cleaned.jobs["submit_time"].tolist()  # which is not changed
+
+
+def test_applied_and_written(cleaned: Trace) -> None:
+    """The trace with its new submissions survives SWF."""
+    joined = cleaned.with_jobs(cleaned.jobs.join(generate_arrivals(cleaned, named("poisson"))))
+    applied, file = apply_arrivals(joined), io.BytesIO()
+    write_swf(applied, file)
+    file.seek(0)
+    read = read_swf(file)
+    assert applied.jobs["submit_time"].tolist() == read.jobs["submit_time"].tolist()
+    assert read.jobs["wait_time"].isna().all()
+
+
+@pytest.mark.parametrize("lines", [[], ["; UnixStartTime: 1000"]])
+def test_absolute_times_are_made_anew(lines: list[str]) -> None:
+    """A column submit_timestamp follows the new submissions; missing without a start, or a submission."""
+    trace = jobs_at(0, -1, 60, header=SwfHeader.from_lines(lines))
+    stamps = pd.Series(pd.to_datetime([0, 0, 0], unit="ms", utc=True).as_unit("ms"))
+    jobs = trace.jobs.assign(submit_timestamp=stamps, **{NAME: [40.0, math.nan, 20.0]})
+    applied = apply_arrivals(trace.with_jobs(jobs)).jobs
+    assert [3, 1, 2] == applied["job_number"].tolist()
+    expected = [1020_000, 1040_000, None] if lines else [None] * 3
+    found = [None if stamp is pd.NaT else stamp.timestamp() * 1000 for stamp in applied["submit_timestamp"]]
+    assert expected == found
+
+
+def test_nothing_to_apply() -> None:
+    """Without the column there is one clear error."""
+    with pytest.raises(ParameterError, match=f"no column {NAME}; join what generate_arrivals returns"):
+        apply_arrivals(jobs_at(1, 2))
+
+
+@given(traces(utility=False))
+def test_any_trace_can_be_applied(trace: Trace) -> None:
+    """Jobs without a new submission come last; none is lost."""
+    times = generate_arrivals(trace, named("scaled", factor=0.5))
+    applied = apply_arrivals(trace.with_jobs(trace.jobs.join(times))).jobs
+    assert len(trace) == len(applied)
+    assert applied["submit_time"].is_monotonic_increasing or applied["submit_time"].isna().any()
+    assert applied["submit_time"].dropna().is_monotonic_increasing
