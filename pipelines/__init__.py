@@ -1,11 +1,22 @@
 """The tasks one may run, as in ``luigi --module pipelines BuildAugmentedTrace``; nothing else."""
 
 from pipelines.acquire import AcquireLog
-from pipelines.augmentation import AddUtility
+from pipelines.augmentations import AddArrivals, AddCheckpoints, AddEstimates, AddSpeedup, AddUtility
 from pipelines.build import BuildAugmentedTrace
 from pipelines.config import apply_defaults
-from pipelines.traces import CleanTrace, ParseLog
+from pipelines.traces import CleanTrace, GenerateTrace, ParseLog
 
 apply_defaults()
 
-__all__ = ["AcquireLog", "AddUtility", "BuildAugmentedTrace", "CleanTrace", "ParseLog"]
+__all__ = [
+    "AcquireLog",
+    "AddArrivals",
+    "AddCheckpoints",
+    "AddEstimates",
+    "AddSpeedup",
+    "AddUtility",
+    "BuildAugmentedTrace",
+    "CleanTrace",
+    "GenerateTrace",
+    "ParseLog",
+]

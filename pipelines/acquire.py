@@ -6,6 +6,7 @@ import logging
 import shutil
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import luigi
 
@@ -13,6 +14,7 @@ from pipelines.config import setting, work_root
 from pipelines.download import download, text_sha256
 from pipelines.keys import MISSING_INPUT
 from pipelines.logs import SHIPPED_LOG, Log, find_log
+from pipelines.models import find_model
 from pipelines.targets import DirectoryTarget
 from swftools.errors import AcquireError
 
@@ -42,10 +44,28 @@ def _say_once(problem: str) -> None:
     progress.error("error: %s", problem)
 
 
+class LogParameter(luigi.Parameter):
+    """A log: name of a card, path, or name of a model with parameters."""
+
+    def normalize(self, value: Any) -> str:
+        """Return the log as given; the parameters of a model are checked at once.
+
+        Raises
+        ------
+        ParameterError
+            It is a model, and its parameters are wrong.
+        """
+        find_model(str(value))
+        return str(value)
+
+
 class LogTask(luigi.Task):
     """What all stages have in common: a log, and a data root."""
 
-    log = luigi.Parameter(default=SHIPPED_LOG, description="name of a card in data_catalog.yaml, or path of a log")
+    log = LogParameter(
+        default=SHIPPED_LOG,
+        description="name of a card in data_catalog.yaml, path of a log, or model such as lublin-feitelson:jobs=10000",
+    )
     data_root = luigi.Parameter(
         default="./data",
         config_path={"section": "swftools", "name": "data_root"},
@@ -97,6 +117,8 @@ class AcquireLog(LogTask):
         found = self.found
         if found.damage:
             raise AcquireError(found.damage)
+        if found.model:
+            raise AcquireError(f"log {self.log!r} is generated: it has no text to acquire; run GenerateTrace")
         with self.output().fill() as directory:
             if found.path is not None:
                 shutil.copyfile(found.path, directory / "log")

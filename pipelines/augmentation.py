@@ -1,13 +1,13 @@
-"""Augmentations, each a task that computes columns for the jobs of a cleaned trace, and the registry of them.
+"""What an augmentation is: a task that computes columns for the jobs of a cleaned trace; and the registry of them.
 
-A new augmentation is a subclass of ``Augmentation`` with a name, a table in the column dictionary whose key is
-(job_number, job_occurrence), and a parameter class; registered here, it is an option of BuildAugmentedTrace.
+A new one is a subclass of ``Augmentation`` in ``augmentations.py`` with a name, columns of that name in
+``swftools/augmentation_fields.py``, and a parameter class; defined, it is an option of BuildAugmentedTrace.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,9 +19,25 @@ from pipelines.strict_yaml import read_yaml
 from pipelines.targets import DirectoryTarget
 from pipelines.traces import CleanTrace, RulesTask
 from swftools.errors import ParameterError
-from swftools.models.utility import UtilityParameters, generate_utility
+from swftools.parameters import Parameters
 from swftools.tables import to_arrow, write_table
 from swftools.trace import Trace
+
+AUGMENTATIONS: dict[str, type[Augmentation]] = {}
+"""The augmentations by name, in the order in which they are defined."""
+
+
+def find_augmentation(name: str) -> type[Augmentation]:
+    """Return the task of an augmentation.
+
+    Raises
+    ------
+    ParameterError
+        There is none of that name.
+    """
+    if name not in AUGMENTATIONS:
+        raise ParameterError(f"no augmentation {name!r}; there are: {', '.join(AUGMENTATIONS)}")
+    return AUGMENTATIONS[name]
 
 
 class ParametersParameter(luigi.Parameter):
@@ -61,13 +77,24 @@ def _load_parameters(text: str) -> Any:
 class Augmentation(RulesTask):
     """Base of augmentations: columns for the jobs of a cleaned trace.
 
-    Reads the cleaned trace; writes ``<work root>/<name>/<key>/<name>.parquet``; complete when that exists.
+    Reads the cleaned trace; writes ``<work root>/<name>/<key>/<name>.parquet``, and beside it the other tables
+    that it publishes; complete when that exists.
     """
 
     name: ClassVar[str]
     code_version: ClassVar[int]
+    parameters_class: ClassVar[type[Parameters]]
+    other_tables: ClassVar[tuple[str, ...]] = ()
+    """Tables that are published beside jobs."""
+
     seed = luigi.IntParameter(default=0, description="seed of every random draw")
     parameters = ParametersParameter(default="{}", description="parameters by augmentation: JSON, or a file's path")
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        other = AUGMENTATIONS.setdefault(cls.name, cls)
+        if other.__module__ != cls.__module__:
+            raise ParameterError(f"augmentation {cls.name!r} of {cls.__module__} is one of {other.__module__} already")
 
     def requires(self) -> CleanTrace:
         """Require the cleaned trace."""
@@ -78,15 +105,25 @@ class Augmentation(RulesTask):
         """Return the directory of the columns."""
         return self.directory(self.name, self.key)
 
+    def table_path(self, table: str) -> Path:
+        """Return the path of one of the tables that the augmentation makes."""
+        return self.output().path / f"{table}.parquet"
+
     @property
-    def path(self) -> Path:
-        """Path of the columns."""
-        return self.output().path / f"{self.name}.parquet"
+    def given(self) -> dict[str, Any]:
+        """The parameters given, with the seed."""
+        return {"seed": self.seed, **json.loads(self.parameters).get(self.name, {})}
+
+    @property
+    def chosen(self) -> Any:
+        """Every parameter, as an object of ``parameters_class``."""
+        return self.parameters_class.from_mapping(self.given)
 
     @property
     def own_parameters(self) -> dict[str, Any]:
         """Every parameter with its value, as the key and the manifest record it."""
-        raise NotImplementedError
+        values: dict[str, Any] = self.chosen.to_mapping()
+        return values
 
     @property
     def key(self) -> str:
@@ -97,71 +134,27 @@ class Augmentation(RulesTask):
     @classmethod
     def check(cls, parameters: Mapping[str, Any]) -> None:
         """Raise ParameterError if a parameter is unknown or outside its domain."""
+        cls.parameters_class.from_mapping(parameters)
+
+    def compute(self, trace: Trace) -> pd.DataFrame | tuple[pd.DataFrame, ...]:
+        """Return the columns, one row a job of the trace, without the key; behind them the other tables."""
         raise NotImplementedError
 
-    def compute(self, trace: Trace) -> pd.DataFrame:
-        """Return the columns, one row a job of the trace, without the key."""
-        raise NotImplementedError
+    def files(
+        self,
+        trace: Trace,  # noqa: ARG002 (for augmentations that have files)
+        data_set: str,  # noqa: ARG002
+    ) -> Iterable[tuple[str, Callable[[Path], None]]]:
+        """Yield names of files to publish beside the tables, with a function that writes each to a path."""
+        return ()
 
     def run(self) -> None:
         """Compute the columns."""
         trace = self.requires().load()
+        computed = self.compute(trace)
+        columns, *others = computed if isinstance(computed, tuple) else (computed,)
         keys = trace.jobs[["job_number", "job_occurrence"]]
-        columns = to_arrow(pd.concat([keys, self.compute(trace)], axis=1), self.name)
+        frames = {self.name: pd.concat([keys, columns], axis=1), **dict(zip(self.other_tables, others, strict=True))}
         with self.output().fill() as directory:
-            write_table(columns, directory / self.path.name, self.name)
-
-
-class AddUtility(Augmentation):
-    """Generate a utility function for every job (Lee 2009, section 2.6)."""
-
-    name = "utility"
-    code_version = 1
-
-    @property
-    def _chosen(self) -> UtilityParameters:
-        """The parameters: those given, the seed, and the card's queue ranks or those of a named alternative."""
-        given = {"seed": self.seed, **json.loads(self.parameters).get(self.name, {})}
-        ranks = given.get("queue_ranks")
-        if ranks is None or isinstance(ranks, str):
-            card = self.found.card
-            if card is None and ranks is not None:
-                raise ParameterError(
-                    f"utility: queue_ranks={ranks!r}, but log {self.found.name} has no card to look it up"
-                )
-            given["queue_ranks"] = card.ranks(ranks) if card else {}
-        return UtilityParameters.from_mapping(given)
-
-    @property
-    def own_parameters(self) -> dict[str, Any]:
-        """Every parameter with its value."""
-        return self._chosen.to_mapping()
-
-    @classmethod
-    def check(cls, parameters: Mapping[str, Any]) -> None:
-        """Raise ParameterError if a parameter is unknown or outside its domain.
-
-        ``queue_ranks`` may also be the name of an alternative ranking on the log's card.
-        """
-        named = isinstance(parameters.get("queue_ranks"), str)
-        UtilityParameters.from_mapping({n: v for n, v in parameters.items() if not (named and n == "queue_ranks")})
-
-    def compute(self, trace: Trace) -> pd.DataFrame:
-        """Return priority_rank, utility_decay, utility and logged_utility."""
-        return generate_utility(trace, self._chosen)
-
-
-AUGMENTATIONS: dict[str, type[Augmentation]] = {AddUtility.name: AddUtility}
-
-
-def find_augmentation(name: str) -> type[Augmentation]:
-    """Return the task of an augmentation.
-
-    Raises
-    ------
-    ParameterError
-        There is none of that name.
-    """
-    if name not in AUGMENTATIONS:
-        raise ParameterError(f"no augmentation {name!r}; there are: {', '.join(AUGMENTATIONS)}")
-    return AUGMENTATIONS[name]
+            for table, frame in frames.items():
+                write_table(to_arrow(frame, table), directory / f"{table}.parquet", table)

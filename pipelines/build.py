@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import platform
 import tempfile
+from collections.abc import Callable
+from functools import partial
 from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from typing import Any
 import luigi
 import pyarrow as pa
 
+import pipelines.augmentations  # noqa: F401 (defines them)
 from pipelines.augmentation import AUGMENTATIONS, Augmentation, ParametersParameter, find_augmentation
 from pipelines.keys import MISSING_INPUT, content_key
 from pipelines.names import check_name
@@ -52,13 +55,15 @@ class BuildAugmentedTrace(RulesTask):
     """Publish a log as a cleaned, augmented, versioned data set.
 
     Reads the cleaned trace and the columns of each augmentation; writes
-    ``<data root>/<data set>/<version>/`` with the tables jobs, quarantine, merged, repairs and cleaning_report,
-    an extended SWF file and a manifest, and moves ``latest``; complete when that version is published.
+    ``<data root>/<data set>/<version>/`` with the tables jobs, quarantine, merged, repairs, cleaning_report and
+    those of the augmentations, an extended SWF file and a manifest, and moves ``latest``; complete when that
+    version is published.
     """
 
     code_version = 1
     augment = AugmentParameter(
-        default="utility", description=f"augmentations, separated by commas: {', '.join(AUGMENTATIONS)}"
+        default="utility,checkpoints,arrivals,speedup",
+        description=f"augmentations, separated by commas: {', '.join(AUGMENTATIONS)}",
     )
     seed = luigi.IntParameter(default=0, description="seed of every random draw")
     parameters = ParametersParameter(default="{}", description="parameters by augmentation: JSON, or a file's path")
@@ -106,16 +111,20 @@ class BuildAugmentedTrace(RulesTask):
             for name in ("jobs", "quarantine", "cleaning_report", "repairs", "merged")
         }
         for task in self.augmentations:
-            tables["jobs"] = _with_columns(tables["jobs"], read_table(task.path, task.name), task.name)
+            columns = read_table(task.table_path(task.name), task.name)
+            tables["jobs"] = _with_columns(tables["jobs"], columns, task.name)
+            tables |= {name: read_table(task.table_path(name), name) for name in task.other_tables}
         trace = cleaned.load()
         trace = trace.with_jobs(to_pandas(tables["jobs"], "jobs"))
         target = self.output()
         with tempfile.TemporaryDirectory() as folder:
-            swf = Path(folder) / f"{self.data_set_name}.swf.gz"
-            write_swf(trace, swf)
-            target.root.publish(
-                target.data_set, target.version, tables, manifest=self._manifest(trace), files={swf.name: swf}
-            )
+            files: dict[str, Callable[[Path], None]] = {f"{self.data_set_name}.swf.gz": partial(write_swf, trace)}
+            for task in self.augmentations:
+                files |= dict(task.files(trace, self.data_set_name))
+            paths = {name: Path(folder) / name for name in files}
+            for name, write in files.items():
+                write(paths[name])
+            target.root.publish(target.data_set, target.version, tables, manifest=self._manifest(trace), files=paths)
 
     def _manifest(self, trace: Trace) -> dict[str, Any]:
         """Return what determines the content and what a user of it must know."""
@@ -144,7 +153,8 @@ class BuildAugmentedTrace(RulesTask):
         """Return what the log's card says to every user of the data."""
         card = self.found.card
         if card is None:
-            return {"licence": "none stated: the log has no card"}
+            is_model = self.found.model is not None
+            return {"licence": "none needed: generated" if is_model else "none stated: the log has no card"}
         return {
             "title": card.title,
             "licence": card.licence,

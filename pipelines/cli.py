@@ -23,7 +23,9 @@ import pipelines
 from pipelines.acquire import LogFile
 from pipelines.config import setting
 from pipelines.logs import find_log
+from pipelines.models import generate_log
 from pipelines.store import DataRoot
+from pipelines.strict_yaml import read_value
 from pipelines.traces import RulesParameter
 from swftools._version import __version__
 from swftools.cleaning import clean
@@ -64,8 +66,9 @@ def main() -> None:
     Publish it as data set:   swftools augment --log LOG
     See what is published:    swftools versions
 
-    LOG is a path (SWF, also .gz .bz2 .xz .zst) or the name of a card in the catalogue, such as
-    SDSC-BLUE-2000-4.2-cln-5000-9999, which is shipped.
+    LOG is a path (SWF, also .gz .bz2 .xz .zst), the name of a card in the catalogue, such as
+    SDSC-BLUE-2000-4.2-cln-5000-9999, which is shipped, or a model with parameters, such as
+    lublin-feitelson:jobs=10000,processors=128,load=0.8,seed=3.
     """
 
 
@@ -159,7 +162,7 @@ def convert(log: str, output: str, cleaned: bool, rules: str, strict: bool) -> N
 
 
 @main.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
-@click.option("--log", help="Path of a log, or name of a card; default: the shipped log.")
+@click.option("--log", help="Path of a log, name of a card, or model:parameters; default: the shipped log.")
 @click.option("--augment", "augmentations", help="Augmentations, separated by commas.")
 @click.option("--rules", help="Cleaning rules: names separated by commas, or a JSON list.")
 @click.option("--seed", type=int, help="Seed of every random draw; default 0.")
@@ -200,7 +203,8 @@ def run(ctx: click.Context, /, task: str, dry_run: bool) -> None:
     """Run any task with its own flags, as luigi does, with the true exit status.
 
     \b
-    Tasks: AcquireLog ParseLog CleanTrace AddUtility BuildAugmentedTrace
+    Tasks: AcquireLog ParseLog GenerateTrace CleanTrace BuildAugmentedTrace
+           AddUtility AddCheckpoints AddArrivals AddSpeedup AddEstimates
     Example: swftools run CleanTrace --log my.swf --rules duplicates,missing-processors
     """
     if task not in pipelines.__all__:
@@ -260,6 +264,8 @@ def _read(log: str, *, strict: bool = False) -> Trace:
     if log.lower().endswith(".parquet"):
         return read_parquet(log)
     found = find_log(log)
+    if found.model:
+        return generate_log(found.model)
     if found.problem or found.damage:
         raise UnreadableLogError(found.problem or found.damage)
     if found.path is None:
@@ -284,7 +290,7 @@ def _settings(settings: tuple[str, ...]) -> dict[str, dict[str, Any]]:
         if not (equals and dot and name):
             raise click.UsageError(f"--set {word!r}: write AUGMENTATION.NAME=VALUE, such as utility.globmax=2")
         try:
-            chosen.setdefault(augmentation, {})[name] = yaml.safe_load(text)
+            chosen.setdefault(augmentation, {})[name] = read_value(text)
         except yaml.YAMLError as error:
             raise click.UsageError(f"--set {word!r}: {error}") from error
     return chosen

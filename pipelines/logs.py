@@ -1,7 +1,8 @@
-"""Which log a name means: a card of the catalogue, or a file, and where its text can be had."""
+"""Which log a name means: a card of the catalogue, a file, and where its text can be had; or a model."""
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass
 from functools import cache
@@ -11,7 +12,10 @@ from pipelines.cards import RESOURCES, Catalog, LogCard
 from pipelines.catalog import read_catalog
 from pipelines.config import log_directories, setting
 from pipelines.download import text_sha256
+from pipelines.keys import canonical_json
+from pipelines.models import MODELS, find_model
 from swftools.errors import SwfToolsError
+from swftools.parameters import Parameters
 
 SHIPPED_LOG = "SDSC-BLUE-2000-4.2-cln-5000-9999"
 """Name of the log shipped with the package, the input unless another is named."""
@@ -37,6 +41,8 @@ class Log:
         Why there is no such log, and what to do.
     damage : str, optional
         Why the file is there but cannot be read, and what to do.
+    model : Parameters, optional
+        Of what generates it; then there is no text, and ``sha256`` is that of the parameters.
     """
 
     name: str
@@ -45,10 +51,11 @@ class Log:
     sha256: str | None = None
     problem: str | None = None
     damage: str | None = None
+    model: Parameters | None = None
 
 
 def find_log(log: str) -> Log:
-    """Find a log by the name of its card or by a path.
+    """Find a log by the name of its card, by a path, or by the name of a model with parameters.
 
     A card's log is taken from the package, from the directories of the setting ``log_path``, or (path None)
     from the card's url. A file whose text has the hash of a card's log is that log.
@@ -57,14 +64,19 @@ def find_log(log: str) -> Log:
     ------
     CatalogError
         The catalogue is not valid.
+    ParameterError
+        It is a model, and its parameters are wrong.
     """
+    if model := find_model(log):
+        key = hashlib.sha256(canonical_json({model.NAME: model.to_mapping()}).encode()).hexdigest()
+        return Log(model.NAME, sha256=key, model=model)
     catalog = _catalog(setting("catalog"))
     if log in catalog.logs:
         card = catalog.logs[log]
         return Log(card.name, card, _local_copy(card), card.sha256)
     path = Path(log).expanduser()
     if not path.is_file():
-        known = ", ".join(catalog.logs)
+        known = ", ".join([*catalog.logs, *MODELS])
         what = "a directory" if path.is_dir() else "neither a file nor a card of the catalogue"
         return Log(_name_of(path), path=path, problem=f"log {log!r} is {what}; give a path, or one of: {known}")
     try:

@@ -126,6 +126,22 @@ def read_yaml(data: bytes) -> YamlFile:
     return result
 
 
+def read_value(text: str) -> Any:
+    """Return one value as such a file would hold it, from a word of a command line.
+
+    Raises
+    ------
+    yaml.YAMLError
+        It is not readable.
+
+    Examples
+    --------
+    >>> read_value("1e9"), read_value("no"), read_value("{2: 0}")
+    (1000000000.0, 'no', {2: 0})
+    """
+    return yaml.load(text, StrictLoader)  # noqa: S506 (a safe loader, and stricter)
+
+
 def _plain(loader: StrictLoader, node: yaml.Node, path: KeyPath, result: YamlFile) -> Any:
     """Convert a node to plain Python, noting lines and, as problems, keys that occur twice or are not plain."""
     result.lines.setdefault(path, node.start_mark.line + 1)

@@ -1,4 +1,4 @@
-"""ParseLog and CleanTrace: from a log's text to a cleaned trace."""
+"""ParseLog, GenerateTrace and CleanTrace: from a log's text, or from a model, to a cleaned trace."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import luigi
 
 from pipelines.acquire import AcquireLog, LogTask
 from pipelines.keys import canonical_json, content_key
+from pipelines.models import MODELS, generate_log
 from pipelines.targets import DirectoryTarget
 from swftools import cleaning_rules
 from swftools.cleaning import Rule, clean, resolve_rules
@@ -62,6 +63,40 @@ class ParseLog(LogTask):
         with self.output().fill() as directory:
             save_trace(replace(trace, machine_processors=machine, provenance=provenance), directory)
 
+    def load(self) -> Trace:
+        """Return the trace, with the lines it was read from."""
+        return load_trace(self.output().path, self.requires().path)
+
+
+class GenerateTrace(LogTask):
+    """Generate the trace of a log that is a model.
+
+    Reads nothing; writes ``<work root>/generated/<key>/``; complete when that exists.
+    """
+
+    code_version = 1
+
+    @property
+    def key(self) -> str:
+        """Content key of the output."""
+        return content_key("generate", self.code_version, {"log": self.log_key})
+
+    def output(self) -> DirectoryTarget:
+        """Return the directory of the trace."""
+        return self.directory("generated", self.key)
+
+    def run(self) -> None:
+        """Generate the trace."""
+        model = self.found.model
+        if model is None:
+            raise ParameterError(f"log {self.log!r} is none that is generated; there are: {', '.join(MODELS)}")
+        with self.output().fill() as directory:
+            save_trace(generate_log(model), directory)
+
+    def load(self) -> Trace:
+        """Return the trace."""
+        return load_trace(self.output().path)
+
 
 class RulesParameter(luigi.Parameter):
     """Cleaning rules as names separated by commas, or as a JSON list; empty: the card's, else the default rules."""
@@ -98,7 +133,7 @@ class RulesTask(LogTask):
 class CleanTrace(RulesTask):
     """Clean a trace by named rules.
 
-    Reads the parsed trace, and the log's text for the lines that it quarantines; writes
+    Reads the parsed or generated trace, and a log's text for the lines that it quarantines; writes
     ``<work root>/cleaned/<key>/`` with the trace and the tables cleaning_report, repairs and merged; complete
     when that exists.
     """
@@ -136,9 +171,9 @@ class CleanTrace(RulesTask):
         sources = {name: inspect.getsource(importlib.import_module(module)) for name, module in own.items()}
         return {name: hashlib.sha256(source.encode()).hexdigest() for name, source in sources.items()}
 
-    def requires(self) -> ParseLog:
-        """Require the parsed trace."""
-        task: ParseLog = self.clone(ParseLog)
+    def requires(self) -> ParseLog | GenerateTrace:
+        """Require the trace."""
+        task: ParseLog | GenerateTrace = self.clone(GenerateTrace if self.found.model else ParseLog)
         return task
 
     def output(self) -> DirectoryTarget:
@@ -147,8 +182,7 @@ class CleanTrace(RulesTask):
 
     def run(self) -> None:
         """Clean the trace."""
-        parsed = self.requires()
-        trace, report = clean(load_trace(parsed.output().path, parsed.requires().path), self.plan)
+        trace, report = clean(self.requires().load(), self.plan)
         tables = {"cleaning_report": report.steps, "repairs": report.repairs, "merged": report.merged}
         with self.output().fill() as directory:
             save_trace(trace, directory)

@@ -16,18 +16,19 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import luigi
 import pyarrow as pa
 
-from pipelines.augmentation import AddUtility
+from pipelines.augmentation import AUGMENTATIONS
 from pipelines.build import BuildAugmentedTrace
 from pipelines.logs import SHIPPED_LOG
-from pipelines.traces import CleanTrace, ParseLog
-from swftools import Trace, UtilityParameters, clean, generate_utility, read_swf
+from pipelines.models import find_model, generate_log
+from pipelines.traces import CleanTrace, GenerateTrace, ParseLog
+from swftools import Trace, clean, read_swf
 from swftools.fields import SCHEMA_VERSION, TABLES
 from swftools.tables import read_table, to_arrow
 
@@ -42,7 +43,11 @@ VERSIONS = {
     "schema": ("SCHEMA_VERSION in swftools/fields.py", SCHEMA_VERSION),
     "parse": ("code_version of ParseLog in pipelines/traces.py", ParseLog.code_version),
     "clean": ("code_version of CleanTrace in pipelines/traces.py", CleanTrace.code_version),
-    "utility": ("code_version of AddUtility in pipelines/augmentation.py", AddUtility.code_version),
+    **{
+        name: (f"code_version of {task.__name__} in pipelines/augmentations.py", task.code_version)
+        for name, task in AUGMENTATIONS.items()
+    },
+    "generate": ("code_version of GenerateTrace in pipelines/traces.py", GenerateTrace.code_version),
     "build": ("code_version of BuildAugmentedTrace in pipelines/build.py", BuildAugmentedTrace.code_version),
 }
 """Where each stage declares its version, and the version, in the order of the data's way."""
@@ -51,8 +56,9 @@ UPSTREAM = {
     "schema": ("schema",),
     "parse": ("schema", "parse"),
     "clean": ("schema", "parse", "clean"),
-    "utility": ("schema", "parse", "clean", "utility"),
-    "build": ("schema", "parse", "clean", "utility", "build"),
+    **{name: ("schema", "parse", "clean", name) for name in AUGMENTATIONS},
+    "generate": ("schema", "generate"),
+    "build": ("schema", "parse", "clean", *AUGMENTATIONS, "build"),
 }
 """The stages, itself included, that a stage's output follows from."""
 
@@ -129,18 +135,60 @@ def clean_output() -> Iterator[Any]:
         yield from rows_of(to_arrow(report.repairs, "repairs"))
 
 
-def utility_output() -> Iterator[Any]:
-    """Yield the functions that the model gives to the jobs."""
-    several = UtilityParameters(
-        seed=7, queue_ranks={1: 1, 2: 0}, deadline_basis="wait", utility_clock="wait", intermediate_points=2
-    )
-    for log in LOGS:
-        for parameters in (UtilityParameters(), several):
+OTHER_PARAMETERS: dict[str, list[dict[str, Any]]] = {
+    "utility": [
+        {
+            "seed": 7,
+            "queue_ranks": {1: 1, 2: 0},
+            "deadline_basis": "wait",
+            "utility_clock": "wait",
+            "intermediate_points": 2,
+        }
+    ],
+    "checkpoints": [{"seed": 7, "workload": "answers"}],
+    "arrivals": [
+        {"model": "poisson", "seed": 7},
+        {"model": "bootstrap", "block_days": 2},
+        {"model": "scaled", "factor": 0.5},
+        {"types": "mix", "seed": 7},
+    ],
+    "speedup": [
+        {"seed": 7, "model": "simple", "moldable_share": 0.8},
+        {"model": "downey", "constraint": "survey"},
+    ],
+    "estimates": [{"seed": 7, "distinct": "power-law", "maximum": 1e6}],
+}
+"""Parameters beside the default ones under which the output of an augmentation is held."""
+
+
+def augmentation_output(name: str) -> Iterator[Any]:
+    """Yield what an augmentation adds to the jobs, and the other tables that it makes."""
+    for log, path in LOGS.items():
+        for parameters in ({}, *OTHER_PARAMETERS[name]):
+            # Ranks are given here, since those of a card may change without a change of code.
+            given = {**({"queue_ranks": {}} if name == "utility" else {}), **parameters}
+            task = AUGMENTATIONS[name](log=str(path), data_root="data", rules="default", parameters={name: given})
             trace, _ = cleaned(log)
-            columns = generate_utility(trace, parameters)
-            keys = trace.jobs[["job_number", "job_occurrence"]]
-            yield [log, plain(parameters.to_mapping())]
-            yield from rows_of(to_arrow(keys.join(columns), "utility"))
+            computed = task.compute(trace)
+            columns, *others = computed if isinstance(computed, tuple) else (computed,)
+            yield [log, plain(task.own_parameters)]
+            yield from rows_of(to_arrow(trace.jobs[["job_number", "job_occurrence"]].join(columns), name))
+            for table, frame in zip(task.other_tables, others, strict=True):
+                yield from rows_of(to_arrow(frame, table))
+
+
+def generate_output() -> Iterator[Any]:
+    """Yield the workloads of the model."""
+    for log in (
+        *("lublin-feitelson:jobs=300", "lublin-feitelson:jobs=300,types=mix,load=0.9,seed=7"),
+        *("lublin-feitelson:jobs=50,processors=100,alpha=9,start_hour=8", "cirne-berman:jobs=300,load=0.9,seed=7"),
+    ):
+        model = find_model(log)
+        if model is None:
+            raise RuntimeError(f"{log}: there is no such model")
+        trace = generate_log(model)
+        yield [trace.header.to_lines(), plain(trace.provenance)]
+        yield from rows_of(to_arrow(trace.jobs, "jobs"))
 
 
 def build_output() -> Iterator[Any]:
@@ -174,7 +222,8 @@ OUTPUTS: dict[str, Callable[[], Iterator[Any]]] = {
     "schema": schema_output,
     "parse": parse_output,
     "clean": clean_output,
-    "utility": utility_output,
+    **{name: partial(augmentation_output, name) for name in AUGMENTATIONS},
+    "generate": generate_output,
     "build": build_output,
 }
 

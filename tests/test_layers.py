@@ -10,8 +10,9 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 FLOORS = [
-    {"swftools._version", "swftools.errors"},
-    {"swftools.fields", "swftools.compressed_members", "swftools.keyed_random"},
+    {"swftools._version", "swftools.errors", "swftools.field_definition"},
+    {"swftools.augmentation_fields"},
+    {"swftools.fields", "swftools.compressed_members", "swftools.keyed_random", "swftools.parameters"},
     {
         "swftools.compression",
         "swftools.decisions",
@@ -22,12 +23,33 @@ FLOORS = [
         "swftools.swf_kernel",
     },
     {"swftools.trace", "swftools.utility_tuples"},
-    {"swftools.swf_block", "swftools.cleaning", "swftools.flurries", "swftools.models.utility", "swftools.description"},
-    {"swftools.swf", "swftools.cleaning_rules", "swftools.parquet"},
+    {"swftools.offered_load", "swftools.models.daily_cycle", "swftools.models.speedup"},
+    {
+        "swftools.swf_block",
+        "swftools.cleaning",
+        "swftools.flurries",
+        "swftools.description",
+        "swftools.checkpoint_survey",
+        "swftools.models.utility",
+        "swftools.models.moldability",
+        "swftools.models.cirne_berman",
+        "swftools.models.lublin_feitelson_types",
+        "swftools.models.estimate_distribution",
+    },
+    {
+        "swftools.swf",
+        "swftools.cleaning_rules",
+        "swftools.parquet",
+        "swftools.checkpoints",
+        "swftools.models.checkpoint_survey",
+        "swftools.models.lublin_feitelson_arrivals",
+        "swftools.models.estimates",
+    },
+    {"swftools.models.arrivals", "swftools.models.lublin_feitelson"},
     {"swftools.trace_files"},
     {"swftools"},
     {"pipelines.names", "pipelines.strict_yaml", "pipelines.keys", "pipelines.part_file"},
-    {"pipelines.cards"},
+    {"pipelines.cards", "pipelines.models"},
     {"pipelines.catalog", "pipelines.config", "pipelines.storage", "pipelines.manifest", "pipelines.download"},
     {"pipelines.published_catalog", "pipelines.logs"},
     {"pipelines.store"},
@@ -35,6 +57,7 @@ FLOORS = [
     {"pipelines.acquire"},
     {"pipelines.traces"},
     {"pipelines.augmentation"},
+    {"pipelines.augmentations"},
     {"pipelines.build"},
     {"pipelines"},
     {"pipelines.cli"},
@@ -51,7 +74,7 @@ def modules() -> dict[str, Path]:
         for path in sorted((ROOT / package).rglob("*.py")):
             parts = path.relative_to(ROOT).with_suffix("").parts
             name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-            if name != "swftools.models":  # a folder with a docstring
+            if name != "swftools.models":  # imports its models by name
                 found[name] = path
     return found
 

@@ -13,8 +13,13 @@ import pyarrow as pa
 import pytest
 
 from swftools import UtilityParameters, clean, generate_utility, read_swf
-from swftools.fields import TABLES, json_schema
-from swftools.schemas import data_dictionary, generated_files, main, stale_files, write_files
+from swftools.checkpoints import infer_checkpoints
+from swftools.fields import TABLES
+from swftools.models.arrivals import generate_arrivals
+from swftools.models.checkpoint_survey import generate_checkpoint_survey
+from swftools.models.estimates import generate_estimates
+from swftools.models.moldability import SpeedupParameters, generate_speedup
+from swftools.schemas import data_dictionary, generated_files, json_schema, main, stale_files, write_files
 from swftools.tables import to_arrow
 
 ROOT = Path(__file__).parent.parent
@@ -87,15 +92,24 @@ def tables(shipped_log: Path) -> dict[str, pa.Table]:
     jobs.loc[[10, 11], ["job_number", "user_id"]] = 77
     jobs.loc[12, "status"] = 99
     cleaned, report = clean(trace.with_jobs(jobs))
-    columns = generate_utility(cleaned, UtilityParameters(queue_ranks={1: 0, 2: 1}))
-    utility = pd.concat([cleaned.jobs[["job_number", "job_occurrence"]], columns], axis=1)
+    inference = infer_checkpoints(cleaned, generate_checkpoint_survey(cleaned))
+    columns = {
+        "utility": generate_utility(cleaned, UtilityParameters(queue_ranks={1: 0, 2: 1})),
+        "checkpoints": inference.columns,
+        "arrivals": generate_arrivals(cleaned),
+        "speedup": generate_speedup(cleaned, SpeedupParameters(moldable_share=0.7)),
+        "estimates": generate_estimates(cleaned),
+    }
+    keys = cleaned.jobs[["job_number", "job_occurrence"]]
     frames = {
-        "jobs": pd.concat([cleaned.jobs, columns], axis=1),
+        "jobs": pd.concat([cleaned.jobs, *columns.values()], axis=1),
         "quarantine": cleaned.quarantine,
         "merged": report.merged,
         "repairs": report.repairs,
         "cleaning_report": report.steps,
-        "utility": utility,
+        "checkpoint_survey": inference.answers,
+        "checkpoint_summary": inference.summary,
+        **{name: pd.concat([keys, made], axis=1) for name, made in columns.items()},
     }
     return {table: to_arrow(frame, table) for table, frame in frames.items()}
 

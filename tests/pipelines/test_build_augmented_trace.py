@@ -149,7 +149,7 @@ def test_a_changed_input_is_a_new_version(tiny_log: Path, tmp_path: Path) -> Non
     assert before != publish(tmp_path / "data", log=str(tiny_log)).version
 
 
-@pytest.mark.parametrize("stage", ["ParseLog", "CleanTrace", "AddUtility", "BuildAugmentedTrace"])
+@pytest.mark.parametrize("stage", ["ParseLog", "CleanTrace", "AddUtility", "AddSpeedup", "BuildAugmentedTrace"])
 def test_a_changed_code_version_is_a_new_version(
     tiny_log: Path, tmp_path: Path, stage: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -196,7 +196,9 @@ def test_the_manifest_tells_all(tmp_path: Path) -> None:
     text = (Path(task.output().path) / "manifest.json").read_text()
     manifest = json.loads(text)
     assert 3 == manifest["seed"] == manifest["parameters"]["utility"]["seed"]
-    assert {"ParseLog", "CleanTrace", "AddUtility", "BuildAugmentedTrace"} == set(manifest["code_versions"])
+    added = {"AddUtility", "AddCheckpoints", "AddArrivals", "AddSpeedup"}
+    assert {"ParseLog", "CleanTrace", *added, "BuildAugmentedTrace"} == set(manifest["code_versions"])
+    assert "synthetic" == manifest["parameters"]["checkpoints"]["survey"]
     assert manifest["licence"] == "none stated"
     assert "Travis Earheart" in manifest["acknowledgement"]
     assert manifest["tables"]["jobs"]["rows"] == 5000

@@ -149,7 +149,7 @@ def test_dry_run_says_what_would_be_done_and_does_nothing(log: Path, tmp_path: P
     """The plan, each task once; a missing log is exit status 20 here too."""
     command = [*SWFTOOLS, "augment", "--dry-run", "--log"]
     result = run([*command, str(log)], tmp_path)
-    assert (0, 5) == (result.returncode, result.stdout.count(": to do"))
+    assert (0, 8) == (result.returncode, result.stdout.count(": to do"))
     assert not (tmp_path / "data").exists()
     missing = run([*command, "nowhere"], tmp_path)
     assert (20, True) == (missing.returncode, "LogFile: missing" in missing.stdout)

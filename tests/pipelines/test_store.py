@@ -20,6 +20,7 @@ from swftools.errors import (
     SchemaError,
     VersionNotFoundError,
 )
+from swftools.field_definition import BOOL, FLOAT64, INT64, NEVER, STRING
 from swftools.fields import JOBS, SCHEMA_VERSION, SWF_NAMES, arrow_schema
 from tests.pipelines.store_samples import RECORD, contents, date, jobs, publish, quarantine, staged
 
@@ -70,12 +71,11 @@ def test_manifest_describes_tables_and_files(root: DataRoot) -> None:
 
 def test_statistics_of_every_type(root: DataRoot) -> None:
     """Timestamps are ISO text, flags true or false, and text and lists have no extremes."""
-    names = [field.name for field in JOBS]
     start = datetime(1998, 4, 24, tzinfo=UTC)
     steps = [{"time": 0.0, "value": 3.0}, {"time": 60.0, "value": 0.0}]
-    row = dict.fromkeys(names, None) | {"submit_timestamp": start, "utility": steps, "utility_decay": "linear"}
-    row |= {name: False for name in names if name.startswith("is_")}
-    row |= {"job_occurrence": 0, "priority_rank": 0, "logged_utility": 0.5, "width": 2**62}
+    least: dict[pa.DataType, object] = {BOOL: False, INT64: 0, FLOAT64: 0.0, STRING: "linear"}
+    row = {field.name: least[field.type] if field.missing == NEVER else None for field in JOBS}
+    row |= {"submit_timestamp": start, "utility": steps, "processor_choices": [1, 2], "width": 2**62}
     table = pa.Table.from_pylist([row, row, row], schema=arrow_schema("jobs"))
     root.publish("sdsc", "v1", {"jobs": table}, manifest={})
 
@@ -84,7 +84,7 @@ def test_statistics_of_every_type(root: DataRoot) -> None:
     instant = "1998-04-24T00:00:00+00:00"
     assert {"nulls": 0, "min": instant, "max": instant} == shown["submit_timestamp"]
     assert {"nulls": 0, "min": False, "max": False} == shown["is_cancelled"]
-    assert {"nulls": 0} == shown["utility"] == shown["utility_decay"]
+    assert {"nulls": 0} == shown["utility"] == shown["utility_decay"] == shown["processor_choices"]
     assert {"nulls": 3, "min": None, "max": None, "mean": None} == shown["run_time"]
     assert {"nulls": 0, "min": 2**62, "max": 2**62, "mean": 2.0**62} == shown["width"]
 

@@ -1,0 +1,184 @@
+"""The augmentations: utility functions, checkpointing, other arrivals, speedup curves, user estimates.
+
+Each is a task of its own with its own output; none reads what another makes, so they go in any combination.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import pandas as pd
+
+from pipelines.augmentation import Augmentation
+from swftools.checkpoint_survey import CheckpointSurvey, read_checkpoint_survey, write_checkpoint_survey
+from swftools.checkpoints import CheckpointInference, CheckpointParameters, infer_checkpoints, write_checkpoints
+from swftools.errors import ParameterError
+from swftools.models.arrivals import ArrivalParameters, generate_arrivals
+from swftools.models.checkpoint_survey import CheckpointSurveyParameters, generate_checkpoint_survey
+from swftools.models.estimates import EstimateParameters, generate_estimates
+from swftools.models.moldability import SpeedupParameters, generate_speedup
+from swftools.models.utility import UtilityParameters, generate_utility
+from swftools.parameters import Parameters
+from swftools.trace import Trace
+
+
+class AddUtility(Augmentation):
+    """Generate a utility function for every job (Lee 2009, section 2.6)."""
+
+    name = "utility"
+    code_version = 1
+    parameters_class = UtilityParameters
+
+    @property
+    def chosen(self) -> UtilityParameters:
+        """The parameters: those given, the seed, and the card's queue ranks or those of a named alternative."""
+        given = self.given
+        ranks = given.get("queue_ranks")
+        if ranks is None or isinstance(ranks, str):
+            card = self.found.card
+            if card is None and ranks is not None:
+                raise ParameterError(
+                    f"utility: queue_ranks={ranks!r}, but log {self.found.name} has no card to look it up"
+                )
+            given["queue_ranks"] = card.ranks(ranks) if card else {}
+        return UtilityParameters.from_mapping(given)
+
+    @classmethod
+    def check(cls, parameters: Mapping[str, Any]) -> None:
+        """Raise ParameterError if a parameter is unknown or outside its domain.
+
+        ``queue_ranks`` may also be the name of an alternative ranking on the log's card.
+        """
+        named = isinstance(parameters.get("queue_ranks"), str)
+        UtilityParameters.from_mapping({n: v for n, v in parameters.items() if not (named and n == "queue_ranks")})
+
+    def compute(self, trace: Trace) -> pd.DataFrame:
+        """Return priority_rank, utility_decay, utility and logged_utility."""
+        return generate_utility(trace, self.chosen)
+
+
+@dataclass(frozen=True)
+class SurveyedCheckpoints(Parameters):
+    """Parameters of the inference of checkpoints, and of where the survey comes from.
+
+    Parameters
+    ----------
+    seed, workload
+        As in ``CheckpointParameters``.
+    survey : str
+        Path of a survey (CSV), or ``synthetic`` for one that is made up.
+    answers, response_share
+        Of a synthetic survey, as in ``CheckpointSurveyParameters``.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, its value and its domain; or there is no such file.
+    """
+
+    NAME: ClassVar[str] = "checkpoints"
+
+    seed: int = 0
+    workload: Literal["pooled", "answers"] = "pooled"
+    survey: str = "synthetic"
+    answers: int = CheckpointSurveyParameters.answers
+    response_share: float = CheckpointSurveyParameters.response_share
+
+    def __post_init__(self) -> None:
+        _ = self.inference, self.synthesis  # which check the others
+        is_file = isinstance(self.survey, str) and (not self.path or self.path.is_file())
+        self._require("survey", is_file, "the path of a survey, nor the word synthetic")
+
+    @property
+    def inference(self) -> CheckpointParameters:
+        """The parameters of the inference."""
+        return CheckpointParameters(self.seed, self.workload)
+
+    @property
+    def synthesis(self) -> CheckpointSurveyParameters:
+        """The parameters of a synthetic survey."""
+        return CheckpointSurveyParameters(self.seed, self.answers, self.response_share)
+
+    @property
+    def path(self) -> Path | None:
+        """The survey's file; None if it is synthetic."""
+        return None if self.survey == "synthetic" else Path(self.survey).expanduser()
+
+    def to_mapping(self) -> dict[str, Any]:
+        """Return what determines the output: of a file its name and hash, of a synthetic survey its parameters."""
+        values: dict[str, Any] = {"survey": "synthetic", **self.inference.to_mapping(), **self.synthesis.to_mapping()}
+        if self.path:
+            sha256 = hashlib.sha256(self.path.read_bytes()).hexdigest()
+            values = {**self.inference.to_mapping(), "survey": {"name": self.path.name, "sha256": sha256}}
+        return values
+
+    def survey_of(self, trace: Trace) -> CheckpointSurvey:
+        """Read the survey, or make one up for a trace."""
+        return read_checkpoint_survey(self.path) if self.path else generate_checkpoint_survey(trace, self.synthesis)
+
+
+class AddCheckpoints(Augmentation):
+    """Infer from a survey which jobs write checkpoints (Lee 2009, section 6.6).
+
+    Publishes beside the tables a side file for users of SWF, and a synthetic survey as a file; what is synthetic
+    says so in its name.
+    """
+
+    name = "checkpoints"
+    code_version = 1
+    parameters_class = SurveyedCheckpoints
+    other_tables = ("checkpoint_survey", "checkpoint_summary")
+
+    def compute(self, trace: Trace) -> CheckpointInference:
+        """Return the columns, the answers, and how many there are of each choice."""
+        return infer_checkpoints(trace, self.chosen.survey_of(trace), self.chosen.inference)
+
+    def files(self, trace: Trace, data_set: str) -> Iterator[tuple[str, Callable[[Path], None]]]:
+        """Yield the side file, and the survey if it is synthetic."""
+        if self.chosen.path:
+            yield f"{data_set}.checkpoints.csv", partial(write_checkpoints, trace.jobs)
+            return
+        yield f"{data_set}.synthetic-checkpoints.csv", partial(write_checkpoints, trace.jobs)
+        survey = self.chosen.survey_of(trace)
+        yield f"{data_set}.synthetic-checkpoint-survey.csv", partial(write_checkpoint_survey, survey)
+
+
+class AddArrivals(Augmentation):
+    """Generate another submission time for every job, by an arrival model."""
+
+    name = "arrivals"
+    code_version = 1
+    parameters_class = ArrivalParameters
+
+    def compute(self, trace: Trace) -> pd.DataFrame:
+        """Return model_submit_time."""
+        return generate_arrivals(trace, self.chosen)
+
+
+class AddSpeedup(Augmentation):
+    """Generate a speedup curve, and the widths it may run on, for every job."""
+
+    name = "speedup"
+    code_version = 1
+    parameters_class = SpeedupParameters
+
+    def compute(self, trace: Trace) -> pd.DataFrame:
+        """Return the columns of which run_time(n) can be rebuilt."""
+        return generate_speedup(trace, self.chosen)
+
+
+class AddEstimates(Augmentation):
+    """Generate a user's estimate of the run time for every job (Tsafrir, Etsion, Feitelson 2005)."""
+
+    name = "estimates"
+    code_version = 1
+    parameters_class = EstimateParameters
+
+    def compute(self, trace: Trace) -> pd.DataFrame:
+        """Return model_requested_time."""
+        return generate_estimates(trace, self.chosen)
