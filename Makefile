@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 WORKERS ?= 2
 
-.PHONY: augment test lint types unit end-to-end benchmark schemas clean
+.PHONY: augment test lint types unit end-to-end benchmark schemas pictures clean
 
 augment: $(VENV)/.installed
 	$(BIN)/luigi --module pipelines BuildAugmentedTrace
@@ -40,6 +40,9 @@ benchmark: $(VENV)/.installed-dev
 
 schemas: $(VENV)/.installed-dev
 	$(BIN)/python -m swftools.schemas
+
+pictures: $(VENV)/.installed-dev
+	$(BIN)/python docs/make_pictures.py
 
 $(VENV)/.made:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "swftools needs Python 3.11 or later: make PYTHON=python3.11 ...")'

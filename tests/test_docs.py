@@ -14,13 +14,22 @@ from pathlib import Path
 import pytest
 
 import pipelines  # noqa: F401 (luigi takes its configuration from the directory where it is first imported)
+from pipelines.augmentation import AUGMENTATIONS
+from pipelines.augmentations import SurveyedCheckpoints
 from swftools import cleaning
 from swftools.cleaning import DEFAULT_RULES, rules
+from swftools.models.arrivals import ArrivalParameters
+from swftools.models.cirne_berman import CirneBermanParameters
+from swftools.models.estimates import EstimateParameters
+from swftools.models.lublin_feitelson import LublinFeitelsonParameters
+from swftools.models.moldability import SpeedupParameters
 from swftools.models.utility import UtilityParameters
+from swftools.parameters import Parameters
 from tests.known_counts import COUNTS, FLAGGED
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
+README = DOCS.parent / "README.md"
 
 _BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _MODULE = re.compile(r"# (\w+\.py)\n")
@@ -49,7 +58,7 @@ def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
             exec(compile("\n" * line + block, str(page), "exec"), namespace)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [*PAGES, README], ids=lambda page: page.stem)
 def test_links_lead_somewhere(page: Path) -> None:
     """A link to a file of the project names one that is there."""
     links = [match[1] for match in _LINK.finditer(page.read_text(encoding="utf-8"))]
@@ -90,7 +99,28 @@ def test_page_of_cleaning_has_the_counts() -> None:
         assert [f"{counts.get(rule, 0):,}" for counts in kinds] == table[rule][1:]
 
 
-def test_page_of_utility_has_every_parameter() -> None:
+@pytest.mark.parametrize(
+    ("page", "parameters"),
+    [
+        ("utility.md", UtilityParameters),
+        ("checkpoints.md", SurveyedCheckpoints),
+        ("arrivals.md", ArrivalParameters),
+        ("speedup.md", SpeedupParameters),
+        ("estimates.md", EstimateParameters),
+        ("lublin_feitelson.md", LublinFeitelsonParameters),
+        ("cirne_berman.md", CirneBermanParameters),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_page_has_every_parameter(page: str, parameters: type[Parameters]) -> None:
     """The table of parameters has each of them, in order."""
-    names = [name.strip("`") for row in table_of("utility.md", "parameter") for name in row.split("`, `")]
-    assert list(UtilityParameters.__dataclass_fields__) == names
+    names = [name.strip("`") for row in table_of(page, "parameter") for name in row.split("`, `")]
+    assert parameters.names() == names
+
+
+@pytest.mark.parametrize("name", AUGMENTATIONS)
+def test_an_augmentation_has_a_page_with_a_picture(name: str) -> None:
+    """Its page begins with a picture from real data, and the page of the pipeline leads to it."""
+    page = DOCS / f"{name}.md"
+    assert f"](pictures/{name}.svg)" in page.read_text(encoding="utf-8")
+    assert f"]({name}.md)" in (DOCS / "pipeline.md").read_text(encoding="utf-8")
