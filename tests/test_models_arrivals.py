@@ -21,6 +21,8 @@ from scipy import stats
 from swftools import SwfHeader, Trace, clean, read_swf, write_swf
 from swftools.augmentation_fields import ARRIVAL_COLUMNS
 from swftools.errors import ParameterError
+from swftools.fields import SWF_NAMES
+from swftools.models import arrivals
 from swftools.models.arrivals import (
     MODELS,
     ArrivalParameters,
@@ -240,8 +242,9 @@ def test_whole_blocks_without_a_job() -> None:
     assert [1, 2, 3 * DAY + 5] == times_of(jobs_at(1, 2, 3 * DAY + 5), named("bootstrap", block_days=2)).tolist()
 
 
-def test_too_many_blocks() -> None:
-    """Where nearly all jobs are outside the whole blocks, more blocks would be needed than a log can have."""
+def test_too_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nearly all jobs are outside the whole blocks, more would be needed than a log can have: none is drawn."""
+    monkeypatch.setattr(arrivals, "generator", lambda *_: pytest.fail("drawn"))
     sparse = jobs_at(1, DAY + 5, *np.linspace(9000 * DAY, 9000 * DAY + 5, 1000))
     with pytest.raises(ParameterError, match=r"the last job would come at .* but a log ends at"):
         times_of(sparse, named("bootstrap"))
@@ -462,6 +465,20 @@ def test_applied_to_the_shipped_log(cleaned: Trace, parameters: ArrivalParameter
     pd.testing.assert_frame_equal(before[same].reset_index(drop=True), after[same].reset_index(drop=True))
     assert offered_load(applied) == pytest.approx(offered_load(cleaned, joined.jobs[NAME].to_numpy()), rel=1e-9)
     assert joined.jobs["submit_time"].tolist() == cleaned.jobs["submit_time"].tolist()  # which is not changed
+
+
+def test_what_only_the_logged_submission_gave_a_meaning_is_gone() -> None:
+    """Wait, think time and the job before are missing; all else is as it was, and the trace given is not changed."""
+    columns = {name: [2, 1] for name in SWF_NAMES}
+    trace = Trace.from_columns(**columns)
+    before = trace.with_jobs(trace.jobs.assign(**{NAME: [50.0, 30.0]}))
+    applied = apply_arrivals(before).jobs
+    gone = ["wait_time", "think_time", "preceding_job_number"]
+    assert applied[gone].isna().all().all()
+    assert [30, 50] == applied["submit_time"].tolist()
+    assert all([1, 2] == applied[name].tolist() for name in SWF_NAMES if name not in [*gone, "submit_time"])
+    assert trace.jobs.dtypes.to_dict() == applied[list(trace.jobs)].dtypes.to_dict()
+    assert all([2, 1] == before.jobs[name].tolist() for name in SWF_NAMES)
 
 
 def test_applied_and_written(cleaned: Trace) -> None:

@@ -234,6 +234,18 @@ def test_a_load_out_of_reach_names_the_range(types: str, load: float) -> None:
         assert reachable == pytest.approx(offered_load(generate(500, types=types, load=reachable)), rel=0.05)
 
 
+@pytest.mark.parametrize("aarr", [1e-6, 0.01, 1.0, 50.0, 1e6])
+@pytest.mark.parametrize("barr", [1e-6, 0.1, 0.999999, 1.0, 1.5, 50.0, 1e6])
+def test_any_arrivals_give_a_load_or_an_error(aarr: float, barr: float) -> None:
+    """Whatever times between arrivals are asked for, the load is met, or refused."""
+    overrides = {"all": {"aarr": aarr, "barr": barr}}
+    try:
+        trace = generate(100, load=0.5, overrides=overrides)
+    except ParameterError:
+        return
+    assert 0.5 == pytest.approx(offered_load(trace), rel=0.01)
+
+
 # Machines
 
 

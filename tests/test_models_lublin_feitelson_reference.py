@@ -29,6 +29,7 @@ from swftools.models.lublin_feitelson_types import (
 )
 from swftools.offered_load import offered_load
 from tests.naive_lublin_feitelson import naive_generate
+from tests.test_docs import table_of
 
 REFERENCE = json.loads((Path(__file__).parent / "reference/lublin_feitelson.json").read_text(encoding="utf-8"))
 CONFIGURATIONS: dict[str, dict[str, Any]] = REFERENCE["configurations"]
@@ -135,6 +136,14 @@ def test_published_constants_give_the_jobs_of_the_slow_twin(types: str) -> None:
     times, _ = arrival_times(count, LublinFeitelsonParameters(types=types).job_types, seed=5)
     np.testing.assert_allclose([time for _, time, _, _ in expected], times, rtol=1e-9)
     np.testing.assert_array_equal(np.rint(times), jobs.submit_time)
+
+
+def test_page_has_the_constants() -> None:
+    """The page's table has every constant of every type, in order."""
+    table = table_of("lublin_feitelson.md", "constant")
+    assert JobType.names() == list(table)
+    for column, name in enumerate(("batch", "interactive", "all")):
+        assert REFERENCE["constants"][name] == {parameter: float(row[column]) for parameter, row in table.items()}
 
 
 # Distributions

@@ -139,7 +139,7 @@ def generate_arrivals(trace: Trace, parameters: ArrivalParameters | None = None)
     times = logged
     if target > 0:
         times = _MAKERS[chosen.model](logged, target, start_of_day(trace.header), chosen)
-    times = np.rint(times) + 0.0  # + 0.0 makes a zero of what a rounding left just below it
+    times = np.rint(times)
     _require_end(times[-1] if len(times) else 0.0)
     column = np.full(len(trace), np.nan)
     column[order] = times

@@ -113,7 +113,8 @@ def types_meeting(
         value = measure(*arrival_times(count, scaled(logarithm), seed=seed, start=start))
         return math.log(max(value, 1e-300)) - math.log(target)
 
-    ends = math.log(LEAST_FACTOR), math.log(min(map(_greatest_factor, types.values())))
+    leasts, greatests = zip(*map(_factors, types.values()), strict=True)
+    ends = max(leasts), min(greatests)
     # What the mean says is seldom off by more than a few percent, and a pass over the draws is dear near the ends:
     # the search begins at the mean and widens.
     low = high = _factor_for_mean(math.log(_mean_of(types.values(), 0.0)) - excess(0.0), types, ends)
@@ -161,15 +162,19 @@ def _root(function: Callable[[float], float], low: float, high: float) -> float:
     return float(brentq(function, low, high, xtol=1e-6))
 
 
-def _greatest_factor(job_type: JobType) -> float:
-    """Return the greatest factor on alpha under which enough draws stay below the limit of times between arrivals."""
+def _factors(job_type: JobType) -> tuple[float, float]:
+    """Return the logarithms of the least and the greatest factor on alpha: that are tried, and that a type may have."""
     from scipy.special import gammainc  # noqa: PLC0415
 
-    def excess(logarithm: float) -> float:
-        shape = job_type.aarr * job_type.arar * math.exp(logarithm)
-        return float(gammainc(shape, MAX_GAP_LOG / job_type.barr)) - 1.01 * LEAST_ACCEPTANCE
+    shape, limit = job_type.aarr * job_type.arar, MAX_GAP_LOG / job_type.barr
 
-    return math.exp(_root(excess, -30.0, 30.0)) if excess(0.0) > 0 else 1.0
+    def excess(logarithm: float) -> float:
+        return float(gammainc(shape * math.exp(logarithm), limit)) - 1.01 * LEAST_ACCEPTANCE
+
+    # A shape of 2 limit + 100 is beyond what is accepted.
+    most = _root(excess, 0.0, math.log((2 * limit + 100) / shape)) if excess(0.0) > 0 else 0.0
+    least, greatest = (math.log(end / job_type.aarr) for end in JobType.POSITIVE)
+    return max(math.log(LEAST_FACTOR), min(least + 1e-9, 0.0)), min(most, max(greatest - 1e-9, 0.0))
 
 
 @njit(cache=True, nogil=True)

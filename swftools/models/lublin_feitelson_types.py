@@ -58,6 +58,7 @@ class JobType(Parameters):
     """
 
     NAME: ClassVar[str] = "lublin-feitelson"
+    POSITIVE: ClassVar[tuple[float, float]] = (1e-6, 1e6)
 
     serial_probability: float
     power_of_two_probability: float
@@ -87,7 +88,7 @@ class JobType(Parameters):
         self._require("u_med", self.u_low <= self.u_med, f"at least u_low={self.u_low}")
         self._require("u_hi", self.u_med <= self.u_hi, f"at least u_med={self.u_med}")
         for name in ("a1", "b1", "a2", "b2", "aarr", "barr", "anum", "bnum", "arar"):
-            self._require(name, is_number(getattr(self, name), 1e-6, 1e6), "a number from 1e-6 to 1e6")
+            self._require(name, is_number(getattr(self, name), *self.POSITIVE), "a number from 1e-6 to 1e6")
         for name in ("pa", "pb"):
             self._require(name, is_number(getattr(self, name), -1e6, 1e6), "a number from -1e6 to 1e6")
         self._require("pb", 0 <= self.pa + self.pb <= 1, f"such that pa + pb, with pa={self.pa}, is from 0 to 1")
@@ -135,7 +136,7 @@ def mean_gap(shape: float, scale: float) -> float:
     """Return the mean of e^g for a gamma number g of at most 13, s.
 
     For a scale below 1 this is (1 - b)^-a F'(13) / F(13), with F' the distribution of scale b / (1 - b); in general
-    it is integrated.
+    it is 1 + the integral of e^g (1 - F(g) / F(13)) from 0 to 13.
 
     Examples
     --------
@@ -146,13 +147,13 @@ def mean_gap(shape: float, scale: float) -> float:
         ratio = _share_below(shape, scale / (1 - scale), MAX_GAP_LOG) / _share_below(shape, scale, MAX_GAP_LOG)
         return math.exp(-shape * math.log1p(-scale)) * ratio
     from scipy.integrate import quad  # noqa: PLC0415
-    from scipy.special import gammaln  # noqa: PLC0415
 
-    def density(g: float) -> float:
-        logarithm = (shape - 1) * math.log(g) - g / scale + g - gammaln(shape) - shape * math.log(scale)
-        return math.exp(logarithm)
+    below = _share_below(shape, scale, MAX_GAP_LOG)
 
-    return float(quad(density, 0, MAX_GAP_LOG)[0]) / _share_below(shape, scale, MAX_GAP_LOG)
+    def excess(g: float) -> float:
+        return math.exp(g) * (1 - _share_below(shape, scale, g) / below)
+
+    return 1 + float(quad(excess, 0, MAX_GAP_LOG, limit=200)[0])
 
 
 BATCH = JobType(
