@@ -293,12 +293,6 @@ def test_sizes_keep_their_order_on_any_machine(job_type: JobType, processors: in
     assert 0 <= moved.u_low <= moved.u_med <= moved.u_hi <= max(job_type.u_hi, job_type.u_hi - 7 + 31)
 
 
-@pytest.mark.parametrize(("size", "expected"), [(1, 0.7746), (100, 0.24), (1000, 0.0)])
-def test_probability_of_the_first_gamma(size: int, expected: float) -> None:
-    """It falls with the size, to zero."""
-    assert expected == pytest.approx(ALL.first_probability(size))
-
-
 def test_wide_jobs_run_longer() -> None:
     """On average: the second gamma, of long jobs, has more of them."""
     jobs = generate(20_000).arrays

@@ -110,10 +110,6 @@ class JobType(Parameters):
         u_low = min(self.u_low, u_hi)
         return replace(self, u_low=u_low, u_med=min(max(self.u_med + shift, u_low), u_hi), u_hi=u_hi)
 
-    def first_probability(self, size: int) -> float:
-        """Return the probability that the run time of a job of a size is of the first gamma."""
-        return min(max(self.pa * size + self.pb, 0.0), 1.0)
-
     @property
     def mean_gap(self) -> float:
         """Mean time between arrivals, s."""
