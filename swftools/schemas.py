@@ -88,7 +88,7 @@ def generated_files() -> dict[str, str]:
     Examples
     --------
     >>> sorted(generated_files())[:2]
-    ['docs/data_dictionary.md', 'schemas/cleaning_report.schema.json']
+    ['docs/data_dictionary.md', 'schemas/arrivals.schema.json']
     """
     files = {
         f"schemas/{table}.schema.json": json.dumps(json_schema(table), indent=2, ensure_ascii=False) + "\n"
