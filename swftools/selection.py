@@ -1,0 +1,187 @@
+"""Choosing the jobs of an experiment: by line, by number, by date or month, with a warm-up and a cool-down.
+
+A simulation of a part of a log begins on an empty machine and ends on one. So jobs are taken from before and after the
+part to be measured too, and ``is_measured`` says which those are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import numpy as np
+import numpy.typing as npt
+
+from swftools.errors import ParameterError
+from swftools.header import SwfHeader
+from swftools.models.arrivals import ArrivalParameters, apply_arrivals, generate_arrivals
+from swftools.parameters import is_number, is_whole
+from swftools.trace import Trace
+
+BoolArray = npt.NDArray[np.bool_]
+
+
+def select_jobs(
+    trace: Trace,
+    *,
+    lines: tuple[int, int] | None = None,
+    job_numbers: tuple[int, int] | Collection[int] | None = None,
+    begin: float | str | datetime | None = None,
+    end: float | str | datetime | None = None,
+    month: str | None = None,
+    warm_up: float = 0.0,
+    cool_down: float | None = 0.0,
+) -> Trace:
+    """Choose the jobs of an experiment, and mark which of them are measured.
+
+    Parameters
+    ----------
+    trace : Trace
+        As read or cleaned.
+    lines : (int, int), optional
+        First and last row of the trace, counted from 0 (for a log as read: data lines, as "jobs 5,000 to 10,000" of a
+        log is often meant).
+    job_numbers : (int, int) or collection of int, optional
+        First and last job number, or the numbers.
+    begin, end : float, str or datetime, optional
+        Submission from ``begin`` up to, not including, ``end``: seconds of the log, or a date in ISO form in the log's
+        time zone.
+    month : str, optional
+        ``2000-07``: from its first midnight in the log's time zone to that of the next month.
+    warm_up : float
+        Jobs submitted so many seconds before the first measured one are kept too.
+    cool_down : float, optional
+        And so many seconds after the last; None keeps all to the end of the trace.
+
+    Returns
+    -------
+    Trace
+        With a column is_measured. Measured are the jobs that meet every condition given.
+
+    Raises
+    ------
+    ParameterError
+        A condition is malformed, or no job meets all.
+
+    Notes
+    -----
+    Chiang and Vasupongayya 2008 measure one month with a warm-up of a week, and simulate on until all jobs of the month
+    have started: ``month="2000-07", warm_up=7 * 86400, cool_down=None``.
+
+    Examples
+    --------
+    >>> trace = Trace.from_columns(job_number=[1, 2, 3, 4], submit_time=[0, 50, 100, 150])
+    >>> chosen = select_jobs(trace, begin=60, end=120, warm_up=30)
+    >>> chosen.jobs["job_number"].tolist(), chosen.jobs["is_measured"].tolist()
+    ([2, 3], [False, True])
+    """
+    submit = trace.arrays.submit_time
+    measured = np.ones(len(trace), np.bool_)
+    if lines is not None:
+        first, last = _range("lines", lines)
+        measured &= (np.arange(len(trace)) >= first) & (np.arange(len(trace)) <= last)
+    if job_numbers is not None:
+        measured &= _has_number(trace, job_numbers)
+    if month is not None:
+        if begin is not None or end is not None:
+            raise ParameterError(f"select_jobs: month={month!r} beside begin or end; give one or the other")
+        begin, end = _month(month)
+    if begin is not None:
+        measured &= submit >= _seconds(begin, trace.header, "begin")
+    if end is not None:
+        measured &= submit < _seconds(end, trace.header, "end")
+    for name, value in (("warm_up", warm_up), ("cool_down", cool_down)):
+        if not (is_number(value, 0) or (value is None and name == "cool_down")):
+            raise ParameterError(f"select_jobs: {name}={value!r} is not a number of seconds, 0 or more")
+    if not measured.any():
+        span = f"{np.nanmin(submit):g} to {np.nanmax(submit):g} s" if np.isfinite(submit).any() else "no times"
+        raise ParameterError(f"select_jobs: none of {len(trace)} jobs (submitted {span}) meets all conditions")
+    kept = _with_surroundings(submit, measured, warm_up, np.inf if cool_down is None else cool_down)
+    jobs = trace.jobs.assign(is_measured=measured)[kept].reset_index(drop=True)
+    return trace.with_jobs(jobs)
+
+
+def scale_to_load(trace: Trace, load: float, processors: int | None = None) -> Trace:
+    """Return a trace whose times between submissions are multiplied by one factor, so that it offers a load.
+
+    Parameters
+    ----------
+    trace : Trace
+        Its width, run time and submission are used; logged waits have no meaning afterwards and are gone.
+    load : float
+        Offered load to be met (``swftools.offered_load``).
+    processors : int, optional
+        Machine, if other than the trace's.
+
+    Raises
+    ------
+    ParameterError
+        The trace lacks what a load is made of.
+    """
+    sized = trace if processors is None else replace(trace, machine_processors=processors)
+    arrivals = generate_arrivals(sized, ArrivalParameters(model="scaled", load=load))
+    columns = sized.jobs.drop(columns="model_submit_time", errors="ignore").join(arrivals)
+    scaled = apply_arrivals(sized.with_jobs(columns))
+    return scaled.with_jobs(scaled.jobs.drop(columns="model_submit_time"))
+
+
+def _with_surroundings(
+    submit: npt.NDArray[np.float64], measured: BoolArray, warm_up: float, cool_down: float
+) -> BoolArray:
+    """Return which jobs are kept: those measured, and those submitted shortly before or after."""
+    times = submit[measured & ~np.isnan(submit)]
+    if not len(times):
+        return measured
+    first, last = times.min(), times.max()
+    around: BoolArray = ((submit >= first - warm_up) & (submit < first)) | (
+        (submit > last) & (submit <= last + cool_down)
+    )
+    return measured | around
+
+
+def _range(name: str, value: Any) -> tuple[int, int]:
+    """Return the two ends of a range."""
+    if not (isinstance(value, tuple | list) and len(value) == 2 and all(is_whole(part) for part in value)):
+        raise ParameterError(f"select_jobs: {name}={value!r} is not two integers, first and last")
+    return int(value[0]), int(value[1])
+
+
+def _has_number(trace: Trace, numbers: tuple[int, int] | Collection[int]) -> BoolArray:
+    """Return which jobs have the numbers: of a pair those between, of another collection those in it."""
+    if isinstance(numbers, tuple):
+        first, last = _range("job_numbers", numbers)
+        return (trace.arrays.job_number >= first) & (trace.arrays.job_number <= last)
+    return np.isin(trace.arrays.job_number, np.array(list(numbers), dtype=np.int64))
+
+
+def _month(month: str) -> tuple[str, str]:
+    """Return the first days of a month and of the next."""
+    try:
+        first = datetime.strptime(month, "%Y-%m").replace(tzinfo=UTC)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"select_jobs: month={month!r} is not a month such as 2000-07") from error
+    after = (first + timedelta(days=32)).replace(day=1)
+    return f"{first:%Y-%m-%d}", f"{after:%Y-%m-%d}"
+
+
+def _seconds(when: float | str | datetime, header: SwfHeader, name: str) -> float:
+    """Return a time in seconds of the log."""
+    if is_number(when):
+        return float(when)  # type: ignore[arg-type]
+    try:
+        date = when if isinstance(when, datetime) else datetime.fromisoformat(str(when))
+    except ValueError as error:
+        raise ParameterError(
+            f"select_jobs: {name}={when!r} is no number of seconds, no date such as 2000-07-01"
+        ) from error
+    if header.start is None:
+        raise ParameterError(f"select_jobs: {name}={when!r}, but the log's header has no UnixStartTime; give seconds")
+    if date.tzinfo is None:
+        try:
+            date = date.replace(tzinfo=ZoneInfo(header.time_zone_name or "UTC"))
+        except (ZoneInfoNotFoundError, ValueError):
+            date = date.replace(tzinfo=UTC)
+    return (date - header.start).total_seconds()
