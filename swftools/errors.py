@@ -69,3 +69,11 @@ class VersionNotFoundError(SwfToolsError, KeyError):
 
 class BalanceError(SwfToolsError, AssertionError):
     """Job lines read are not the sum of jobs kept, quarantined and merged: a cleaning rule lost rows."""
+
+
+class PolicyError(SwfToolsError, RuntimeError):
+    """A scheduling policy did what the machine or the queue does not allow, or never starts a job."""
+
+
+class PolicyWarning(UserWarning):
+    """A scheduling policy cannot be compiled and is interpreted."""

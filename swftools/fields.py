@@ -19,6 +19,7 @@ import pyarrow as pa
 from swftools.augmentation_fields import AUGMENTATION_COLUMNS, CHECKPOINT_SUMMARY, CHECKPOINT_SURVEY
 from swftools.errors import SchemaError
 from swftools.field_definition import BOOL, FLOAT64, INT64, INTEGERS, MAX_TIME, NEVER, STRING, TIMESTAMP, UTILITY, Field
+from swftools.schedule_fields import EXCLUSION_REASON, METRICS, SCHEDULE_COLUMNS, SEED, SEGMENT_COLUMNS
 
 SCHEMA_VERSION = 2
 """Raised whenever a column is added, removed, renamed, retyped or given another meaning."""
@@ -111,6 +112,14 @@ JOBS = (
     _flag("is_out_of_order", "Stood behind a later submission in the log; moved to its place."),
     _flag("is_duplicate_number", "Another job of the log carries the same number."),
     _flag("is_repaired", "A cleaning rule changed a value; the table repairs holds the old one."),
+    Field(
+        "is_measured",
+        BOOL,
+        "1",
+        "Chosen to be measured; other jobs of the selection are its warm-up and cool-down.",
+        NEVER,
+        stage="select",
+    ),
     *(column for columns in AUGMENTATION_COLUMNS.values() for column in columns),
 )
 
@@ -157,6 +166,12 @@ CLEANING_REPORT = (
     ),
 )
 
+_SIMULATED_NAMES = {field.name for field in SCHEDULE_COLUMNS}
+SCHEDULE = (
+    *(JOB_NUMBER, JOB_OCCURRENCE, *SCHEDULE_COLUMNS),
+    *(field for field in JOBS if field.name not in _SIMULATED_NAMES | {"job_number", "job_occurrence"}),
+)
+
 TABLES: dict[str, tuple[Field, ...]] = {
     "jobs": JOBS,
     "quarantine": QUARANTINE,
@@ -166,6 +181,11 @@ TABLES: dict[str, tuple[Field, ...]] = {
     **{name: (JOB_NUMBER, JOB_OCCURRENCE, *columns) for name, columns in AUGMENTATION_COLUMNS.items()},
     "checkpoint_survey": CHECKPOINT_SURVEY,
     "checkpoint_summary": CHECKPOINT_SUMMARY,
+    "schedule": SCHEDULE,
+    "segments": (JOB_NUMBER, JOB_OCCURRENCE, *SEGMENT_COLUMNS),
+    "excluded": (JOB_NUMBER, JOB_OCCURRENCE, EXCLUSION_REASON),
+    "metrics": METRICS,
+    "comparison": (SEED, *METRICS),
 }
 
 TABLE_MEANINGS = {
@@ -181,6 +201,11 @@ TABLE_MEANINGS = {
     "estimates": "One row a job: what the augmentation by modelled user estimates adds to it.",
     "checkpoint_survey": "One row an answer of the checkpoint survey that the columns were inferred from.",
     "checkpoint_summary": "One row a choice of the checkpoint survey: Tables 6.1 and 6.2 of Lee 2009 for this survey.",
+    "schedule": "One row a simulated job: what the simulation says of it, and beside it what the trace does.",
+    "segments": "One row a run of a job: jobs that were preempted have several.",
+    "excluded": "One row a job of the trace that could not be simulated.",
+    "metrics": "One row a policy, class of jobs, measure and statistic.",
+    "comparison": "One row a policy, seed, class of jobs, measure and statistic.",
 }
 
 
@@ -198,7 +223,12 @@ def table_fields(table: str) -> dict[str, Field]:
 
 
 def required_columns(table: str) -> list[str]:
-    """Return the columns that every file of a table has: all, but of jobs only the 18 SWF fields."""
+    """Return the columns that every file of a table has.
+
+    All of them, but of jobs only the 18 SWF fields, and of a schedule only what the simulation adds, and the key.
+    """
+    if table == "schedule":
+        return ["job_number", "job_occurrence", *(field.name for field in SCHEDULE_COLUMNS)]
     return list(SWF_NAMES) if table == "jobs" else list(table_fields(table))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 from hypothesis import strategies as st
@@ -185,3 +186,50 @@ def log_texts(draw: st.DrawFn, *, max_lines: int = 8) -> bytes:
         text = b"\n" + text
     text = draw(st.sampled_from([b"", b"", b"", b"\xef\xbb\xbf"])) + text
     return text.rstrip(b"\r\n") if draw(st.booleans()) else text
+
+
+# ---------------------------------------------------------------- workloads for the simulator
+
+
+@st.composite
+def workloads(draw: st.DrawFn, *, max_jobs: int = 12, processors: int = 6) -> Trace:
+    """Draw a few jobs that crowd a small machine: equal submissions, run times of 0, requests under and over them."""
+    count = draw(st.integers(0, max_jobs))
+
+    def column(values: st.SearchStrategy[Any]) -> list[Any]:
+        return draw(st.lists(values, min_size=count, max_size=count))
+
+    trace = Trace.from_columns(
+        machine_processors=processors,
+        job_number=column(st.integers(1, count + 1)),
+        submit_time=[float(time) for time in column(st.integers(0, 12))],
+        run_time=[float(time) for time in column(st.integers(0, 9))],
+        requested_time=column(st.none() | st.integers(0, 12).map(float)),
+        allocated_processors=column(st.integers(1, processors)),
+        user_id=column(st.none() | st.integers(1, 3)),
+    )
+    ranks = pd.array(column(st.none() | st.integers(0, 3)), dtype="Int64")
+    return trace.with_jobs(trace.jobs.assign(priority_rank=ranks))
+
+
+def crowded_trace(jobs: int = 300, processors: int = 16, *, seed: int = 0) -> Trace:
+    """Return jobs that keep a machine busy: more work than it can do until the last is submitted, in bursts."""
+    rng = np.random.default_rng(seed)
+    run = np.maximum(np.round(rng.lognormal(4, 1.5, jobs)), 0)
+    width = np.minimum(rng.choice([1, 1, 2, 3, 5, 7, 9, 11, processors], jobs), processors)
+    gaps = np.where(rng.random(jobs) < 0.3, 0.0, rng.exponential(1.0, jobs))
+    submit = np.floor(np.cumsum(gaps) / gaps.sum() * (run * width).sum() / processors / 3)
+    request = np.where(rng.random(jobs) < 0.2, run, np.ceil(run * rng.uniform(0.7, 6, jobs)))
+    trace = Trace.from_columns(
+        machine_processors=processors,
+        job_number=list(range(1, jobs + 1)),
+        submit_time=submit.tolist(),
+        run_time=run.tolist(),
+        requested_time=[None if odd else time for odd, time in zip(rng.random(jobs) < 0.05, request, strict=True)],
+        allocated_processors=width.tolist(),
+        user_id=rng.integers(1, 9, jobs).tolist(),
+        queue_id=rng.integers(0, 5, jobs).tolist(),
+    )
+    ranks = pd.array(rng.integers(0, 5, jobs), dtype="Int64")
+    ranks[rng.random(jobs) < 0.1] = pd.NA
+    return trace.with_jobs(trace.jobs.assign(priority_rank=ranks))

@@ -57,7 +57,7 @@ def test_every_column_says_what_it_is(field: Field) -> None:
     assert field.unit
     assert field.meaning.endswith(".")
     assert field.missing == NEVER or field.missing.startswith("null")
-    assert field.stage in ("read", "clean", *AUGMENTATION_COLUMNS)
+    assert field.stage in ("read", "clean", "select", *AUGMENTATION_COLUMNS, "simulate", "measure")
     assert field.type != BOOL or field.name.startswith(("is_", "performs_"))
 
 
@@ -93,8 +93,11 @@ def test_fields_cannot_be_changed() -> None:
 
 
 def test_required_columns() -> None:
-    """A jobs table has at least the 18 SWF fields; any other table has all its columns."""
+    """A jobs table has at least the 18 SWF fields, a schedule what a simulation adds; any other has all its columns."""
     assert SWF_2_2 == required_columns("jobs")
+    simulated = required_columns("schedule")
+    assert {"job_number", "start_time", "is_backfilled"} <= set(simulated)
+    assert "user_id" not in simulated
     assert [field.name for field in TABLES["repairs"]] == required_columns("repairs")
 
 

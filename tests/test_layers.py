@@ -11,6 +11,7 @@ ROOT = Path(__file__).parent.parent
 
 FLOORS = [
     {"swftools._version", "swftools.errors", "swftools.field_definition"},
+    {"swftools.schedule_fields"},
     {"swftools.augmentation_fields"},
     {"swftools.fields", "swftools.compressed_members", "swftools.keyed_random", "swftools.parameters"},
     {
@@ -46,7 +47,27 @@ FLOORS = [
         "swftools.models.estimates",
     },
     {"swftools.models.arrivals", "swftools.models.lublin_feitelson"},
-    {"swftools.trace_files"},
+    {"swftools.trace_files", "swftools.selection"},
+    {
+        *("swftools.simulator.event_queue", "swftools.simulator.waiting_queue", "swftools.simulator.profile"),
+        *("swftools.simulator.estimates", "swftools.simulator.schedule", "swftools.simulator.policies.job_orders"),
+        *("swftools.simulator.metric_parameters", "swftools.simulator.job_classes", "swftools.simulator.reservations"),
+    },
+    {
+        *("swftools.simulator.interface", "swftools.simulator.metrics_of_jobs"),
+        *("swftools.simulator.promises", "swftools.simulator.schedule_tables"),
+    },
+    {
+        *("swftools.simulator.engine", "swftools.simulator.workload", "swftools.simulator.policies.ordered_easy"),
+        *("swftools.simulator.metrics_over_time", "swftools.simulator.validation_rules"),
+    },
+    {"swftools.simulator.registry", "swftools.simulator.metrics", "swftools.simulator.validation"},
+    {
+        *("swftools.simulator.policies.conservative", "swftools.simulator.policies.easy"),
+        *("swftools.simulator.policies.priority_easy", "swftools.simulator.policies.strict"),
+    },
+    {"swftools.simulator.policies", "swftools.simulator.run"},
+    {"swftools.simulator"},
     {"swftools"},
     {"pipelines.names", "pipelines.strict_yaml", "pipelines.keys", "pipelines.part_file"},
     {"pipelines.cards", "pipelines.models"},
@@ -59,7 +80,10 @@ FLOORS = [
     {"pipelines.augmentation"},
     {"pipelines.augmentations"},
     {"pipelines.build"},
+    {"pipelines.simulation"},
     {"pipelines"},
+    {"pipelines.cli_tasks"},
+    {"pipelines.cli_simulation"},
     {"pipelines.cli"},
 ]
 """A module imports only from floors above it in this list (a lower number)."""

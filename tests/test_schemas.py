@@ -20,6 +20,8 @@ from swftools.models.checkpoint_survey import generate_checkpoint_survey
 from swftools.models.estimates import generate_estimates
 from swftools.models.moldability import SpeedupParameters, generate_speedup
 from swftools.schemas import data_dictionary, generated_files, json_schema, main, stale_files, write_files
+from swftools.selection import select_jobs
+from swftools.simulator import measure, simulate
 from swftools.tables import to_arrow
 
 ROOT = Path(__file__).parent.parent
@@ -101,8 +103,16 @@ def tables(shipped_log: Path) -> dict[str, pa.Table]:
         "estimates": generate_estimates(cleaned),
     }
     keys = cleaned.jobs[["job_number", "job_occurrence"]]
+    augmented = cleaned.with_jobs(pd.concat([cleaned.jobs, *columns.values()], axis=1))
+    schedule = simulate(select_jobs(augmented, lines=(0, 999)), "easy", 576)
+    metrics = measure(schedule)
     frames = {
-        "jobs": pd.concat([cleaned.jobs, *columns.values()], axis=1),
+        "schedule": schedule.jobs,
+        "segments": schedule.segments,
+        "excluded": schedule.excluded,
+        "metrics": metrics,
+        "comparison": metrics.assign(seed=0),
+        "jobs": augmented.jobs,
         "quarantine": cleaned.quarantine,
         "merged": report.merged,
         "repairs": report.repairs,

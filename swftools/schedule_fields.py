@@ -1,0 +1,68 @@
+"""The columns of schedules: what a simulation says of each job, and of each run."""
+
+from __future__ import annotations
+
+from swftools.field_definition import BOOL, FLOAT64, INT64, NEVER, STRING, Field
+
+
+def _simulated(name: str, meaning: str, unit: str = "s", missing: str = NEVER) -> Field:
+    """Return a time or count of the simulation."""
+    type_ = FLOAT64 if unit == "s" else INT64
+    return Field(name, type_, unit, meaning, missing, stage="simulate", minimum=0)
+
+
+SCHEDULE_COLUMNS = (
+    _simulated("submit_time", "Submission, in seconds from the start of the log."),
+    _simulated("start_time", "Start of the run that was not preempted."),
+    _simulated("end_time", "End of that run."),
+    _simulated("wait_time", "start_time - submit_time."),
+    _simulated("run_time", "Run time in the simulation: as logged, or as its options make it."),
+    _simulated("allocated_processors", "Processors the job ran on.", "processors"),
+    _simulated("requested_time", "Requested time in the simulation: as logged, or as its options make it."),
+    _simulated("estimated_time", "What the policy took the job's run time for when it was submitted."),
+    Field(
+        "is_backfilled",
+        BOOL,
+        "1",
+        "At its start a job that was submitted earlier was left waiting.",
+        NEVER,
+        stage="simulate",
+    ),
+    _simulated("preemptions", "How often the job was stopped, to begin anew.", "1"),
+)
+
+SEGMENT_COLUMNS = (
+    _simulated("start_time", "Start of the run that was not preempted."),
+    _simulated("end_time", "End of that run."),
+    _simulated("allocated_processors", "Processors the job ran on.", "processors"),
+    Field("is_preempted", BOOL, "1", "The run was stopped before the job was done.", NEVER, stage="simulate"),
+)
+
+EXCLUSION_REASON = Field("reason", STRING, "1", "Why, in words.", NEVER, stage="simulate")
+
+
+def _measured(name: str, meaning: str, missing: str = NEVER) -> Field:
+    """Return a word of the table of metrics."""
+    return Field(name, STRING, "1", meaning, missing, stage="measure")
+
+
+METRICS = (
+    _measured("policy", "Policy, or what the run is called."),
+    _measured("classed_by", "Columns that jobs are classed by, or all."),
+    _measured("job_class", "Class of jobs, or all."),
+    _measured("measure", "What is measured, such as wait or utilization."),
+    _measured("statistic", "What of it, such as mean, p98 or max; value where there is only one."),
+    Field("parameter", FLOAT64, "s", "Bound or threshold of the measure.", "null: it has none", stage="measure"),
+    Field("jobs", INT64, "jobs", "Jobs that the value was taken over.", NEVER, stage="measure", minimum=0),
+    Field(
+        "value",
+        FLOAT64,
+        "column unit",
+        "The statistic.",
+        "null: no job has the measure, or it has no meaning",
+        stage="measure",
+    ),
+    _measured("unit", "Unit of the value."),
+)
+
+SEED = Field("seed", INT64, "1", "Seed of the run: of utility functions, estimates and policy.", NEVER, stage="measure")

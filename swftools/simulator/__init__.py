@@ -1,0 +1,74 @@
+"""A simulator of parallel job schedulers: one engine, compiled or interpreted, and policies of a dozen lines.
+
+``simulate(trace, policy)`` returns a Schedule; ``measure`` its metrics; ``validate`` whether it can be. A policy of
+one's own is registered by ``@policy`` and uses what this package exports; ``docs/add_a_policy.md`` shows how.
+"""
+
+from swftools.simulator.estimates import Exact, Factor, LastModel, Requested, Tsafrir, Virtual
+from swftools.simulator.interface import (
+    CAPACITY,
+    ENDED,
+    FREE,
+    PREEMPTED,
+    RUNNING,
+    STARTED,
+    WAITING,
+    can_start_any,
+    earliest_start,
+    first_waiting,
+    next_waiting,
+    preempt,
+    start,
+    wake_at,
+)
+from swftools.simulator.metric_parameters import MetricParameters
+from swftools.simulator.metrics import measure, summarize
+from swftools.simulator.metrics_of_jobs import measure_jobs, start_delay
+from swftools.simulator.metrics_over_time import max_over_time, mean_over_time, over_time
+from swftools.simulator.registry import Policy, find_policy, policies, policy
+from swftools.simulator.run import simulate
+from swftools.simulator.schedule import Schedule
+from swftools.simulator.validation import ValidationReport, validate
+from swftools.simulator.waiting_queue import ANY, NOBODY, next_fitting
+
+__all__ = [
+    "ANY",
+    "CAPACITY",
+    "ENDED",
+    "FREE",
+    "NOBODY",
+    "PREEMPTED",
+    "RUNNING",
+    "STARTED",
+    "WAITING",
+    "Exact",
+    "Factor",
+    "LastModel",
+    "MetricParameters",
+    "Policy",
+    "Requested",
+    "Schedule",
+    "Tsafrir",
+    "ValidationReport",
+    "Virtual",
+    "can_start_any",
+    "earliest_start",
+    "find_policy",
+    "first_waiting",
+    "max_over_time",
+    "mean_over_time",
+    "measure",
+    "measure_jobs",
+    "next_fitting",
+    "next_waiting",
+    "over_time",
+    "policies",
+    "policy",
+    "preempt",
+    "simulate",
+    "start",
+    "start_delay",
+    "summarize",
+    "validate",
+    "wake_at",
+]

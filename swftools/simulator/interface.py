@@ -1,0 +1,216 @@
+"""What a policy sees of jobs and machine, and what it may do.
+
+A policy is a function ``(now, machine, requests, parameters, memory, rng)``, called after the events of an instant. It
+looks at the waiting jobs (``first_waiting``, ``next_waiting``, ``next_fitting``) and at the running ones
+(``earliest_start``), and acts by ``start``, ``preempt`` and ``wake_at``. An action takes effect at once; a wrong one
+ends the simulation with PolicyError.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from swftools.simulator.waiting_queue import ANY, NOBODY, WaitingQueue, next_fitting, put
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+
+class Requests(NamedTuple):
+    """What is known of each job before it runs, one element a job in order of submission.
+
+    ``requested_time`` is the estimate that the run is told to give to policies (s); ``limit`` the time after which a
+    job is stopped or has to be done, whatever was estimated. Missing integers are -1. Run times are not among it.
+    """
+
+    submit_time: FloatArray
+    processors: IntArray
+    requested_time: FloatArray
+    limit: FloatArray
+    user_id: IntArray
+    queue_id: IntArray
+    priority_rank: IntArray
+
+
+FREE, CAPACITY, WAITING, RUNNING, STARTED, PREEMPTED, ENDED, FAULT, FAULT_JOB, FAULT_FREE, LENGTH = range(11)
+"""Places in ``Machine.counts``: processors free, processors, numbers of jobs, and what went wrong."""
+
+TOO_WIDE, NOT_WAITING, NOT_RUNNING, NO_SUCH_JOB, IN_THE_PAST, TOO_MANY, IDLE, ENDLESS = range(1, 9)
+"""Faults of policies; ``run.py`` has the words."""
+
+NOW, WAKE = range(2)
+"""Places in ``Machine.clock``."""
+
+
+class Machine(NamedTuple):
+    """The state of the machine; policies read it, and change it by the verbs of this module only.
+
+    ``running`` has the running jobs by expected end, the first ``counts[RUNNING]`` of it; ``started`` and ``preempted``
+    what this decision did so far; ``ended`` the jobs that ended since the last one; ``allocated`` the processors that a
+    job holds, 0 if it does not run; ``expected_end`` and ``start_time`` are of the job's present, or last, run;
+    ``clock`` has the time of this decision, and when to wake at the latest.
+    """
+
+    counts: IntArray
+    queue: WaitingQueue
+    running: IntArray
+    started: IntArray
+    preempted: IntArray
+    ended: IntArray
+    allocated: IntArray
+    start_time: FloatArray
+    expected_end: FloatArray
+    clock: FloatArray
+
+
+class Memory(NamedTuple):
+    """A policy's own memory, of the shapes that it asked for; zero at the beginning, kept between decisions."""
+
+    floats: npt.NDArray[np.float64]
+    integers: npt.NDArray[np.int64]
+
+
+@njit(cache=True, nogil=True)
+def first_waiting(machine):  # type: ignore[no-untyped-def]
+    """Return the waiting job that was submitted first, or NOBODY."""
+    return next_fitting(machine.queue, 0, ANY, ANY, ANY)
+
+
+@njit(cache=True, nogil=True)
+def next_waiting(machine, job):  # type: ignore[no-untyped-def]
+    """Return the waiting job that was submitted next after another, or NOBODY."""
+    return next_fitting(machine.queue, job + 1, ANY, ANY, ANY)
+
+
+@njit(cache=True, nogil=True)
+def waiting_jobs(machine):  # type: ignore[no-untyped-def]
+    """Return the waiting jobs in order of submission, as an array of their own."""
+    jobs = np.empty(machine.counts[WAITING], np.int64)
+    job = first_waiting(machine)
+    for i in range(len(jobs)):
+        jobs[i] = job
+        job = next_waiting(machine, job)
+    return jobs
+
+
+@njit(cache=True, nogil=True)
+def waiting_that_fit(machine, first, time, spare):  # type: ignore[no-untyped-def]
+    """Return the waiting jobs from ``first`` on that fit now and need at most ``time``, or ``spare`` processors.
+
+    In order of submission. These are the jobs that may backfill: those that are expected to end in time, and those
+    that need no more than is left over then.
+    """
+    free = machine.counts[FREE]
+    jobs = np.empty(machine.counts[WAITING], np.int64)
+    count = 0
+    job = next_fitting(machine.queue, first, free, time, spare)
+    while job != NOBODY:
+        jobs[count] = job
+        count += 1
+        job = next_fitting(machine.queue, job + 1, free, time, spare)
+    return jobs[:count]
+
+
+@njit(cache=True, nogil=True)
+def can_start_any(machine):  # type: ignore[no-untyped-def]
+    """Whether any waiting job fits into the free processors: if not, a policy need not look further."""
+    return machine.queue.processors[1] <= machine.counts[FREE]
+
+
+@njit(cache=True, nogil=True)
+def start(machine, requests, now, job):  # type: ignore[no-untyped-def]
+    """Start a waiting job now, on the processors that it asked for."""
+    counts = machine.counts
+    if job < 0 or job >= len(machine.allocated):
+        fail(counts, NO_SUCH_JOB, job)
+    if machine.queue.time[job + (len(machine.queue.time) >> 1)] == np.inf:
+        fail(counts, NOT_WAITING, job)
+    processors = requests.processors[job]
+    if processors > counts[FREE]:
+        fail(counts, TOO_WIDE, job)
+    if counts[STARTED] == len(machine.started):
+        fail(counts, TOO_MANY, job)
+    put(machine.queue, job, np.inf, np.inf)
+    counts[FREE] -= processors
+    counts[WAITING] -= 1
+    machine.allocated[job] = processors
+    machine.start_time[job] = now
+    machine.started[counts[STARTED]] = job
+    counts[STARTED] += 1
+    expect_end(machine, job, now + requests.requested_time[job])
+
+
+@njit(cache=True, nogil=True)
+def preempt(machine, requests, now, job):  # type: ignore[no-untyped-def]  # noqa: ARG001 (as start)
+    """Stop a running job now; it waits again, at its place of submission, and its work is lost."""
+    counts = machine.counts
+    if job < 0 or job >= len(machine.allocated):
+        fail(counts, NO_SUCH_JOB, job)
+    if machine.allocated[job] == 0:
+        fail(counts, NOT_RUNNING, job)
+    if counts[PREEMPTED] == len(machine.preempted):
+        fail(counts, TOO_MANY, job)
+    forget_end(machine, job)
+    counts[FREE] += machine.allocated[job]
+    machine.allocated[job] = 0
+    put(machine.queue, job, float(requests.processors[job]), requests.requested_time[job])
+    counts[WAITING] += 1
+    machine.preempted[counts[PREEMPTED]] = job
+    counts[PREEMPTED] += 1
+
+
+@njit(cache=True, nogil=True)
+def wake_at(machine, now, time):  # type: ignore[no-untyped-def]
+    """Ask for a decision at a time, if no event comes before it."""
+    if not time > now:
+        fail(machine.counts, IN_THE_PAST, NOBODY)
+    machine.clock[WAKE] = min(machine.clock[WAKE], time)
+
+
+@njit(cache=True, nogil=True)
+def earliest_start(machine, now, processors):  # type: ignore[no-untyped-def]
+    """Return when so many processors will be free if running jobs end as expected, and how many are then left over."""
+    free = machine.counts[FREE]
+    when = now
+    for i in range(machine.counts[RUNNING]):
+        job = machine.running[i]
+        if free >= processors and machine.expected_end[job] > when:
+            break
+        free += machine.allocated[job]
+        when = max(machine.expected_end[job], now)
+    return when, free - processors
+
+
+@njit(cache=True, nogil=True)
+def expect_end(machine, job, end):  # type: ignore[no-untyped-def]
+    """Put a job among the running ones, behind those that are expected to end no later; policies do not call this."""
+    machine.expected_end[job] = end
+    place = machine.counts[RUNNING]
+    running = machine.running
+    while place > 0 and machine.expected_end[running[place - 1]] > end:
+        running[place] = running[place - 1]
+        place -= 1
+    running[place] = job
+    machine.counts[RUNNING] += 1
+
+
+@njit(cache=True, nogil=True)
+def forget_end(machine, job):  # type: ignore[no-untyped-def]
+    """Take a job out of the running ones; policies do not call this."""
+    place = 0
+    while machine.running[place] != job:
+        place += 1
+    machine.counts[RUNNING] -= 1
+    for i in range(place, machine.counts[RUNNING]):
+        machine.running[i] = machine.running[i + 1]
+
+
+@njit(cache=True, nogil=True)
+def fail(counts, fault, job):  # type: ignore[no-untyped-def]
+    """Note what is wrong and end the simulation; policies do not call this."""
+    counts[FAULT], counts[FAULT_JOB], counts[FAULT_FREE] = fault, job, counts[FREE]
+    raise ValueError("the policy acted wrongly")

@@ -1,0 +1,85 @@
+"""Parameters of the measures of schedules.
+
+References
+----------
+Lee 2009, section 1.4. Yuan et al. 2010, section 5.1.2. Chiang and Vasupongayya 2008, section 4. Barsanti and Sodan
+2006, section 5.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from swftools.parameters import Parameters, is_number
+
+SLOWDOWNS = ("turnaround", "stretched")
+CLOCKS = ("turnaround", "wait")
+
+
+@dataclass(frozen=True)
+class MetricParameters(Parameters):
+    """Parameters of the measures.
+
+    Parameters
+    ----------
+    bound : float
+        Shorter run times count as this in the bounded slowdown, s; 10 in Lee 2009 and Yuan et al. 2010, 30 in Barsanti
+        and Sodan 2006, 60 in Chiang and Vasupongayya 2008. With 0 it is the plain slowdown.
+    slowdown : {"turnaround", "stretched"}
+        What a job shorter than the bound counts for: turnaround / bound, but at least 1 (Lee 2009, Barsanti and Sodan
+        2006), or (wait + bound) / bound, as if it had run that long (Yuan et al. 2010, Chiang and Vasupongayya 2008).
+    nominal : str
+        Column of times, s, that expansion factor and bounded slowdown relate to. The run time, or, where a policy
+        changes it by choosing a job's processors, the run time on the standard number (Barsanti and Sodan 2006).
+    utility_clock : {"turnaround", "wait"}
+        Time at which a job's utility is taken (Lee 2009).
+    percentiles : sequence of float
+        From 0 to 100, counted upwards from the least value, and linear between two jobs, as ``numpy.percentile`` does.
+    trimmed : bool
+        The first N // 101 and the last N mod 100 of the N chosen jobs, by submission, are left out of bounded_slowdown,
+        as in Lee 2009, section 1.4. Of fewer than 100 jobs that leaves none, and the measure is missing.
+    threshold : float, optional
+        Adds the measure excessive_wait: what a job waited beyond so many seconds (Chiang and Vasupongayya 2008).
+    window : (float, float), optional
+        Time, s, over which utilization, loads and queue are taken; by default from first submission to last end.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, its value and its domain.
+    """
+
+    NAME: ClassVar[str] = "metrics"
+
+    bound: float = 10.0
+    slowdown: str = "turnaround"
+    nominal: str = "run_time"
+    utility_clock: str = "turnaround"
+    percentiles: Sequence[float] = (25, 50, 75, 98)
+    trimmed: bool = False
+    threshold: float | None = None
+    window: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        self._require("bound", is_number(self.bound, 0), "a number of seconds, 0 or more")
+        self._require("slowdown", self.slowdown in SLOWDOWNS, " or ".join(SLOWDOWNS))
+        self._require("nominal", isinstance(self.nominal, str), "the name of a column")
+        self._require("utility_clock", self.utility_clock in CLOCKS, " or ".join(CLOCKS))
+        points = self.percentiles
+        sound = isinstance(points, Sequence) and all(is_number(point, 0, 100) for point in points)
+        self._require("percentiles", sound and len(set(points)) == len(points), "different numbers from 0 to 100")
+        self._require("trimmed", isinstance(self.trimmed, bool), "True or False")
+        sound = self.threshold is None or is_number(self.threshold, 0)
+        self._require("threshold", sound, "a number of seconds, 0 or more")
+        window = self.window
+        sound = window is None or (
+            isinstance(window, Sequence) and len(window) == 2 and all(map(is_number, window)) and window[0] < window[1]
+        )
+        self._require("window", sound, "(begin, end) in seconds, the end behind the beginning")
+
+    def to_mapping(self) -> dict[str, Any]:
+        """Return every parameter by name, in types that JSON holds; ``from_mapping`` takes it back."""
+        window = None if self.window is None else list(self.window)
+        return {**super().to_mapping(), "percentiles": list(self.percentiles), "window": window}

@@ -1,0 +1,253 @@
+"""What a schedule gives each job: wait, turnaround, slowdowns, utility, and delays against another schedule.
+
+``measure`` takes its statistics from here; use it directly to look at single jobs.
+
+References
+----------
+Lee 2009, sections 1.4 (wait, expansion factor, bounded slowdown) and 2.2.3 (utility). Yuan et al. 2010, equations 1
+and 3. Chiang and Vasupongayya 2008, section 4. Barsanti and Sodan 2006, section 5.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from swftools.errors import ParameterError
+from swftools.simulator.metric_parameters import MetricParameters
+from swftools.simulator.schedule import Schedule
+from swftools.utility_functions import UtilityFunctions
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+Where = npt.ArrayLike | str | Callable[[pd.DataFrame], npt.ArrayLike] | None
+"""A choice of jobs: a mask, the name of a column that is one, a function from jobs to a mask, or None for all."""
+
+SHORTEST = 1e-9
+"""Times up to this many seconds count as 0 where a ratio divides by them, so that ratios stay finite."""
+
+
+def measure_jobs(
+    schedule: Schedule,
+    *,
+    bound: float = 10.0,
+    slowdown: str = "turnaround",
+    nominal: str = "run_time",
+    utility_clock: str = "turnaround",
+) -> pd.DataFrame:
+    """Return what a schedule gives each job.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        As simulated; its column ``utility`` is used if there.
+    bound, slowdown, nominal, utility_clock
+        As in ``MetricParameters``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a job, with the index of ``schedule.jobs``, all float64:
+
+        * wait: s from submission to the start of the run that was not preempted.
+        * turnaround: s from submission to the end.
+        * expansion_factor: turnaround / nominal time; missing where that is 0.
+        * requested_expansion_factor: (wait + requested time) / requested time, which is what Lee 2009 prints; missing
+          where that is 0.
+        * bounded_slowdown: see ``slowdown``; missing only where nominal time and bound are both 0. At least 1, unless
+          a nominal time is longer than the turnaround.
+        * utility: value of the job's completion; missing where it has no function.
+        * start_value: what its function begins with; missing likewise.
+        * start_value_earned: utility / start value; missing also where the start value is 0.
+        * preemptions: how often the job was stopped.
+        * run_time_waste: time of runs that were preempted / run time (Yuan et al. 2010, equation 3); missing where the
+          run time is 0.
+        * is_backfilled: 1 where it was, else 0.
+
+        A missing nominal time makes both ratios that use it missing; 0 is anything up to ``SHORTEST``.
+
+    Raises
+    ------
+    ParameterError
+        An option is outside its domain, or ``nominal`` names no column of times.
+    UtilityError
+        A utility function breaks the form.
+
+    Examples
+    --------
+    >>> jobs = pd.DataFrame({"job_number": [1], "job_occurrence": [0], "submit_time": [0.0], "start_time": [60.0],
+    ...     "end_time": [65.0], "wait_time": [60.0], "run_time": [5.0], "requested_time": [20.0],
+    ...     "allocated_processors": [4], "preemptions": [0], "is_backfilled": [False]})
+    >>> runs = jobs[["job_number", "job_occurrence", "start_time", "end_time", "allocated_processors"]]
+    >>> schedule = Schedule(jobs, runs.assign(is_preempted=False), jobs[:0], 4, "easy")
+    >>> measured = measure_jobs(schedule).iloc[0]
+    >>> [float(measured[name]) for name in ("expansion_factor", "requested_expansion_factor", "bounded_slowdown")]
+    [13.0, 4.0, 6.5]
+    >>> float(measure_jobs(schedule, slowdown="stretched")["bounded_slowdown"].iloc[0])
+    7.0
+    """
+    MetricParameters(bound=bound, slowdown=slowdown, nominal=nominal, utility_clock=utility_clock)  # checks them
+    jobs = schedule.jobs
+    wait, run, requested = (column_of(jobs, name) for name in ("wait_time", "run_time", "requested_time"))
+    start, end = column_of(jobs, "start_time"), column_of(jobs, "end_time")
+    # Not end - submission, which is a rounding error away from the run time of a job that did not wait.
+    last_run = np.where(start + run == end, run, end - start)
+    turnaround = wait + last_run
+    standard = run if nominal == "run_time" else _times(jobs, nominal)
+    bounded, is_short = np.maximum(standard, bound), standard < bound
+    if slowdown == "turnaround":
+        slowed = _ratio(turnaround, bounded)
+        slowed[is_short] = np.maximum(slowed[is_short], 1.0)
+    else:
+        slowed = _ratio(wait + np.where(is_short, bound, last_run), bounded)
+    utility, start_value = _utility(jobs, turnaround if utility_clock == "turnaround" else wait)
+    columns = {
+        "wait": wait,
+        "turnaround": turnaround,
+        "expansion_factor": _ratio(turnaround, standard),
+        "requested_expansion_factor": _ratio(wait + requested, requested),
+        "bounded_slowdown": slowed,
+        "utility": utility,
+        "start_value": start_value,
+        "start_value_earned": _ratio(utility, start_value, 0.0),
+        "preemptions": column_of(jobs, "preemptions"),
+        "run_time_waste": _ratio(_lost_time(schedule), run),
+        "is_backfilled": column_of(jobs, "is_backfilled"),
+    }
+    return pd.DataFrame(columns, index=jobs.index)
+
+
+def start_delay(schedule: Schedule, reference: Schedule) -> pd.Series[Any]:
+    """Return how much later each job started than in another schedule of the same jobs.
+
+    Parameters
+    ----------
+    schedule, reference : Schedule
+        Of the same jobs, in any order.
+
+    Returns
+    -------
+    pandas.Series of float64
+        ``start_delay``, s, with the index of ``schedule.jobs``: positive where the job started later, negative where
+        earlier. Never missing.
+
+    Raises
+    ------
+    ParameterError
+        The schedules are not of the same jobs.
+
+    Notes
+    -----
+    With first come first served as the reference, positive values are what backfilling cost a job in the end.
+
+    That is not the delay of Yuan et al. 2010, Tables 1 and 2, which is counted at the head of the queue: for a job that
+    became the head and did not fit, how much later it started than it would if, from that moment, jobs of lower
+    priority were absent. For that one needs, for each such job, the moment at which it became the blocked head, the
+    runs going on then, and a schedule of its own that continues from there without the lower-priority jobs; two whole
+    schedules differ in everything that happened before too. A reservation violation (Table 2) is such a delay beyond
+    the reservation that the policy made for the head; what running jobs of higher priority cause is not counted.
+    """
+    ours, theirs = schedule.jobs, reference.jobs
+    if len(ours) != len(theirs):
+        raise ParameterError(f"the reference schedule has {len(theirs)} jobs, not {len(ours)}: not the same ones")
+    there = column_of(theirs, "start_time")[rows_of(ours, theirs)]
+    return pd.Series(column_of(ours, "start_time") - there, index=ours.index, name="start_delay")
+
+
+def choose_jobs(jobs: pd.DataFrame, where: Where) -> IntArray:
+    """Return the rows of the jobs that are chosen.
+
+    Raises
+    ------
+    ParameterError
+        There is no such column, or the mask is no truth value for each job.
+    """
+    if where is None:
+        return np.arange(len(jobs))
+    if isinstance(where, str) and where not in jobs:
+        raise ParameterError(f"where={where!r} is no column of the jobs; there are {', '.join(map(str, jobs.columns))}")
+    said = jobs[where] if isinstance(where, str) else where(jobs) if callable(where) else where
+    values = said.array if isinstance(said, pd.Series) else np.asarray(said)
+    mask = pd.Series(values) if np.ndim(values) == 1 else pd.Series(dtype=object)
+    is_mask = pd.api.types.is_bool_dtype(mask.dtype) and not mask.isna().any()
+    if len(mask) != len(jobs) or not (is_mask or mask.empty):
+        raise ParameterError(
+            f"where gives {len(mask)} values of {mask.dtype}; give a truth value for each of {len(jobs)} jobs, none "
+            "missing (fillna)"
+        )
+    return np.flatnonzero(mask.to_numpy(dtype=np.bool_))
+
+
+def column_of(frame: pd.DataFrame, name: str) -> FloatArray:
+    """Return a column as float64; NaN is missing."""
+    return frame[name].to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def rows_of(wanted: pd.DataFrame, jobs: pd.DataFrame) -> IntArray:
+    """Return the row among the jobs of each (job_number, job_occurrence) wanted.
+
+    Raises
+    ------
+    ParameterError
+        Names the first that is not there.
+    """
+    (number, occurrence), (of_number, of_occurrence) = _keys(jobs), _keys(wanted)
+    numbers = np.sort(number, kind="stable")
+    many = int(max(occurrence.max(initial=0), of_occurrence.max(initial=0))) + 1
+
+    def code(numbered: IntArray, occurring: IntArray) -> IntArray:
+        return np.searchsorted(numbers, numbered).astype(np.int64) * many + occurring
+
+    codes, asked = code(number, occurrence), code(of_number, of_occurrence)
+    order = np.argsort(codes, kind="stable")
+    place = np.searchsorted(codes[order], asked)
+    row = order[np.minimum(place, len(order) - 1)] if len(order) else np.full(len(asked), -1)
+    wrong = (row < 0) | (number[row] != of_number) | (occurrence[row] != of_occurrence) if len(order) else row < 0
+    if wrong.any():
+        first = int(np.flatnonzero(wrong)[0])
+        raise ParameterError(f"job {of_number[first]}, occurrence {of_occurrence[first]}, is not among the jobs")
+    return row
+
+
+def _keys(frame: pd.DataFrame) -> tuple[IntArray, IntArray]:
+    """Return job numbers, -1 for missing, and occurrences."""
+    number, occurrence = (
+        frame[name].to_numpy(dtype=np.int64, na_value=-1) for name in ("job_number", "job_occurrence")
+    )
+    return number, occurrence
+
+
+def _times(jobs: pd.DataFrame, name: str) -> FloatArray:
+    """Return a column of times; NaN is missing."""
+    if name not in jobs or not pd.api.types.is_numeric_dtype(jobs[name]):
+        raise ParameterError(f"nominal={name!r} is no column of times of the jobs")
+    times = column_of(jobs, name)
+    if np.nanmin(times, initial=0.0) < 0:
+        raise ParameterError(f"nominal={name!r} has times below 0")
+    return times
+
+
+def _ratio(over: FloatArray, under: FloatArray, least: float = SHORTEST) -> FloatArray:
+    """Return a quotient; NaN where either is missing or the divisor is not above the least."""
+    ratio = np.full(len(over), np.nan)
+    np.divide(over, under, out=ratio, where=under > least)
+    return ratio
+
+
+def _utility(jobs: pd.DataFrame, time: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the value of each job's completion and its start value; NaN where it has no function."""
+    if "utility" not in jobs:
+        return np.full(len(jobs), np.nan), np.full(len(jobs), np.nan)
+    functions = UtilityFunctions.from_arrow(jobs["utility"])
+    return functions.evaluate(time), functions.start_values
+
+
+def _lost_time(schedule: Schedule) -> FloatArray:
+    """Return the time of each job's runs that were preempted."""
+    runs = schedule.segments[schedule.segments["is_preempted"].to_numpy(dtype=np.bool_)]
+    spent = column_of(runs, "end_time") - column_of(runs, "start_time")
+    return np.bincount(rows_of(runs, schedule.jobs), spent, minlength=len(schedule.jobs)).astype(np.float64)

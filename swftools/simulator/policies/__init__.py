@@ -1,0 +1,6 @@
+"""The policies: a file or two of each kind; importing this package registers them all."""
+
+import swftools.simulator.policies.conservative
+import swftools.simulator.policies.easy
+import swftools.simulator.policies.priority_easy
+import swftools.simulator.policies.strict  # noqa: F401 (imported for what they register)

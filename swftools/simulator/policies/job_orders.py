@@ -1,0 +1,60 @@
+"""Orders of waiting jobs that policies share: a word, a number, and the key that sorts by it.
+
+Keys rise from the job to be served first to the last; jobs of equal keys are served in order of submission, so every
+sort here is stable.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+ORDERS = ("fcfs", "sjf", "lxf", "widest", "narrowest", "ljf")
+"""First come, shortest, largest expansion factor, widest, narrowest, longest first."""
+
+FCFS, SJF, LXF, WIDEST, NARROWEST, LJF = range(len(ORDERS))
+
+LEAST_TIME = 1.0
+"""Estimates below it count as this much, s, in expansion factors and in reservations.
+
+Otherwise an estimate of 0 s has no expansion factor, and a reservation of no length keeps nobody away.
+"""
+
+
+@njit(cache=True, nogil=True)
+def order_key(order, now, requests, job):  # type: ignore[no-untyped-def]
+    """Return the key of a job at a decision in one of ``ORDERS``; the least is served first."""
+    if order == SJF:
+        return requests.requested_time[job]
+    if order == LJF:
+        return -requests.requested_time[job]
+    if order == WIDEST:
+        return -float(requests.processors[job])
+    if order == NARROWEST:
+        return float(requests.processors[job])
+    if order == LXF:
+        return -expansion_factor(now, requests, job)
+    return 0.0
+
+
+@njit(cache=True, nogil=True)
+def expansion_factor(now, requests, job):  # type: ignore[no-untyped-def]
+    """Return (wait so far + estimate) / estimate of a waiting job, estimates being at least ``LEAST_TIME``."""
+    return 1.0 + (now - requests.submit_time[job]) / max(requests.requested_time[job], LEAST_TIME)
+
+
+@njit(cache=True, nogil=True)
+def planned_time(requests, job):  # type: ignore[no-untyped-def]
+    """Return how long a reservation of a job is: its estimate, at least ``LEAST_TIME``."""
+    return max(requests.requested_time[job], LEAST_TIME)
+
+
+@njit(cache=True, nogil=True)
+def in_order(order, now, requests, jobs):  # type: ignore[no-untyped-def]
+    """Return jobs, given in order of submission, in one of ``ORDERS``."""
+    if order == FCFS:
+        return jobs
+    keys = np.empty(len(jobs))
+    for i in range(len(jobs)):
+        keys[i] = order_key(order, now, requests, jobs[i])
+    return jobs[np.argsort(keys, kind="mergesort")]  # the stable one, in numba's words

@@ -1,0 +1,269 @@
+"""What policies promise of every schedule, recomputed from the schedule alone.
+
+A promise is held against the starts that a schedule shows, whichever simulator made it; nothing here is shared with the
+engine or a policy. ``swftools.simulator.validation`` calls this, after the rules that hold for every schedule.
+
+References
+----------
+Mu'alem and Feitelson 2001, "Utilization, predictability, workloads, and user runtime estimates in scheduling the IBM
+SP2 with backfilling", section 2 (EASY: the head's reservation; conservative: everyone's).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from swftools.simulator.reservations import Manner, Starts, promised_starts
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+
+LEAST_PLAN = 1.0
+"""Seconds that a job is planned for at least, under conservative backfilling."""
+
+
+class Broken(NamedTuple):
+    """Promises that are not kept: of which jobs (places in ``Starts``), and by when they were to start.
+
+    Of the promises ``made``, a job that outlived its estimate frees the policy from those that are ``excused``.
+    """
+
+    job: IntArray
+    latest: FloatArray
+    made: int
+    excused: int
+
+
+def find_out_of_order(starts: Starts, tolerance: float) -> Broken:
+    """Find jobs that start before one that was submitted earlier; ``latest`` is the start of that one.
+
+    Parameters
+    ----------
+    starts : Starts
+        In order of submission.
+    tolerance : float
+        Seconds by which times may be off.
+    """
+    earlier = _latest_before(starts.start_time)
+    job = np.flatnonzero(starts.start_time < earlier - tolerance)
+    return Broken(job, earlier[job], len(starts.start_time), 0)
+
+
+def find_idle_heads(starts: Starts, processors: int, tolerance: float) -> Broken:
+    """Find first waiting jobs that wait although enough processors are free; ``latest`` is the first such moment.
+
+    Parameters
+    ----------
+    starts : Starts
+        In order of submission.
+    processors : int
+        Of the machine.
+    tolerance : float
+        Seconds by which times may be off; processors that are free no longer do not count.
+    """
+    head_since = np.maximum(starts.submit_time, _latest_before(starts.start_time))
+    heads = np.flatnonzero(starts.start_time > head_since + tolerance)
+    if not len(heads):
+        return Broken(heads, np.zeros(0), 0, 0)
+    since = head_since[heads]  # as runs of no length, so that each is among the times
+    times, used = processors_in_use(
+        np.append(starts.start_time, since), np.append(starts.end_time, since), np.append(starts.processors, 0 * heads)
+    )
+    lasting = np.append(np.diff(times) > tolerance, True)
+    used = np.where(lasting, used, np.iinfo(np.int64).max)
+    begin = np.searchsorted(times, since, side="left")
+    end = np.searchsorted(times, starts.start_time[heads], side="left")
+    # No two jobs are first at one time, so the stretches do not overlap and one pass finds the least of each.
+    places = np.stack([begin, end], axis=1).ravel()
+    least = np.minimum.reduceat(used, places)[::2]
+    wrong = np.flatnonzero(least + starts.processors[heads] <= processors)
+    latest = [
+        times[b + np.flatnonzero(used[b:e] + width <= processors)[0]]
+        for b, e, width in zip(begin[wrong], end[wrong], starts.processors[heads[wrong]], strict=True)
+    ]
+    return Broken(heads[wrong], np.array(latest, dtype=np.float64), len(heads), 0)
+
+
+def find_delayed_heads(
+    starts: Starts, processors: int, tolerance: float, *, one_decision: bool, at_every_start: bool
+) -> Broken:
+    """Find first waiting jobs that start later than their reservation; ``latest`` is the reservation.
+
+    The reservation is the earliest time at which enough processors are free if the jobs that run when the job becomes
+    the first, and is blocked, end as estimated. Jobs that overtake it at that moment do not count: none may delay it.
+
+    Parameters
+    ----------
+    starts : Starts
+        In order of submission.
+    processors : int
+        Of the machine.
+    tolerance : float
+        Seconds by which times may be off.
+    one_decision : bool
+        Whether the policy decides once an instant, after all its completions and submissions. If not, then of instants
+        with several events it is not known what ran when the job was blocked, and all that can have run counts.
+    at_every_start : bool
+        Hold the job also against the reservation at each instant at which another overtakes it; by then jobs may have
+        ended early.
+
+    Notes
+    -----
+    A job that runs longer than estimated frees the policy: promises that were open while it ran are excused.
+    Cost: reservations times running jobs.
+    """
+    head_since = np.maximum(starts.submit_time, _latest_before(starts.start_time))
+    heads = np.flatnonzero(starts.start_time > head_since + tolerance)
+    by_start = np.argsort(starts.start_time, kind="stable")
+    head, time = heads, head_since[heads]
+    if at_every_start:
+        overtaking = np.unique(starts.start_time)
+        first = np.searchsorted(overtaking, time, side="right")
+        count = np.searchsorted(overtaking, starts.start_time[heads], side="left") - first
+        head = np.repeat(heads, count)
+        place = np.arange(len(head)) + np.repeat(first - (np.cumsum(count) - count), count)
+        time = overtaking[place]
+    latest = np.empty(len(head))
+    _reserve(starts, processors, head, time, _is_known(starts, time, one_decision), by_start, latest)
+    outlived = starts.end_time > starts.start_time + starts.estimated_time + tolerance
+    begun = np.searchsorted(np.sort(starts.start_time[outlived]), starts.start_time[head], side="left")
+    over = np.searchsorted(np.sort(starts.end_time[outlived]), time, side="left")
+    excused = begun > over
+    wrong = (starts.start_time[head] > latest + tolerance) & ~excused
+    return _first_of_each(Broken(head[wrong], latest[wrong], len(head), int(excused.sum())))
+
+
+def find_broken_reservations(starts: Starts, manner: Manner, tolerance: float) -> Broken:
+    """Find jobs that start later than conservative backfilling promised at their submission; ``latest`` is the promise.
+
+    Every job is planned at its submission, at the earliest time that leaves the plans of others as they are, as long as
+    estimated. At every completion those who wait are planned anew, one by one in order of submission, each at the
+    earliest time that leaves the plans of the others as they are.
+
+    Parameters
+    ----------
+    starts : Starts
+        In order of submission.
+    manner : Manner
+        How the policy plans.
+    tolerance : float
+        Seconds by which times may be off.
+
+    Notes
+    -----
+    From the first moment at which a job runs longer than estimated all promises are excused. Plans are at least
+    ``LEAST_PLAN`` long, or they would keep nobody away.
+    """
+    planned = starts._replace(estimated_time=np.maximum(starts.estimated_time, LEAST_PLAN))
+    promised = promised_starts(planned, manner)
+    estimated_end = starts.start_time + starts.estimated_time
+    outlived = starts.end_time > estimated_end + tolerance
+    late = starts.start_time > promised + tolerance
+    since = estimated_end[outlived].min(initial=np.inf)
+    excused = starts.start_time > since
+    wrong = np.flatnonzero(late & ~excused)
+    return Broken(wrong, promised[wrong], len(promised), int(excused.sum()))
+
+
+def _first_of_each(broken: Broken) -> Broken:
+    """Return the first broken promise of each job; those of a job stand together."""
+    first = np.diff(broken.job, prepend=-1) > 0
+    return broken._replace(job=broken.job[first], latest=broken.latest[first])
+
+
+def processors_in_use(start: FloatArray, end: FloatArray, processors: IntArray) -> tuple[FloatArray, IntArray]:
+    """Return the times of all starts and ends, and the processors in use from each until the next.
+
+    Ends come before starts at one instant; runs that end no later than they start take nothing.
+
+    Examples
+    --------
+    >>> times, used = processors_in_use(np.array([0.0, 5.0]), np.array([5.0, 7.0]), np.array([2, 3]))
+    >>> times.tolist(), used.tolist()
+    ([0.0, 5.0, 7.0], [2, 3, 0])
+    """
+    times, places = np.unique(np.concatenate([start, end]), return_inverse=True)
+    taken = np.where(end > start, processors, 0)
+    change = np.zeros(len(times), np.int64)
+    np.add.at(change, places[: len(start)], taken)
+    np.subtract.at(change, places[len(start) :], taken)
+    return times, np.cumsum(change)
+
+
+def _latest_before(time: FloatArray) -> FloatArray:
+    """Return of each job the latest time of those before it."""
+    latest = np.full(len(time), -np.inf)
+    latest[1:] = np.maximum.accumulate(time)[:-1]
+    return latest
+
+
+def _is_known(starts: Starts, times: FloatArray, one_decision: bool) -> BoolArray:
+    """Return of which times it is known what ran before the decision, since there was but one."""
+
+    def count(of: FloatArray) -> IntArray:
+        ordered = np.sort(of)
+        left, right = (np.searchsorted(ordered, times, side=side) for side in ("left", "right"))
+        return np.asarray(right - left, dtype=np.int64)
+
+    at_once = count(starts.end_time[starts.end_time <= starts.start_time])  # after these there is another decision
+    if one_decision:
+        return np.asarray(at_once == 0)
+    return np.asarray((count(starts.end_time) + count(starts.submit_time) == 1) & (at_once == 0))
+
+
+@njit(cache=True, nogil=True)
+def _reserve(starts, processors, heads, since, known, by_start, latest):  # type: ignore[no-untyped-def]
+    """Fill ``latest`` with the reservation of each head at a time; times must increase.
+
+    Keeps the jobs that started no later than that time and did not end before, in order of estimated end.
+    """
+    running = np.empty(len(by_start), np.int64)
+    expected = starts.start_time + starts.estimated_time
+    count, begun = 0, 0
+    for i in range(len(heads)):
+        head, now = heads[i], since[i]
+        kept = 0
+        for k in range(count):
+            if starts.end_time[running[k]] >= now:
+                running[kept] = running[k]
+                kept += 1
+        count = kept
+        while begun < len(by_start) and starts.start_time[by_start[begun]] <= now:
+            job = by_start[begun]
+            begun += 1
+            if starts.end_time[job] < now:
+                continue
+            place = count
+            while place > 0 and expected[running[place - 1]] > expected[job]:
+                running[place] = running[place - 1]
+                place -= 1
+            running[place] = job
+            count += 1
+        free = processors
+        for k in range(count):
+            if _counts(starts, running[k], head, now, known[i]):
+                free -= starts.processors[running[k]]
+        latest[i] = now
+        k = 0
+        while free < starts.processors[head] and k < count:
+            if _counts(starts, running[k], head, now, known[i]):
+                free += starts.processors[running[k]]
+                latest[i] = max(expected[running[k]], now)
+            k += 1
+        if free < starts.processors[head]:
+            latest[i] = np.inf  # wider than the machine
+
+
+@njit(cache=True, nogil=True)
+def _counts(starts, job, head, now, known):  # type: ignore[no-untyped-def]
+    """Whether a job runs before the decision: not if it has just ended, or overtakes the head just now."""
+    if not known:
+        return True
+    if starts.start_time[job] == now:
+        return job < head
+    return starts.end_time[job] > now

@@ -1,0 +1,273 @@
+"""The reservations of conservative backfilling, recomputed from the starts that a schedule shows.
+
+Used by ``swftools.simulator.promises``. A plan is a sorted list of times and of the changes of the processors in use
+then; it follows what the schedule shows of running jobs and has a place for each waiting one.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+WAITING, SUBMITTED, BEGUN, ENDED = range(4)
+"""Places in ``Plan.counts``: jobs waiting now, and those that were submitted, started and ended by now."""
+
+FIRST, BEHIND, IN_USE = range(3)
+"""Places in ``Plan.span``: the first change to come, the place behind the last, and the processors in use now."""
+
+
+class Starts(NamedTuple):
+    """Jobs in order of submission, each with its one run; times in s.
+
+    ``estimated_time`` is what the policy took the run time for; ``turn`` counts runs in the order in which they were
+    started, also at one instant.
+    """
+
+    submit_time: FloatArray
+    start_time: FloatArray
+    end_time: FloatArray
+    processors: IntArray
+    estimated_time: FloatArray
+    turn: IntArray
+
+
+class Manner(NamedTuple):
+    """How a policy plans: on how many processors, in which order at one instant, and what it does at completions.
+
+    ``submissions_first``: submissions come before completions, and each completion is an event of its own; otherwise
+    all completions come first, at once. ``compresses``: waiting jobs are planned anew at completions.
+    """
+
+    processors: int
+    submissions_first: bool
+    compresses: bool
+
+
+class Plan(NamedTuple):
+    """The plan, and the jobs in order of start and of end; ``planned`` is NaN before the submission, -inf if void."""
+
+    times: FloatArray
+    change: IntArray
+    span: IntArray
+    planned: FloatArray
+    waiting: IntArray
+    by_start: IntArray
+    by_end: IntArray
+    counts: IntArray
+
+
+def promised_starts(starts: Starts, manner: Manner) -> FloatArray:
+    """Return the start that each job was promised at its submission; NaN if it is wider than the machine.
+
+    Parameters
+    ----------
+    starts : Starts
+        In order of submission; no run ends before it starts.
+    manner : Manner
+        How the policy plans.
+
+    Notes
+    -----
+    Cost: at each completion, waiting jobs times changes of the plan (two for each running and waiting job).
+
+    Examples
+    --------
+    >>> one, ten = np.ones(2, np.int64), np.array([10.0, 10.0])
+    >>> starts = Starts(np.array([0.0, 1.0]), np.array([0.0, 10.0]), np.array([10.0, 20.0]), one, ten, np.arange(2))
+    >>> promised_starts(starts, Manner(1, submissions_first=False, compresses=True)).tolist()
+    [0.0, 10.0]
+    """
+    jobs = len(starts.start_time)
+    promised = np.full(jobs, np.nan)
+    if jobs:
+        plan = Plan(
+            np.empty(2 * jobs + 2),
+            np.empty(2 * jobs + 2, np.int64),
+            np.zeros(3, np.int64),
+            np.full(jobs, np.nan),
+            np.empty(jobs, np.int64),
+            np.lexsort((starts.turn, starts.start_time)),
+            np.lexsort((starts.turn, starts.end_time)),
+            np.zeros(4, np.int64),
+        )
+        _follow(starts, manner, plan, promised)
+    return promised
+
+
+@njit(cache=True, nogil=True)
+def _follow(starts, manner, plan, promised):  # type: ignore[no-untyped-def]
+    """Fill ``promised``: go through the instants of the schedule, and plan those who wait."""
+    jobs = len(promised)
+    counts = plan.counts
+    while counts[BEGUN] < jobs:
+        now = starts.start_time[plan.by_start[counts[BEGUN]]]
+        if counts[SUBMITTED] < jobs:
+            now = min(now, starts.submit_time[counts[SUBMITTED]])
+        if counts[ENDED] < jobs:
+            now = min(now, starts.end_time[plan.by_end[counts[ENDED]]])
+        _pass(plan, now)
+        new = counts[SUBMITTED]
+        if manner.submissions_first:
+            _submit(starts, manner, plan, now)
+            _end(starts, manner, plan, now)
+        else:
+            _end(starts, manner, plan, now)
+            _submit(starts, manner, plan, now)
+        promised[new : counts[SUBMITTED]] = plan.planned[new : counts[SUBMITTED]]
+        _end_at_once(starts, manner, plan, now)
+        _begin(starts, plan, now)
+
+
+@njit(cache=True, nogil=True)
+def _submit(starts, manner, plan, now):  # type: ignore[no-untyped-def]
+    """Plan the jobs that are submitted now."""
+    counts = plan.counts
+    old = counts[WAITING]
+    while counts[SUBMITTED] < len(starts.submit_time) and starts.submit_time[counts[SUBMITTED]] <= now:
+        plan.waiting[counts[WAITING]] = counts[SUBMITTED]
+        counts[WAITING] += 1
+        counts[SUBMITTED] += 1
+    _plan(starts, manner, plan, now, plan.waiting[old : counts[WAITING]])
+
+
+@njit(cache=True, nogil=True)
+def _end(starts, manner, plan, now):  # type: ignore[no-untyped-def]
+    """Take the jobs out that end now and started before; plan the waiting ones anew, after each or after all."""
+    counts = plan.counts
+    any_ended = False
+    while counts[ENDED] < len(plan.by_end):
+        job = plan.by_end[counts[ENDED]]
+        if starts.end_time[job] > now or starts.start_time[job] == now:
+            break
+        _take_out(starts, plan, now, job)
+        counts[ENDED] += 1
+        any_ended = True
+        if manner.submissions_first and manner.compresses:
+            _plan(starts, manner, plan, now, plan.waiting[: counts[WAITING]])
+    if any_ended and manner.compresses and not manner.submissions_first:
+        _plan(starts, manner, plan, now, plan.waiting[: counts[WAITING]])
+
+
+@njit(cache=True, nogil=True)
+def _end_at_once(starts, manner, plan, now):  # type: ignore[no-untyped-def]
+    """Take the jobs out that start and end now, those that the ends of others let start among them."""
+    counts = plan.counts
+    behind = counts[ENDED]
+    while behind < len(plan.by_end) and starts.end_time[plan.by_end[behind]] <= now:
+        behind += 1
+    any_ended = behind > counts[ENDED]
+    while any_ended:
+        any_ended = False
+        for k in range(counts[ENDED], behind):
+            job = plan.by_end[k]
+            if -np.inf < plan.planned[job] <= now:
+                _take_out(starts, plan, now, job)
+                plan.planned[job] = -np.inf
+                any_ended = True
+        if any_ended and manner.compresses:
+            _plan(starts, manner, plan, now, plan.waiting[: counts[WAITING]])
+    counts[ENDED] = behind
+
+
+@njit(cache=True, nogil=True)
+def _begin(starts, plan, now):  # type: ignore[no-untyped-def]
+    """Let the jobs run that start now, as planned or not; those that should have and do not have no plan any more."""
+    counts = plan.counts
+    while counts[BEGUN] < len(plan.by_start) and starts.start_time[plan.by_start[counts[BEGUN]]] <= now:
+        job = plan.by_start[counts[BEGUN]]
+        counts[BEGUN] += 1
+        if plan.planned[job] != now:
+            _take_out(starts, plan, now, job)
+            if starts.end_time[job] > now:
+                _put(plan, now, starts.processors[job], now)
+                _put(plan, now + starts.estimated_time[job], -starts.processors[job], now)
+            plan.planned[job] = now
+    kept = 0
+    for k in range(counts[WAITING]):
+        job = plan.waiting[k]
+        if starts.start_time[job] > now:
+            plan.waiting[kept] = job
+            kept += 1
+            if plan.planned[job] <= now:
+                _take_out(starts, plan, now, job)
+                plan.planned[job] = -np.inf
+    counts[WAITING] = kept
+
+
+@njit(cache=True, nogil=True)
+def _plan(starts, manner, plan, now, jobs):  # type: ignore[no-untyped-def]
+    """Plan jobs, one by one, at the earliest time that leaves the plans of others; not those whose time has come."""
+    times, change, span = plan.times, plan.change, plan.span
+    for i in range(len(jobs)):
+        job = jobs[i]
+        room = manner.processors - starts.processors[job]
+        if plan.planned[job] <= now or room < 0:
+            continue
+        _take_out(starts, plan, now, job)
+        in_use, place, behind = span[IN_USE], span[FIRST], span[BEHIND]
+        begin = now if in_use <= room else np.inf
+        until = begin + starts.estimated_time[job]
+        while place < behind and times[place] < until:
+            in_use += change[place]
+            if in_use > room:
+                begin = until = np.inf
+            elif begin == np.inf:
+                begin = times[place]
+                until = begin + starts.estimated_time[job]
+            place += 1
+        plan.planned[job] = begin
+        if begin < np.inf:
+            _put(plan, begin, starts.processors[job], now)
+            _put(plan, begin + starts.estimated_time[job], -starts.processors[job], now)
+
+
+@njit(cache=True, nogil=True)
+def _take_out(starts, plan, now, job):  # type: ignore[no-untyped-def]
+    """Remove what is left of a job's place in the plan, be it waiting or running."""
+    if -np.inf < plan.planned[job] < np.inf:
+        _put(plan, plan.planned[job], -starts.processors[job], now)
+        _put(plan, plan.planned[job] + starts.estimated_time[job], starts.processors[job], now)
+
+
+@njit(cache=True, nogil=True)
+def _put(plan, time, processors, now):  # type: ignore[no-untyped-def]
+    """Change the processors in use from a time on."""
+    times, change, span = plan.times, plan.change, plan.span
+    if time <= now:
+        span[IN_USE] += processors
+        return
+    place = span[FIRST] + np.searchsorted(times[span[FIRST] : span[BEHIND]], time)
+    behind = span[BEHIND]
+    if place < behind and times[place] == time:
+        change[place] += processors
+        if change[place] == 0:
+            span[BEHIND] -= 1
+            for k in range(place, behind - 1):
+                times[k], change[k] = times[k + 1], change[k + 1]
+        return
+    if behind == len(times):  # there is room in front: a job has two changes at most
+        shift = span[FIRST]
+        for k in range(shift, behind):
+            times[k - shift], change[k - shift] = times[k], change[k]
+        span[FIRST] = 0
+        behind -= shift
+        place -= shift
+    for k in range(behind, place, -1):
+        times[k], change[k] = times[k - 1], change[k - 1]
+    times[place], change[place] = time, processors
+    span[BEHIND] = behind + 1
+
+
+@njit(cache=True, nogil=True)
+def _pass(plan, now):  # type: ignore[no-untyped-def]
+    """Take the changes up to now out of the list."""
+    span = plan.span
+    while span[FIRST] < span[BEHIND] and plan.times[span[FIRST]] <= now:
+        span[IN_USE] += plan.change[span[FIRST]]
+        span[FIRST] += 1

@@ -1,0 +1,41 @@
+"""Schedule: what a simulation returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """When each job of a trace started and ended under a policy.
+
+    Parameters
+    ----------
+    jobs : pandas.DataFrame
+        One row a job, in the order of the trace: table ``schedule`` of the column dictionary, what the simulation says
+        and beside it the trace's other columns.
+    segments : pandas.DataFrame
+        One row a run, by start: table ``segments``. Preempted jobs have several, others one.
+    excluded : pandas.DataFrame
+        Jobs of the trace that could not be simulated, with the reason: table ``excluded``.
+    processors : int
+        Of the machine.
+    policy : str
+        Name of the policy.
+    options : mapping
+        Every option and parameter of the run, as it was.
+    """
+
+    jobs: pd.DataFrame
+    segments: pd.DataFrame
+    excluded: pd.DataFrame
+    processors: int
+    policy: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.jobs)

@@ -1,0 +1,205 @@
+"""Schedules from elsewhere: a table of starts, and the trace that it is of, as a Schedule.
+
+So the result of any simulator, or a published table, is checked and measured like one of ours.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from swftools.errors import ParameterError, UnreadableLogError
+from swftools.keyed_random import count_occurrences
+from swftools.simulator.schedule import Schedule
+from swftools.trace import Trace
+
+FloatArray = npt.NDArray[np.float64]
+
+OVERRUN = ("extend", "kill", "run-on")
+
+NAMES = {
+    "job_number": ("job_number", "job_id"),
+    "job_occurrence": ("job_occurrence",),
+    "start_time": ("start_time", "start"),
+    "end_time": ("end_time", "end"),
+    "run_time": ("run_time",),
+    "allocated_processors": ("allocated_processors", "processors"),
+    "requested_time": ("requested_time",),
+    "estimated_time": ("estimated_time",),
+}
+"""The columns that are read of a table, each by the first of its names that is there."""
+
+
+def read_schedule(path: str | Path) -> pd.DataFrame:
+    """Read a table of starts.
+
+    Parameters
+    ----------
+    path : str or Path
+        Parquet where the name ends in ``.parquet``, else CSV with a line of headings, compressed or not (.gz, .xz ...).
+
+    Returns
+    -------
+    pandas.DataFrame
+        As it is in the file.
+
+    Raises
+    ------
+    UnreadableLogError
+        The file is not there, or not of that kind.
+    """
+    try:
+        return pd.read_parquet(path) if Path(path).suffix == ".parquet" else pd.read_csv(path)
+    except (OSError, ValueError, EOFError) as error:
+        raise UnreadableLogError(f"{path}: not a schedule as CSV or Parquet: {error}") from error
+
+
+def schedule_from_table(
+    table: pd.DataFrame,
+    trace: Trace,
+    processors: int | None = None,
+    *,
+    policy: str = "",
+    semantics: str | None = None,
+    overrun: str = "extend",
+    least_run_time: float = 0.0,
+) -> Schedule:
+    """Return a table of starts as a Schedule.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        One row a job: ``job_number`` (or job_id) and ``start_time`` (or start), s from the start of the log. If there:
+        ``job_occurrence`` (else jobs of one number are taken in the order of their rows), ``end_time`` (or end),
+        ``run_time``, ``allocated_processors`` (or processors), ``requested_time`` and ``estimated_time``.
+    trace : Trace
+        What was simulated: submissions, and what the table does not say.
+    processors : int, optional
+        Of the machine; the trace's own by default.
+    policy, semantics : str, optional
+        What made the schedule, where known.
+    overrun : {"extend", "kill", "run-on"}
+        Of jobs that ran longer than requested: the request was raised, the run was cut, or both were left.
+    least_run_time : float
+        Shorter runs of the trace were as long as this, s.
+
+    Returns
+    -------
+    Schedule
+        Jobs in the order of the trace. A requested time that is missing (or 0) is the run time. Jobs that are not in
+        the table are excluded if they cannot be simulated: no submission, width or run time, or wider than the machine.
+
+    Raises
+    ------
+    ParameterError
+        A column is missing or no numbers, a job is unknown, repeated or has no run time, or an option is none of those.
+
+    Examples
+    --------
+    >>> trace = Trace.from_columns(machine_processors=4, job_number=[1, 2], submit_time=[0, 5], run_time=[10, 7],
+    ...                            requested_processors=[3, 2])
+    >>> table = pd.DataFrame({"job_id": [2, 1], "start": [10, 0]})
+    >>> schedule_from_table(table, trace).jobs["end_time"].tolist()
+    [10.0, 17.0]
+    """
+    if overrun not in OVERRUN:
+        raise ParameterError(f"overrun={overrun!r} is not one of {', '.join(OVERRUN)}")
+    size = processors if processors is not None else trace.processors
+    if size is None:
+        raise ParameterError("the trace does not say how many processors the machine has; pass processors=")
+    columns = _columns(table)
+    rows = _rows(columns, trace)
+    order = np.argsort(rows, kind="stable")
+    rows, columns = rows[order], columns.iloc[order].reset_index(drop=True)
+    arrays = trace.arrays
+    run = np.maximum(arrays.run_time[rows], least_run_time)
+    request = np.where(arrays.requested_time[rows] > 0, arrays.requested_time[rows], run)
+    run = np.minimum(run, request) if overrun == "kill" else run
+    run = columns.get("run_time", pd.Series(run)).to_numpy()
+    start = columns["start_time"].to_numpy()
+    end = columns.get("end_time", pd.Series(start + run)).to_numpy()
+    run = np.where(np.isnan(run), end - start, run)
+    if (unknown := np.isnan(end) & ~np.isnan(start)).any():
+        number = int(columns["job_number"].to_numpy()[unknown][0])
+        raise ParameterError(f"job {number} has no run time in the trace: give end_time, or leave the job out")
+    request = np.where(np.isnan(request), run, request)
+    request = np.maximum(request, run) if overrun == "extend" else request
+    request = columns.get("requested_time", pd.Series(request)).to_numpy()
+    width = columns.get("allocated_processors", pd.Series(arrays.width[rows])).to_numpy(dtype=np.float64)
+    occurrence = count_occurrences(trace.jobs)
+    jobs = pd.DataFrame(
+        {
+            "job_number": trace.jobs["job_number"].array[rows],
+            "job_occurrence": occurrence[rows],
+            "submit_time": arrays.submit_time[rows],
+            "start_time": start,
+            "end_time": end,
+            "wait_time": start - arrays.submit_time[rows],
+            "run_time": run,
+            "allocated_processors": width,
+            "requested_time": request,
+            "estimated_time": columns.get("estimated_time", pd.Series(request)).to_numpy(),
+            "preemptions": np.zeros(len(rows), np.int64),
+        }
+    )
+    by_start = np.argsort(start, kind="stable")
+    segments = jobs[["job_number", "job_occurrence", "start_time", "end_time", "allocated_processors"]].iloc[by_start]
+    segments = segments.reset_index(drop=True).assign(is_preempted=False)
+    reasons = {
+        "no submit_time": np.isnan(arrays.submit_time),
+        "no processors, neither allocated nor requested": arrays.width < 1,
+        f"wider than the machine of {size} processors": arrays.width > size,
+        "no run_time": np.isnan(arrays.run_time),
+    }
+    reason = np.select(list(reasons.values()), list(reasons), default="")
+    reason[rows] = ""
+    out = np.flatnonzero(reason != "")
+    excluded = pd.DataFrame(
+        {"job_number": trace.jobs["job_number"].array[out], "job_occurrence": occurrence[out], "reason": reason[out]}
+    )
+    options = {"overrun": overrun, "cancelled": "drop", "least_run_time": least_run_time, "semantics": semantics}
+    return Schedule(jobs, segments, excluded, size, policy, options)
+
+
+def _columns(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the known columns of a table under our names, as floats."""
+    found: dict[str, Any] = {}
+    for name, names in NAMES.items():
+        for given in names:
+            if given in table and name not in found:
+                try:
+                    found[name] = pd.to_numeric(table[given]).to_numpy(dtype=np.float64, na_value=np.nan)
+                except (TypeError, ValueError) as error:
+                    raise ParameterError(f"column {given!r} of the schedule: not numbers: {error}") from error
+    for name in ("job_number", "start_time"):
+        if name not in found:
+            known = " or ".join(NAMES[name])
+            raise ParameterError(f"the schedule has no column {known}; its columns are {', '.join(map(str, table))}")
+    return pd.DataFrame(found)
+
+
+def _rows(columns: pd.DataFrame, trace: Trace) -> npt.NDArray[np.int64]:
+    """Return the trace's row of each job of a table."""
+    number = columns["job_number"].fillna(-1)
+    occurrence = columns["job_occurrence"] if "job_occurrence" in columns else number.groupby(number).cumcount()
+    asked = pd.DataFrame({"number": number.to_numpy(), "occurrence": occurrence.to_numpy(dtype=np.float64)})
+    known = pd.DataFrame(
+        {
+            "number": trace.arrays.job_number.astype(np.float64),
+            "occurrence": count_occurrences(trace.jobs).astype(np.float64),
+            "row": np.arange(len(trace)),
+        }
+    ).drop_duplicates(["number", "occurrence"])
+    rows = asked.merge(known, how="left", on=["number", "occurrence"])["row"]
+    if len(wrong := np.flatnonzero(rows.isna())):
+        job = asked["number"].iloc[wrong[0]]
+        what = "is repeated" if (trace.arrays.job_number == job).any() else "is not in the trace"
+        raise ParameterError(f"job {job:.10g} of the schedule {what} ({len(wrong)} such rows); give each job one row")
+    if rows.duplicated().any():
+        job = asked["number"][rows.duplicated().to_numpy()].iloc[0]
+        raise ParameterError(f"job {job:.10g} of the schedule is repeated; give each job one row")
+    return rows.to_numpy(dtype=np.int64)

@@ -1,0 +1,290 @@
+"""Is a schedule possible, and does it keep what its policy promises? Independent of the engine that made it.
+
+The rules of ``RULES`` hold for every schedule; what a policy promises beside them is in ``PROMISES``, and recomputed by
+``swftools.simulator.promises``. Schedules of other simulators are checked as well, from a table of starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from swftools.errors import ParameterError
+from swftools.simulator.promises import (
+    Broken,
+    find_broken_reservations,
+    find_delayed_heads,
+    find_idle_heads,
+    find_out_of_order,
+)
+from swftools.simulator.reservations import Manner, Starts
+from swftools.simulator.schedule import Schedule
+from swftools.simulator.schedule_tables import read_schedule, schedule_from_table
+from swftools.simulator.validation_rules import (
+    RULES,
+    Finding,
+    Jobs,
+    Runs,
+    check_capacity,
+    check_columns,
+    check_once,
+    check_runs,
+    check_trace,
+    read_runs,
+    require_columns,
+)
+from swftools.trace import Trace
+
+IntArray = npt.NDArray[np.int64]
+
+_HEAD = ("head-reservation", "backfilling", "no-idle-head")
+
+PROMISES = {
+    "fcfs": ("order", "no-idle-head"),
+    "easy": _HEAD,
+    "sjf-backfill": _HEAD,
+    "conservative": ("reservation",),
+    "conservative-fixed": ("reservation",),
+    "conservative-replanned": ("reservation",),
+}
+"""What policies promise, by name; the last one only with exact estimates."""
+
+EXAMPLES = 5
+"""Violations of a rule that a report shows, the first ones by time; it counts the others."""
+
+_WORDS = {
+    "order": "one that was submitted earlier starts at {:.10g} s",
+    "no-idle-head": "it is the first waiting job, and fits, from {:.10g} s on",
+    "head-reservation": "as the first waiting job it was to start at {:.10g} s at the latest",
+    "backfilling": "it was to start at {:.10g} s at the latest when, as the first waiting job, it was overtaken",
+    "reservation": "at its submission it was promised {:.10g} s at the latest",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class ValidationReport:
+    """What is wrong with a schedule; prints as a few lines.
+
+    Parameters
+    ----------
+    violations : pandas.DataFrame
+        The first ``EXAMPLES`` of each rule by time: rule, time (s; NaN where there is none), job_number,
+        job_occurrence, message, and count: how often the rule is broken in all.
+    checked : tuple of str
+        Rules and promises that were checked.
+    notes : tuple of str
+        What was not checked, and why; how many promises were made.
+    jobs, processors : int
+        Of the schedule.
+    policy : str
+        Whose promises were checked; empty if not known.
+    """
+
+    violations: pd.DataFrame
+    checked: tuple[str, ...]
+    notes: tuple[str, ...]
+    jobs: int
+    processors: int
+    policy: str
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return self.violations.empty
+
+    def __str__(self) -> str:
+        name = f"schedule of {self.policy}" if self.policy else "schedule"
+        broken = self.violations.drop_duplicates("rule")
+        verdict = "valid" if self.ok else f"NOT VALID, {len(broken)} of {len(self.checked)} rules broken"
+        lines = [f"{name}, {self.jobs:,} jobs on {self.processors:,} processors: {verdict}"]
+        for rule, count, message in zip(broken["rule"], broken["count"], broken["message"], strict=True):
+            lines.append(f"  {rule} ({count:,} {'time' if count == 1 else 'times'}), first: {message}")
+        return "\n".join([*lines, f"  checked: {', '.join(self.checked)}", *(f"  {note}" for note in self.notes)])
+
+
+def validate(
+    schedule: Schedule | pd.DataFrame | str | Path,
+    *,
+    trace: Trace | None = None,
+    processors: int | None = None,
+    policy: str | None = None,
+    semantics: str | None = None,
+    overrun: str = "extend",
+    least_run_time: float = 0.0,
+    tolerance: float = 1e-6,
+) -> ValidationReport:
+    """Check a schedule against the rules that hold for all, and against what its policy promises.
+
+    Parameters
+    ----------
+    schedule : Schedule, pandas.DataFrame, str or Path
+        A schedule, or a table of starts from elsewhere, or its file; see ``schedule_from_table`` for the columns.
+    trace : Trace, optional
+        What was simulated; needed with a table. The schedule is then held against it, too.
+    processors : int, optional
+        Of the machine; by default the schedule's, with a table the trace's.
+    policy : str, optional
+        Whose promises to check (``PROMISES``); by default the schedule's policy.
+    semantics : str, optional
+        How events of one instant are ordered: instant, pyss or cqsim. By default the schedule's; not known of a table.
+    overrun : {"extend", "kill", "run-on"}
+        With a table: of jobs that ran longer than requested the request was raised, the run was cut, or both were left.
+    least_run_time : float
+        With a table: shorter runs of the trace were as long as this, s.
+    tolerance : float
+        Seconds by which times may be off.
+
+    Returns
+    -------
+    ValidationReport
+        Of a schedule with missing, infinite or negative values, the rest is checked without the jobs that have them.
+
+    Raises
+    ------
+    ParameterError
+        A table comes without trace, a column is missing, or a job of a table is unknown or repeated.
+    UnreadableLogError
+        The file cannot be read.
+
+    Notes
+    -----
+    See ``docs/validation.md`` for each rule and promise. Cost: n log n in runs; the promise of conservative: at each
+    completion, waiting jobs times planned and running ones.
+
+    Examples
+    --------
+    >>> trace = Trace.from_columns(machine_processors=4, job_number=[1, 2], submit_time=[0, 5], run_time=[10, 7],
+    ...                            requested_processors=[3, 2])
+    >>> print(validate(pd.DataFrame({"job_number": [1, 2], "start_time": [0, 5]}), trace=trace))
+    schedule, 2 jobs on 4 processors: NOT VALID, 1 of 9 rules broken
+      capacity (1 time), first: 5 of 4 processors in use from 5 s on, by jobs 1, 2
+      checked: values, once, submission, run-time, overlap, width, capacity, columns, trace
+      promises not checked: the policy is not known
+    """
+    if isinstance(schedule, Schedule):
+        given = schedule
+    else:
+        if trace is None:
+            raise ParameterError("a table of starts is checked against its trace; pass trace=")
+        table = schedule if isinstance(schedule, pd.DataFrame) else read_schedule(schedule)
+        given = schedule_from_table(
+            table, trace, processors, semantics=semantics, overrun=overrun, least_run_time=least_run_time
+        )
+    require_columns(given)
+    size = given.processors if processors is None else processors
+    name = given.policy if policy is None else policy
+    jobs, runs, findings = read_runs(given)
+    findings += [
+        *check_once(given, jobs, runs),
+        *check_runs(jobs, runs, size, tolerance),
+        *check_capacity(jobs, runs, size, tolerance),
+        *check_columns(given, jobs, runs, tolerance),
+    ]
+    checked, notes = list(RULES)[:-1], []
+    if trace is None:
+        notes.append("not checked against a trace: none is given")
+    else:
+        checked.append("trace")
+        findings += check_trace(given, jobs, trace, tolerance)
+    if {finding.rule for finding in findings if len(finding.places)} & {"values", "once", "run-time"}:
+        notes.append("promises not checked: the rules above are broken")
+    else:
+        order = given.options.get("semantics") if semantics is None else semantics
+        promised, remarks, broken = _check_promises(jobs, runs, size, name, order, tolerance)
+        checked, notes, findings = [*checked, *promised], [*notes, *remarks], [*findings, *broken]
+    return ValidationReport(_violations(findings), tuple(checked), tuple(notes), len(jobs.number), size, name)
+
+
+def _check_promises(
+    jobs: Jobs, runs: Runs, processors: int, policy: str, semantics: str | None, tolerance: float
+) -> tuple[list[str], list[str], list[Finding]]:
+    """Return the promises that were checked, remarks, and what is broken."""
+    if policy not in PROMISES:
+        known = f"none is known of policy {policy!r}" if policy else "the policy is not known"
+        return [], [f"promises not checked: {known}"], []
+    if runs.preempted.any():
+        return [], ["promises not checked: jobs were preempted"], []
+    order = np.lexsort((jobs.occurrence, jobs.number, jobs.submit))
+    turn = np.empty(len(order), np.int64)
+    turn[runs.job] = np.arange(len(order))
+    starts = Starts(
+        jobs.submit[order],
+        jobs.start[order],
+        jobs.end[order],
+        jobs.processors[order],
+        jobs.estimated[order],
+        turn[order],
+    )
+    exact = bool((starts.end_time >= starts.start_time + starts.estimated_time - tolerance).all())
+    if policy == "conservative-replanned" and not exact:
+        return [], [f"promises not checked: {policy} keeps reservations only with exact estimates"], []
+    if policy.startswith("conservative") and not exact and semantics is None:
+        return [], [f"promises not checked: those of {policy} depend on the semantics; pass semantics="], []
+    checks = _checks(starts, processors, policy, semantics, tolerance)
+    notes, findings = [], []
+    for promise in PROMISES[policy]:
+        broken = checks[promise]()
+        excused = f", {broken.excused:,} excused: a job outlived its estimate" if broken.excused else ""
+        notes.append(f"{promise}: {broken.made:,} promises{excused}")
+        findings.append(_told(promise, broken, order, jobs))
+    return list(PROMISES[policy]), notes, findings
+
+
+def _checks(
+    starts: Starts, processors: int, policy: str, semantics: str | None, tolerance: float
+) -> dict[str, Callable[[], Broken]]:
+    """Return how each promise is checked."""
+    heads = partial(find_delayed_heads, starts, processors, tolerance, one_decision=semantics == "instant")
+    manner = Manner(processors, semantics == "pyss", policy != "conservative-fixed")
+    return {
+        "order": partial(find_out_of_order, starts, tolerance),
+        "no-idle-head": partial(find_idle_heads, starts, processors, tolerance),
+        "head-reservation": partial(heads, at_every_start=False),
+        "backfilling": partial(heads, at_every_start=True),
+        "reservation": partial(find_broken_reservations, starts, manner, tolerance),
+    }
+
+
+def _told(promise: str, broken: Broken, order: IntArray, jobs: Jobs) -> Finding:
+    """Return broken promises as a finding."""
+    job = order[broken.job]
+    latest = np.full(len(jobs.number), np.nan)
+    latest[job] = broken.latest
+
+    def say(i: int) -> str:
+        return f"job {jobs.number[i]} starts at {jobs.start[i]:.10g} s; {_WORDS[promise].format(latest[i])}"
+
+    return Finding(promise, job, jobs.start if promise == "order" else latest, jobs.number, jobs.occurrence, say)
+
+
+def _violations(findings: list[Finding]) -> pd.DataFrame:
+    """Return the table of violations."""
+    rows = []
+    findings = [finding for finding in findings if len(finding.places)]
+    for rule in dict.fromkeys(finding.rule for finding in findings):
+        own = [finding for finding in findings if finding.rule == rule]
+        count = sum(len(finding.places) for finding in own)
+        first = []
+        for finding in own:
+            order = finding.places[np.argsort(finding.time[finding.places], kind="stable")[:EXAMPLES]]
+            first += [(finding.time[i], finding.number[i], finding.occurrence[i], finding.say(i)) for i in order]
+        first.sort(key=lambda row: (np.isnan(row[0]), row[0]))
+        rows += [(rule, *row, count) for row in first[:EXAMPLES]]
+    types = {
+        "rule": "str",
+        "time": "float64",
+        "job_number": "Int64",
+        "job_occurrence": "Int64",
+        "message": "str",
+        "count": "int64",
+    }
+    table = pd.DataFrame(rows, columns=list(types)).astype(types)
+    for name in ("job_number", "job_occurrence"):
+        table[name] = table[name].mask(table[name] < 0)
+    return table

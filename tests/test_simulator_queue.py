@@ -1,0 +1,177 @@
+"""The parts of the simulator: the index over waiting jobs, the heap of events and the profile, against lists."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swftools.simulator import event_queue, profile, waiting_queue
+from swftools.simulator.waiting_queue import ANY, NOBODY, empty_queue, next_fitting, put
+
+small = st.integers(0, 6)
+times = st.integers(0, 5).map(float) | st.sampled_from([0.5, 1e9])
+
+# The index over waiting jobs
+
+
+def naive_next(waiting: dict[int, tuple[int, float]], first: int, processors: float, time: float, spare: float) -> int:
+    """Return the next waiting job that fits, looking at all of them."""
+    for job in sorted(waiting):
+        width, asked = waiting[job]
+        if job >= first and width <= processors and (asked <= time or width <= spare):
+            return job
+    return NOBODY
+
+
+def compiled_or_not(function: Any) -> list[Any]:
+    """Return a compiled function and its source."""
+    return [function, function.py_func]
+
+
+@pytest.mark.parametrize("search", compiled_or_not(next_fitting), ids=["compiled", "interpreted"])
+@given(data=st.data(), jobs=st.integers(1, 9))
+def test_next_fitting_is_that_of_a_list(search: Any, data: st.DataObject, jobs: int) -> None:
+    """Jobs come and go; after each change every question has the answer of a plain search."""
+    queue = empty_queue(jobs)
+    waiting: dict[int, tuple[int, float]] = {}
+    for job, width, asked, leaves in data.draw(
+        st.lists(st.tuples(st.integers(0, jobs - 1), st.integers(1, 6), times, st.booleans()), max_size=12)
+    ):
+        if leaves:
+            put(queue, job, np.inf, np.inf)
+            waiting.pop(job, None)
+        else:
+            put(queue, job, float(width), asked)
+            waiting[job] = (width, asked)
+        question = data.draw(st.tuples(st.integers(0, jobs), small, times | st.just(-1.0), st.integers(-2, 6)))
+        assert naive_next(waiting, *question) == search(queue, *question)
+        assert naive_next(waiting, 0, ANY, ANY, ANY) == search(queue, 0, ANY, ANY, ANY)
+
+
+@pytest.mark.parametrize("jobs", [0, 1, 2, 3, 8, 9])
+def test_empty_queue(jobs: int) -> None:
+    """Nobody waits, whatever the number of jobs, and nobody stands behind the last one."""
+    queue = empty_queue(jobs)
+    assert NOBODY == next_fitting(queue, 0, ANY, ANY, ANY)
+    assert NOBODY == next_fitting(queue, jobs + 9, ANY, ANY, ANY)
+    if jobs:
+        put(queue, jobs - 1, 1.0, 0.0)
+        assert jobs - 1 == next_fitting(queue, 0, 1, 0.0, 0)
+        assert NOBODY == next_fitting(queue, jobs, ANY, ANY, ANY)
+
+
+@given(st.lists(st.tuples(st.integers(0, 7), st.integers(1, 6), times), max_size=20))
+def test_the_index_is_the_least_below(changes: list[tuple[int, int, float]]) -> None:
+    """Every node has the least processors and the least time of its two children; compiled as interpreted."""
+    queue, other = empty_queue(8), empty_queue(8)
+    for job, width, asked in changes:
+        put(queue, job, float(width), asked)
+        waiting_queue.put.py_func(other, job, float(width), asked)
+    for values, plain in zip(queue, other, strict=True):
+        assert values.tolist() == plain.tolist()
+        assert all(values[node] == min(values[2 * node], values[2 * node + 1]) for node in range(1, 8))
+
+
+# The heap of events
+
+
+@pytest.mark.parametrize("interpreted", [False, True])
+@given(st.lists(st.none() | st.tuples(times, st.integers(0, 9)), max_size=30))
+def test_events_come_out_in_order(interpreted: bool, steps: list[tuple[float, int] | None]) -> None:
+    """By time, and of equal times by number: what a sorted list gives. None takes the first out."""
+    push, pop = event_queue.push, event_queue.pop
+    if interpreted:
+        push, pop = push.py_func, pop.py_func
+    moments, events = np.empty(30), np.empty(30, np.int64)
+    expected: list[tuple[float, int]] = []
+    for step in steps:
+        if step:
+            push(moments, events, len(expected), *step)
+            expected.append(step)
+        elif expected:
+            first = min(expected)
+            assert first == (moments[0], pop(moments, events, len(expected)))
+            expected.remove(first)
+    while expected:
+        first = min(expected)
+        assert first == (moments[0], pop(moments, events, len(expected)))
+        expected.remove(first)
+
+
+# The profile
+
+MACHINE = 6
+intervals = st.tuples(st.integers(0, 12).map(float), st.integers(1, 9).map(float), st.integers(1, 3))
+
+
+class NaiveProfile:
+    """The intervals themselves, and sums over all of them."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.taken: list[tuple[float, float, int]] = []
+
+    def free(self, time: float) -> int:
+        """Return the processors that are free at a time."""
+        return MACHINE - sum(width for begin, end, width in self.taken if begin <= time < end)
+
+    def least(self, begin: float, end: float) -> int:
+        """Return the fewest that are free from one time until another."""
+        inside = [start for start, _, _ in self.taken if begin < start < end]
+        return min(self.free(time) for time in [begin, *inside])
+
+    def earliest(self, width: int, duration: float) -> float:
+        """Return the first time from which so many are free for so long."""
+        moments = sorted({self.now, *(end for _, end, _ in self.taken if end > self.now)})
+        return next(time for time in moments if self.least(time, time + duration) >= width)
+
+
+@pytest.mark.parametrize("interpreted", [False, True])
+@given(
+    steps=st.lists(st.tuples(st.sampled_from(["place", "take", "give", "pass"]), intervals), max_size=14),
+    question=st.tuples(st.integers(1, MACHINE), st.integers(0, 8).map(float)),
+)
+def test_profile_is_that_of_intervals(
+    interpreted: bool, steps: list[tuple[str, tuple[float, float, int]]], question: tuple[int, float]
+) -> None:
+    """Taking, giving back, placing at the earliest time and letting time pass; steps stay few and rise."""
+    kernels = [profile.clear, profile.forget_past, profile.add, profile.earliest, profile.least]
+    clear, forget_past, add, earliest, least = [k.py_func if interpreted else k for k in kernels]
+    moments, levels = np.empty(64), np.empty(64, np.int64)
+    count, naive = clear(moments, levels, 0.0, MACHINE), NaiveProfile()
+    for what, (begin, duration, width) in steps:
+        if what == "pass":
+            naive.now = max(naive.now, begin)
+            count = forget_past(moments, levels, count, naive.now)
+        elif what == "give" and naive.taken:
+            start, end, held = naive.taken.pop()
+            count = add(moments, levels, count, max(start, naive.now), end, held)
+        elif what == "place" or naive.least(max(begin, naive.now), begin + duration) >= width:
+            start = naive.earliest(width, duration) if what == "place" else max(begin, naive.now)
+            assert what != "place" or start == earliest(moments, levels, count, width, duration)
+            naive.taken.append((start, start + duration, width))
+            count = add(moments, levels, count, start, start + duration, -width)
+        assert naive.earliest(*question) == earliest(moments, levels, count, *question)
+        end = naive.now + question[1] + 1
+        assert naive.least(naive.now, end) == least(moments, levels, count, end)
+        steps_now = moments[:count].tolist()
+        assert naive.now == steps_now[0]
+        assert steps_now == sorted(set(steps_now))
+        assert [naive.free(time) for time in steps_now] == levels[:count].tolist()
+        assert MACHINE == levels[count - 1]
+        assert count <= 2 * len(naive.taken) + 1
+
+
+def test_profile_of_no_time_and_of_no_end() -> None:
+    """An interval that is empty, or over before it begins, changes nothing; one without end holds for ever."""
+    moments, levels = np.empty(8), np.empty(8, np.int64)
+    count = profile.clear(moments, levels, 5.0, 4)
+    assert 1 == profile.add(moments, levels, count, 6.0, 6.0, -3)
+    assert 1 == profile.add(moments, levels, count, 6.0, 5.5, -3)
+    count = profile.add(moments, levels, count, 7.0, math.inf, -3)
+    assert [(5.0, 4), (7.0, 1)] == list(zip(moments[:count].tolist(), levels[:count].tolist(), strict=True))
