@@ -4,6 +4,7 @@ from pipelines.acquire import AcquireLog
 from pipelines.augmentations import AddArrivals, AddCheckpoints, AddEstimates, AddSpeedup, AddUtility
 from pipelines.build import BuildAugmentedTrace
 from pipelines.config import apply_defaults
+from pipelines.simulation import ComparePolicies, SimulatePolicy
 from pipelines.traces import CleanTrace, GenerateTrace, ParseLog
 
 apply_defaults()
@@ -17,6 +18,8 @@ __all__ = [
     "AddUtility",
     "BuildAugmentedTrace",
     "CleanTrace",
+    "ComparePolicies",
     "GenerateTrace",
     "ParseLog",
+    "SimulatePolicy",
 ]

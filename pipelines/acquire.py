@@ -82,6 +82,11 @@ class LogTask(luigi.Task):
         """Hash of the log's text, or ``MISSING_INPUT``."""
         return self.found.sha256 or MISSING_INPUT
 
+    @property
+    def subject(self) -> str:
+        """What the task is about, for messages."""
+        return str(self.log)
+
     def directory(self, stage: str, key: str) -> DirectoryTarget:
         """Return the target of a stage's output."""
         return DirectoryTarget(work_root(self.data_root) / stage / key)
@@ -89,7 +94,7 @@ class LogTask(luigi.Task):
 
 @LogTask.event_handler(luigi.Event.PROCESSING_TIME)
 def _say_done(task: LogTask, seconds: float) -> None:
-    progress.info("%s %s: %.1f s", task.get_task_family(), task.log, seconds)
+    progress.info("%s %s: %.1f s", task.get_task_family(), task.subject, seconds)
 
 
 class AcquireLog(LogTask):

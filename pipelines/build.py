@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import platform
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from importlib.metadata import version as installed_version
 from pathlib import Path
@@ -17,6 +17,7 @@ import pyarrow as pa
 import pipelines.augmentations  # noqa: F401 (defines them)
 from pipelines.augmentation import AUGMENTATIONS, Augmentation, ParametersParameter, find_augmentation
 from pipelines.keys import MISSING_INPUT, content_key
+from pipelines.logs import Log
 from pipelines.names import check_name
 from pipelines.store import DataRoot
 from pipelines.targets import VersionTarget
@@ -77,7 +78,7 @@ class BuildAugmentedTrace(RulesTask):
     @property
     def augmentations(self) -> list[Augmentation]:
         """The tasks of the augmentations asked for."""
-        return [self.clone(AUGMENTATIONS[name]) for name in self.augment.split(",") if name]
+        return augmentations_of(self, self.augment)
 
     @property
     def version(self) -> str:
@@ -86,7 +87,7 @@ class BuildAugmentedTrace(RulesTask):
             "trace": self.clone(CleanTrace).key,
             "augmentations": {task.name: task.key for task in self.augmentations},
             "schema_version": SCHEMA_VERSION,
-            "card": self._card(),
+            "card": card_of(self.found),
         }
         return content_key("build", self.code_version, inputs)
 
@@ -114,8 +115,7 @@ class BuildAugmentedTrace(RulesTask):
             columns = read_table(task.table_path(task.name), task.name)
             tables["jobs"] = _with_columns(tables["jobs"], columns, task.name)
             tables |= {name: read_table(task.table_path(name), name) for name in task.other_tables}
-        trace = cleaned.load()
-        trace = trace.with_jobs(to_pandas(tables["jobs"], "jobs"))
+        trace = cleaned.load().with_jobs(to_pandas(tables["jobs"], "jobs"))
         target = self.output()
         with tempfile.TemporaryDirectory() as folder:
             files: dict[str, Callable[[Path], None]] = {f"{self.data_set_name}.swf.gz": partial(write_swf, trace)}
@@ -131,7 +131,7 @@ class BuildAugmentedTrace(RulesTask):
         cleaned = self.clone(CleanTrace)
         stages = [cleaned.requires(), cleaned, *self.augmentations, self]
         return {
-            **self._card(),
+            **card_of(self.found),
             "log": {"key": self.log_key, **trace.provenance},
             "header": trace.header.to_lines(),
             "machine_processors": trace.processors,
@@ -142,27 +142,42 @@ class BuildAugmentedTrace(RulesTask):
             },
             "seed": self.seed,
             "code_versions": {stage.get_task_family(): stage.code_version for stage in stages},
-            "software": {
-                "swftools": __version__,
-                "python": platform.python_version(),
-                **{name: installed_version(name) for name in _SOFTWARE},
-            },
+            "software": software(),
         }
 
-    def _card(self) -> dict[str, Any]:
-        """Return what the log's card says to every user of the data."""
-        card = self.found.card
-        if card is None:
-            is_model = self.found.model is not None
-            return {"licence": "none needed: generated" if is_model else "none stated: the log has no card"}
-        return {
-            "title": card.title,
-            "licence": card.licence,
-            "acknowledgement": card.acknowledgement,
-            "citation": card.citation,
-            "source_url": card.url,
-            "anomalies": list(card.anomalies),
-        }
+
+def augmentations_of(task: RulesTask, names: str) -> list[Augmentation]:
+    """Return the tasks of augmentations, with the parameters of another task."""
+    return [task.clone(AUGMENTATIONS[name]) for name in names.split(",") if name]
+
+
+def augmented(cleaned: CleanTrace, augmentations: Iterable[Augmentation]) -> Trace:
+    """Return a cleaned trace with the columns of augmentations."""
+    trace = cleaned.load()
+    jobs = read_table(cleaned.output().path / "jobs.parquet", "jobs")
+    for task in augmentations:
+        jobs = _with_columns(jobs, read_table(task.table_path(task.name), task.name), task.name)
+    return trace.with_jobs(to_pandas(jobs, "jobs"))
+
+
+def card_of(log: Log) -> dict[str, Any]:
+    """Return what a log's card says to every user of the data."""
+    if log.card is None:
+        return {"licence": "none needed: generated" if log.model else "none stated: the log has no card"}
+    return {
+        "title": log.card.title,
+        "licence": log.card.licence,
+        "acknowledgement": log.card.acknowledgement,
+        "citation": log.card.citation,
+        "source_url": log.card.url,
+        "anomalies": list(log.card.anomalies),
+    }
+
+
+def software() -> dict[str, str]:
+    """Return the versions of what made the data."""
+    ours = {"swftools": __version__, "python": platform.python_version()}
+    return {**ours, **{name: installed_version(name) for name in _SOFTWARE}}
 
 
 def _with_columns(jobs: pa.Table, columns: pa.Table, name: str) -> pa.Table:

@@ -7,36 +7,24 @@ Exit status: 0 done; 1 the input has faults or the work failed; 2 the command li
 from __future__ import annotations
 
 import json
-import re
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import click
-import luigi
-import yaml
-from luigi.cmdline_parser import CmdlineParser
-from luigi.retcodes import run_with_retcodes
-from luigi.task_register import TaskClassException
 
 import pipelines
-from pipelines.acquire import LogFile
+from pipelines.cli_simulation import check_schedule, compare, simulate_log
+from pipelines.cli_tasks import read_log, run_task, settings_of
 from pipelines.config import setting
-from pipelines.logs import find_log
-from pipelines.models import generate_log
 from pipelines.store import DataRoot
-from pipelines.strict_yaml import read_value
 from pipelines.traces import RulesParameter
 from swftools._version import __version__
 from swftools.cleaning import clean
 from swftools.description import describe
-from swftools.errors import ParameterError, SwfToolsError, UnreadableLogError
+from swftools.errors import ParameterError, SwfToolsError
 from swftools.flurries import propose_flurries
-from swftools.parquet import read_parquet, write_parquet
-from swftools.swf import read_swf, write_swf
-from swftools.trace import Trace
-
-MISSING_DATA = 20
+from swftools.parquet import write_parquet
+from swftools.swf import write_swf
 
 _data_root = click.option(
     "--data-root", default=lambda: setting("data_root"), show_default="./data", help="Directory, or s3://bucket/prefix."
@@ -64,12 +52,19 @@ def main() -> None:
     Find what is wrong:       swftools validate LOG
     Change its format:        swftools convert LOG OUT.parquet
     Publish it as data set:   swftools augment --log LOG
+    Simulate a policy:        swftools simulate LOG --policy easy
+    Compare policies:         swftools compare --log LOG --policies fcfs,easy
+    Check any schedule:       swftools check-schedule SCHEDULE.csv --log LOG
     See what is published:    swftools versions
 
     LOG is a path (SWF, also .gz .bz2 .xz .zst), the name of a card in the catalogue, such as
     SDSC-BLUE-2000-4.2-cln-5000-9999, which is shipped, or a model with parameters, such as
     lublin-feitelson:jobs=10000,processors=128,load=0.8,seed=3.
     """
+
+
+for _command in (simulate_log, compare, check_schedule):
+    main.add_command(_command)
 
 
 @main.command(name="describe")
@@ -82,7 +77,7 @@ def describe_log(log: str, as_json: bool, flurries: bool) -> None:
     \b
     Example: swftools describe SDSC-BLUE-2000-4.2-cln-5000-9999 --flurries
     """
-    trace = _read(log)
+    trace = read_log(log)
     facts = describe(trace)
     if flurries:
         facts["proposed_flurries"] = json.loads(propose_flurries(trace).to_json(orient="records"))
@@ -120,7 +115,7 @@ def validate(logs: tuple[str, ...], strict: bool, lines: int) -> None:
     """
     faulty = False
     for log in logs:
-        trace, report = clean(_read(log))
+        trace, report = clean(read_log(log))
         click.echo(f"{log}: {len(trace):,} jobs, {len(trace.quarantine):,} lines to quarantine")
         for step in report.steps.to_dict("records"):
             counts = [
@@ -147,7 +142,7 @@ def convert(log: str, output: str, cleaned: bool, rules: str, strict: bool) -> N
     \b
     Example: swftools convert KTH-SP2-1996-2.1-cln.swf.gz kth.parquet --clean
     """
-    trace = _read(log, strict=strict)
+    trace = read_log(log, strict=strict)
     if cleaned or rules:
         chosen = RulesParameter().normalize(rules)
         trace, _ = clean(trace, json.loads(chosen) if chosen else None)
@@ -186,13 +181,13 @@ def augment(
     if settings:
         if options["parameters"]:
             raise click.UsageError("give --parameters or --set, not both")
-        options["parameters"] = json.dumps(_settings(settings))
+        options["parameters"] = json.dumps(settings_of(settings))
     options["augment"] = augmentations
     arguments: list[str] = []
     for name, value in options.items():
         if value is not None:
             arguments += [f"--{name.replace('_', '-')}", str(value)]
-    _run_task("BuildAugmentedTrace", [*arguments, *ctx.args], dry_run)
+    run_task("BuildAugmentedTrace", [*arguments, *ctx.args], dry_run)
 
 
 @main.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
@@ -205,11 +200,12 @@ def run(ctx: click.Context, /, task: str, dry_run: bool) -> None:
     \b
     Tasks: AcquireLog ParseLog GenerateTrace CleanTrace BuildAugmentedTrace
            AddUtility AddCheckpoints AddArrivals AddSpeedup AddEstimates
+           SimulatePolicy ComparePolicies
     Example: swftools run CleanTrace --log my.swf --rules duplicates,missing-processors
     """
     if task not in pipelines.__all__:
         raise click.UsageError(f"no task {task!r}; there are: {', '.join(pipelines.__all__)}")
-    _run_task(task, ctx.args, dry_run)
+    run_task(task, ctx.args, dry_run)
 
 
 @main.command()
@@ -257,76 +253,6 @@ def verify(data_set: str, version: str, data_root: str) -> None:
         click.echo(problem)
     click.echo(f"{data_set} {version}: {f'{len(problems)} problems' if problems else 'sound'}")
     sys.exit(1 if problems else 0)
-
-
-def _read(log: str, *, strict: bool = False) -> Trace:
-    """Read a log by path or by the name of a card that is at hand locally."""
-    if log.lower().endswith(".parquet"):
-        return read_parquet(log)
-    found = find_log(log)
-    if found.model:
-        return generate_log(found.model)
-    if found.problem or found.damage:
-        raise UnreadableLogError(found.problem or found.damage)
-    if found.path is None:
-        raise UnreadableLogError(f"log {log} is not on this machine; fetch it by: swftools run AcquireLog --log {log}")
-    trace = read_swf(found.path, strict=strict)
-    return Trace(
-        trace.header,
-        trace.jobs,
-        trace.quarantine,
-        found.card.machine.processors if found.card else None,
-        trace.source,
-        {**trace.provenance, "name": found.name},
-    )
-
-
-def _settings(settings: tuple[str, ...]) -> dict[str, dict[str, Any]]:
-    """Return parameters by augmentation from words like ``utility.globmax=2``; values are read as YAML."""
-    chosen: dict[str, dict[str, Any]] = {}
-    for word in settings:
-        path, equals, text = word.partition("=")
-        augmentation, dot, name = path.partition(".")
-        if not (equals and dot and name):
-            raise click.UsageError(f"--set {word!r}: write AUGMENTATION.NAME=VALUE, such as utility.globmax=2")
-        try:
-            chosen.setdefault(augmentation, {})[name] = read_value(text)
-        except yaml.YAMLError as error:
-            raise click.UsageError(f"--set {word!r}: {error}") from error
-    return chosen
-
-
-def _run_task(name: str, flags: list[str], dry_run: bool) -> None:
-    """Run a task as luigi's command line does, or show what it would do."""
-    # luigi's own parser takes --log for an abbreviation of its --log-level; the long form is exact.
-    flags = [re.sub(r"^--log(?==|$)", f"--{name}-log", flag) for flag in flags]
-    arguments = ["--module", "pipelines", name, *flags]
-    if not dry_run:
-        run_with_retcodes(arguments)
-        return
-    try:
-        with CmdlineParser.global_instance(arguments) as parser:
-            task = parser.get_task_obj()
-    except (TaskClassException, luigi.parameter.ParameterException) as error:
-        raise click.UsageError(str(error)) from error
-    missing = False
-    for depth, step in _plan(task, 0, set()):
-        complete = step.complete()
-        missing |= isinstance(step, LogFile) and not complete
-        state = "done" if complete else "missing" if isinstance(step, LogFile) else "to do"
-        click.echo(f"{'  ' * depth}{step.get_task_family()}: {state}")
-    sys.exit(MISSING_DATA if missing else 0)
-
-
-def _plan(task: luigi.Task, depth: int, seen: set[luigi.Task]) -> Iterator[tuple[int, luigi.Task]]:
-    """Yield a task and what it requires, each once, with its depth; below a complete task nothing is needed."""
-    if task in seen:
-        return
-    seen.add(task)
-    yield depth, task
-    if not task.complete():
-        for required in luigi.task.flatten(task.requires()):
-            yield from _plan(required, depth + 1, seen)
 
 
 if __name__ == "__main__":

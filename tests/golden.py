@@ -27,9 +27,11 @@ from pipelines.augmentation import AUGMENTATIONS
 from pipelines.build import BuildAugmentedTrace
 from pipelines.logs import SHIPPED_LOG
 from pipelines.models import find_model, generate_log
+from pipelines.simulation import ComparePolicies, SimulatePolicy
 from pipelines.traces import CleanTrace, GenerateTrace, ParseLog
 from swftools import Trace, clean, read_swf
 from swftools.fields import SCHEMA_VERSION, TABLES
+from swftools.simulator import measure, policies, simulate
 from swftools.tables import read_table, to_arrow
 
 HERE = Path(__file__).parent
@@ -48,6 +50,8 @@ VERSIONS = {
         for name, task in AUGMENTATIONS.items()
     },
     "generate": ("code_version of GenerateTrace in pipelines/traces.py", GenerateTrace.code_version),
+    "simulate": ("code_version of SimulatePolicy in pipelines/simulation.py", SimulatePolicy.code_version),
+    "compare": ("code_version of ComparePolicies in pipelines/simulation.py", ComparePolicies.code_version),
     "build": ("code_version of BuildAugmentedTrace in pipelines/build.py", BuildAugmentedTrace.code_version),
 }
 """Where each stage declares its version, and the version, in the order of the data's way."""
@@ -58,6 +62,8 @@ UPSTREAM = {
     "clean": ("schema", "parse", "clean"),
     **{name: ("schema", "parse", "clean", name) for name in AUGMENTATIONS},
     "generate": ("schema", "generate"),
+    "simulate": ("schema", "parse", "clean", "simulate"),
+    "compare": ("schema", "parse", "clean", "utility", "simulate", "compare"),
     "build": ("schema", "parse", "clean", *AUGMENTATIONS, "build"),
 }
 """The stages, itself included, that a stage's output follows from."""
@@ -210,6 +216,40 @@ def build_output() -> Iterator[Any]:
             yield sorted(json.loads((version / "manifest.json").read_text(encoding="utf-8")))
 
 
+def simulate_output() -> Iterator[Any]:
+    """Yield the schedules of every policy, and of options, and what is measured of one."""
+    trace, _ = cleaned("shipped")
+    ours = [name for name, policy in policies().items() if policy.decide.__module__.startswith("swftools.")]
+    others: list[dict[str, Any]] = [
+        {"overrun": "kill", "cancelled": "end-at-once"},
+        {"overrun": "run-on", "cancelled": "full-request", "estimates": "last-model"},
+        {"estimates": "virtual:0.5", "seed": 3},
+        {"estimates": "factor:3", "semantics": "pyss"},
+    ]
+    for policy, options in [*((name, {}) for name in sorted(ours)), *(("easy", options) for options in others)]:
+        schedule = simulate(trace, policy, 800, **options)
+        yield [policy, options]
+        yield from rows_of(to_arrow(schedule.segments, "segments"))
+        yield from rows_of(to_arrow(schedule.excluded, "excluded"))
+    yield from rows_of(to_arrow(measure(simulate(trace, "easy", 800), percentiles=(50, 98), threshold=60), "metrics"))
+
+
+def compare_output() -> Iterator[Any]:
+    """Yield what is published of a comparison."""
+    with tempfile.TemporaryDirectory() as folder:
+        ranks = json.dumps({"utility": {"queue_ranks": {"1": 1, "2": 0}}})
+        log = str(LOGS["shipped"])
+        task = ComparePolicies(
+            log=log, data_root=folder, rules="default", parameters=ranks, policies="fcfs,easy", seeds="0,1"
+        )
+        if not luigi.build([task], local_scheduler=True, log_level="WARNING"):
+            raise RuntimeError(f"{task} failed")
+        version = Path(task.output().path)
+        yield from rows_of(read_table(version / "comparison" / "part-0.parquet", "comparison"))
+        yield (version / "comparison.md").read_text(encoding="utf-8")
+        yield sorted(json.loads((version / "manifest.json").read_text(encoding="utf-8")))
+
+
 def _word(word: str) -> Any:
     """Return a word of an SWF line, numbers rounded."""
     try:
@@ -225,6 +265,8 @@ OUTPUTS: dict[str, Callable[[], Iterator[Any]]] = {
     **{name: partial(augmentation_output, name) for name in AUGMENTATIONS},
     "generate": generate_output,
     "build": build_output,
+    "simulate": simulate_output,
+    "compare": compare_output,
 }
 
 
