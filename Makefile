@@ -59,3 +59,4 @@ $(VENV)/.installed-dev: $(VENV)/.made setup.cfg constraints.txt
 
 clean:
 	rm -rf $(VENV) build data *.egg-info .mypy_cache .pytest_cache .ruff_cache
+	find swftools pipelines tests -name __pycache__ -prune -exec rm -rf {} +
