@@ -19,6 +19,8 @@ from swftools.simulator.interface import (
     next_waiting,
     preempt,
     start,
+    start_on,
+    stretch_on,
     wake_at,
 )
 from swftools.simulator.metric_parameters import MetricParameters
@@ -68,6 +70,8 @@ __all__ = [
     "simulate",
     "start",
     "start_delay",
+    "start_on",
+    "stretch_on",
     "summarize",
     "validate",
     "wake_at",

@@ -36,6 +36,7 @@ from swftools.simulator.interface import (
     fail,
     first_waiting,
     forget_end,
+    stretch_on,
 )
 from swftools.simulator.waiting_queue import NOBODY, empty_queue, put
 
@@ -70,6 +71,7 @@ class Log(NamedTuple):
     job: IntArray
     start: FloatArray
     end: FloatArray
+    processors: IntArray
     overtook: npt.NDArray[np.bool_]
     size: IntArray
 
@@ -115,7 +117,7 @@ def simulate_events(run_time, requests, machine, options, parameters, memory, rn
     counts = machine.counts
     row = np.full(jobs, -1)
     accuracy = np.ones(jobs + 1)  # of each user's last finished job; the last is that of unknown users, who have none
-    log = Log(np.empty(jobs, np.int64), np.empty(jobs), np.empty(jobs), np.zeros(jobs, np.bool_), np.zeros(1, np.int64))
+    log = empty_log(jobs)
     room = 2 * len(machine.running)
     events = Events(np.empty(room), np.empty(room, np.int64), np.zeros(1, np.int64))
     submitted = 0
@@ -170,12 +172,12 @@ def simulate_events(run_time, requests, machine, options, parameters, memory, rn
         decide(now, machine, requests, parameters, memory, rng)
         counts[ENDED] = 0
         in_vain = 0 if happened > 0 else in_vain + 1
-        log, events = note_actions(now, run_time, machine, log, events, row)
+        log, events = note_actions(now, run_time, requests, machine, log, events, row)
     return log
 
 
 @njit(cache=True, nogil=True, inline="always")
-def note_actions(now, run_time, machine, log, events, row):  # type: ignore[no-untyped-def]
+def note_actions(now, run_time, requests, machine, log, events, row):  # type: ignore[no-untyped-def]
     """Write a decision's actions into the log, and what follows from them into the events; return both.
 
     ``row`` has the row of each job's present run in the log, -1 if it does not run.
@@ -199,10 +201,12 @@ def note_actions(now, run_time, machine, log, events, row):  # type: ignore[no-u
         log.size[0] += 1
         row[job] = run
         log.job[run], log.start[run], log.end[run] = job, now, np.nan
+        log.processors[run] = machine.allocated[job]
         log.overtook[run] = head != NOBODY and head < job
-        push(events.times, events.events, events.size[0], now + run_time[job], 2 * run)
+        end = now + run_time[job] * stretch_on(requests, job, machine.allocated[job])
+        push(events.times, events.events, events.size[0], end, 2 * run)
         events.size[0] += 1
-        if machine.expected_end[job] < now + run_time[job]:
+        if machine.expected_end[job] < end:
             push(events.times, events.events, events.size[0], machine.expected_end[job], 2 * run + 1)
             events.size[0] += 1
     return log, events
@@ -227,10 +231,19 @@ def release_expected(machine, now):  # type: ignore[no-untyped-def]
 def expire(machine, requests, job, now):  # type: ignore[no-untyped-def]
     """Expect a job that outlives its estimate to run to its limit; beyond that, to end at any moment."""
     if machine.allocated[job] > 0 and machine.expected_end[job] == now:
-        end = machine.start_time[job] + requests.limit[job]
+        end = machine.start_time[job] + requests.limit[job] * stretch_on(requests, job, machine.allocated[job])
         if end > now:
             forget_end(machine, job)
             expect_end(machine, job, end)
+
+
+@njit(cache=True, nogil=True)
+def empty_log(runs):  # type: ignore[no-untyped-def]
+    """Return a log with room for a number of runs."""
+    times = (np.empty(runs), np.empty(runs))
+    return Log(
+        np.empty(runs, np.int64), *times, np.empty(runs, np.int64), np.zeros(runs, np.bool_), np.zeros(1, np.int64)
+    )
 
 
 @njit(cache=True, nogil=True)
@@ -241,6 +254,7 @@ def longer_log(log):  # type: ignore[no-untyped-def]
         np.concatenate((log.job, np.empty(more, np.int64))),
         np.concatenate((log.start, np.empty(more))),
         np.concatenate((log.end, np.empty(more))),
+        np.concatenate((log.processors, np.empty(more, np.int64))),
         np.concatenate((log.overtook, np.zeros(more, np.bool_))),
         log.size,
     )
@@ -262,14 +276,14 @@ def _types_of(*values: Any) -> tuple[Any, ...]:
 
 
 _FLOATS, _INTEGERS = np.zeros(1), np.zeros(1, np.int64)
-_REQUESTS = Requests(_FLOATS, _INTEGERS, _FLOATS, _FLOATS, _INTEGERS, _INTEGERS, _INTEGERS)
+_REQUESTS = Requests(_FLOATS, _INTEGERS, _FLOATS, _FLOATS, _INTEGERS, _INTEGERS, _INTEGERS, np.zeros((1, 1)))
 _MEMORY = Memory(np.zeros((1, 1)), np.zeros((1, 1), np.int64))
 _STATE = _types_of(empty_machine(1, 1), _REQUESTS, _FLOATS, _MEMORY, np.random.default_rng(0))
 DECIDE = types.void(types.float64, *_STATE)
 """The signature of a compiled policy. Explicit, so that engine and policies are compiled apart and both are cached."""
 
 _MACHINE, _ASKED, _PARAMETERS, _MEMORIES, _RNG = _STATE
-_SIMULATE = typeof(Log(_INTEGERS, _FLOATS, _FLOATS, np.zeros(1, np.bool_), _INTEGERS))(
+_SIMULATE = typeof(Log(_INTEGERS, _FLOATS, _FLOATS, _INTEGERS, np.zeros(1, np.bool_), _INTEGERS))(
     types.float64[::1],
     _ASKED,
     _MACHINE,

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from swftools.models.speedup import downey_speedup_at, simple_speedup_at
 from swftools.simulator.waiting_queue import ANY, NOBODY, WaitingQueue, next_fitting, put
 
 IntArray = npt.NDArray[np.int64]
@@ -24,7 +25,9 @@ class Requests(NamedTuple):
     """What is known of each job before it runs, one element a job in order of submission.
 
     ``requested_time`` is the estimate that the run is told to give to policies (s); ``limit`` the time after which a
-    job is stopped or has to be done, whatever was estimated. Missing integers are -1. Run times are not among it.
+    job is stopped or has to be done, whatever was estimated. Both are for the job's own width. Missing integers are -1.
+    ``speedup`` has a row for each job, or none where the trace has no speedup curves: curve (``RIGID``, ``DOWNEY`` or
+    ``SIMPLE``), Downey's A and sigma, least and largest width. Run times are not among it.
     """
 
     submit_time: FloatArray
@@ -34,13 +37,17 @@ class Requests(NamedTuple):
     user_id: IntArray
     queue_id: IntArray
     priority_rank: IntArray
+    speedup: npt.NDArray[np.float64]
 
 
 FREE, CAPACITY, WAITING, RUNNING, STARTED, PREEMPTED, ENDED, FAULT, FAULT_JOB, FAULT_FREE, LENGTH = range(11)
 """Places in ``Machine.counts``: processors free, processors, numbers of jobs, and what went wrong."""
 
-TOO_WIDE, NOT_WAITING, NOT_RUNNING, NO_SUCH_JOB, IN_THE_PAST, TOO_MANY, IDLE, ENDLESS = range(1, 9)
+TOO_WIDE, NOT_WAITING, NOT_RUNNING, NO_SUCH_JOB, IN_THE_PAST, TOO_MANY, IDLE, ENDLESS, NO_SUCH_WIDTH = range(1, 10)
 """Faults of policies; ``run.py`` has the words."""
+
+RIGID, DOWNEY, SIMPLE = range(3)
+"""Speedup curves of jobs."""
 
 NOW, WAKE = range(2)
 """Places in ``Machine.clock``."""
@@ -124,12 +131,47 @@ def can_start_any(machine):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def start(machine, requests, now, job):  # type: ignore[no-untyped-def]
     """Start a waiting job now, on the processors that it asked for."""
-    counts = machine.counts
     if job < 0 or job >= len(machine.allocated):
-        fail(counts, NO_SUCH_JOB, job)
+        fail(machine.counts, NO_SUCH_JOB, job)
+    _start(machine, now, job, requests.processors[job], requests.requested_time[job])
+
+
+@njit(cache=True, nogil=True)
+def start_on(machine, requests, now, job, processors):  # type: ignore[no-untyped-def]
+    """Start a waiting job now on another number of processors, which its speedup curve must allow."""
+    if job < 0 or job >= len(machine.allocated):
+        fail(machine.counts, NO_SUCH_JOB, job)
+    stretch = stretch_on(requests, job, processors)
+    if stretch <= 0.0:
+        fail(machine.counts, NO_SUCH_WIDTH, job)
+    _start(machine, now, job, processors, stretch * requests.requested_time[job])
+
+
+@njit(cache=True, nogil=True)
+def stretch_on(requests, job, processors):  # type: ignore[no-untyped-def]
+    """Return by what a job's times are multiplied on a number of processors; 0 if it cannot run on so many.
+
+    That is S(own width) / S(processors) of its speedup curve; 1 on its own width.
+    """
+    own = requests.processors[job]
+    if processors == own:
+        return 1.0
+    if len(requests.speedup) == 0:
+        return 0.0
+    curve, a, sigma, least, most = requests.speedup[job]
+    if curve == RIGID or processors < least or processors > most:
+        return 0.0
+    if curve == DOWNEY:
+        return downey_speedup_at(float(own), a, sigma) / downey_speedup_at(float(processors), a, sigma)
+    return simple_speedup_at(float(own), float(own)) / simple_speedup_at(float(processors), float(own))
+
+
+@njit(cache=True, nogil=True)
+def _start(machine, now, job, processors, time):  # type: ignore[no-untyped-def]
+    """Start a job that there is on processors for an expected time."""
+    counts = machine.counts
     if machine.queue.time[job + (len(machine.queue.time) >> 1)] == np.inf:
         fail(counts, NOT_WAITING, job)
-    processors = requests.processors[job]
     if processors > counts[FREE]:
         fail(counts, TOO_WIDE, job)
     if counts[STARTED] == len(machine.started):
@@ -141,7 +183,7 @@ def start(machine, requests, now, job):  # type: ignore[no-untyped-def]
     machine.start_time[job] = now
     machine.started[counts[STARTED]] = job
     counts[STARTED] += 1
-    expect_end(machine, job, now + requests.requested_time[job])
+    expect_end(machine, job, now + time)
 
 
 @njit(cache=True, nogil=True)

@@ -79,7 +79,7 @@ class Policy:
             if not is_number(value):
                 raise ParameterError(f"policy {self.name!r}: {name}={value!r} is not a number")
             return float(value)
-        word = given.get(name, default[0])
+        word = given.get(name, default_of(default))
         if word not in default:
             raise ParameterError(f"policy {self.name!r}: {name}={word!r} is not one of {', '.join(default)}")
         return float(default.index(word))
@@ -88,6 +88,11 @@ class Policy:
         """Return the policy's memory at the beginning: zeros."""
         floats, integers = self.memory(jobs, processors) if self.memory else ((0, 0), (0, 0))
         return Memory(np.zeros(floats), np.zeros(integers, np.int64))
+
+
+def default_of(default: Default) -> float | str:
+    """Return the value that a parameter has if it is not given: of words, the first."""
+    return default if isinstance(default, int | float) else default[0]
 
 
 def _is_importable(function: Callable[..., Any]) -> bool:

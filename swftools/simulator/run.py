@@ -13,7 +13,7 @@ from swftools.parameters import is_whole
 from swftools.simulator.engine import PYSS, SEMANTICS, Log, Options, compiled_engine, empty_machine, simulate_events
 from swftools.simulator.estimates import Estimates, find_estimates
 from swftools.simulator.interface import FAULT, FAULT_FREE, FAULT_JOB, NOW, WAITING, Machine
-from swftools.simulator.registry import Policy, find_policy
+from swftools.simulator.registry import Policy, default_of, find_policy
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.workload import CANCELLED, OVERRUN, Workload, prepare
 from swftools.trace import Trace
@@ -32,6 +32,7 @@ _FAULTS = {
     5: "asked to be woken at a time that is not to come",
     6: "acted more often in one decision than there are processors",
     7: "leaves {waiting} jobs waiting on an idle machine, job {job} first among them",
+    9: "started job {job} on a width that its speedup curve does not allow",
     8: "decides on and on while no job comes or ends; {waiting} jobs are waiting, job {job} first among them",
 }
 
@@ -137,7 +138,7 @@ def simulate(
         "estimates": repr(told),
         "semantics": semantics,
         "seed": seed,
-        **{name: parameters.get(name, default) for name, default in chosen.defaults.items()},
+        **{name: parameters.get(name, default_of(default)) for name, default in chosen.defaults.items()},
     }
     return _schedule(trace, workload, log, machine_size, chosen.name, options)
 
@@ -220,6 +221,7 @@ def _schedule(
     last = np.empty(len(workload.row), np.int64)
     last[job] = np.arange(runs)  # of several runs of a job the last
     requests = workload.requests
+    width = log.processors[:runs][last]
     order = np.argsort(workload.row, kind="stable")
     keys = pd.DataFrame({"job_number": trace.jobs["job_number"].array, "job_occurrence": count_occurrences(trace.jobs)})
     columns = pd.DataFrame(
@@ -228,8 +230,8 @@ def _schedule(
             "start_time": start[last],
             "end_time": end[last],
             "wait_time": start[last] - requests.submit_time,
-            "run_time": workload.run_time,
-            "allocated_processors": pd.array(requests.processors, dtype="Int64"),
+            "run_time": np.where(width == requests.processors, workload.run_time, end[last] - start[last]),
+            "allocated_processors": pd.array(width, dtype="Int64"),
             "requested_time": requests.limit,
             "estimated_time": requests.requested_time,
             "is_backfilled": log.overtook[:runs][last],
@@ -245,7 +247,7 @@ def _schedule(
         .assign(
             start_time=start,
             end_time=end,
-            allocated_processors=pd.array(requests.processors[job], dtype="Int64"),
+            allocated_processors=pd.array(log.processors[:runs], dtype="Int64"),
             is_preempted=last[job] != np.arange(runs),
         )
     )

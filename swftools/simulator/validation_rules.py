@@ -15,6 +15,7 @@ import pandas as pd
 
 from swftools.errors import ParameterError
 from swftools.keyed_random import count_occurrences
+from swftools.models.speedup import run_time
 from swftools.simulator.promises import processors_in_use
 from swftools.simulator.schedule import Schedule
 from swftools.trace import Trace
@@ -357,13 +358,11 @@ def check_trace(schedule: Schedule, jobs: Jobs, trace: Trace, tolerance: float) 
         _integers(schedule.excluded, "job_occurrence"),
         lambda i: f"job {rest[i]}, excluded, is not in the trace",
     )
-    expected = {
-        "submit_time": (trace.arrays.submit_time, jobs.submit),
-        "allocated_processors": (trace.arrays.width.astype(np.float64), jobs.processors.astype(np.float64)),
-    }
-    for name, (of_log, values) in expected.items():
-        value = np.append(of_log, np.nan)[row]
-        yield _differing(name, value, values, jobs, tolerance)
+    processors = jobs.processors.astype(np.float64)
+    width = np.append(trace.arrays.width.astype(np.float64), np.nan)[row]
+    stretch = _stretch(trace, row, width, processors)
+    yield _differing("submit_time", np.append(trace.arrays.submit_time, np.nan)[row], jobs.submit, jobs, tolerance)
+    yield _differing("allocated_processors", np.where(stretch > 0, processors, width), processors, jobs, tolerance)
     options = schedule.options
     run = np.append(trace.arrays.run_time, np.nan)[row]
     if options.get("cancelled") == "end-at-once":
@@ -371,7 +370,21 @@ def check_trace(schedule: Schedule, jobs: Jobs, trace: Trace, tolerance: float) 
     run = np.maximum(run, options.get("least_run_time", 1.0 if options.get("semantics") == "pyss" else 0.0))
     if options.get("overrun") == "kill":
         run = np.minimum(run, jobs.requested)
-    yield _differing("run_time", run, jobs.run, jobs, tolerance)
+    yield _differing("run_time", np.where(stretch > 0, run * stretch, run), jobs.run, jobs, tolerance)
+
+
+def _stretch(trace: Trace, row: IntArray, width: FloatArray, processors: FloatArray) -> FloatArray:
+    """Return by what run times are multiplied of moldable jobs on another width than their own; 0 for the others."""
+    stretch = np.zeros(len(row))
+    if "speedup_curve" not in trace.jobs:
+        return stretch
+    places = np.flatnonzero((row >= 0) & (width != processors) & (processors >= 1) & (width >= 1))
+    columns = trace.jobs.iloc[row[places]].assign(run_time=1.0, sequential_run_time=1.0, width=width[places])
+    least, most = _floats(columns, "minimum_processors"), _floats(columns, "maximum_processors")
+    fits = columns["is_moldable"].to_numpy(dtype=bool) & (least <= processors[places]) & (processors[places] <= most)
+    places, columns = places[fits], columns[fits]
+    stretch[places] = run_time(processors[places], columns) / run_time(width[places], columns)
+    return stretch
 
 
 def _differing(name: str, value: FloatArray, values: FloatArray, jobs: Jobs, tolerance: float) -> Finding:

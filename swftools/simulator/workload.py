@@ -10,7 +10,7 @@ import pandas as pd
 
 from swftools.keyed_random import count_occurrences
 from swftools.simulator.estimates import Estimates
-from swftools.simulator.interface import Requests
+from swftools.simulator.interface import DOWNEY, RIGID, SIMPLE, Requests
 from swftools.trace import Trace
 
 OVERRUN = ("extend", "kill", "run-on")
@@ -39,7 +39,8 @@ def prepare(
     Parameters
     ----------
     trace : Trace
-        Its key, submission, width, run time, requested time, user, queue and, if there, priority_rank are used.
+        Its key, submission, width, run time, requested time, user, queue and, if there, priority_rank and speedup curve
+        are used.
     processors : int
         Of the machine.
     overrun : {"extend", "kill", "run-on"}
@@ -96,6 +97,20 @@ def prepare(
         np.where(arrays.user_id[row] < 0, -1, np.searchsorted(users, arrays.user_id[row])),
         arrays.queue_id[row],
         rank,
+        _speedup(trace, row, processors),
     )
     others = np.flatnonzero(reason != "")
     return Workload(row, run_time, requests, pd.DataFrame({"row": others, "reason": reason[others]}))
+
+
+def _speedup(trace: Trace, row: npt.NDArray[np.int64], processors: int) -> npt.NDArray[np.float64]:
+    """Return the speedup curves of jobs, as ``Requests`` has them; no rows where the trace has no such columns."""
+    names = ["speedup_curve", "downey_a", "downey_sigma", "minimum_processors", "maximum_processors"]
+    if not set(names) <= set(trace.jobs.columns):
+        return np.zeros((0, 5))
+    jobs = trace.jobs[names].iloc[row]
+    numbers = jobs[names[1:]].to_numpy(dtype=np.float64, na_value=np.nan)
+    curve = jobs["speedup_curve"].map({"downey": DOWNEY, "simple": SIMPLE}).fillna(RIGID).to_numpy(dtype=np.float64)
+    columns = np.column_stack((curve, numbers))
+    columns[:, 4] = np.fmin(columns[:, 4], processors)
+    return np.ascontiguousarray(np.nan_to_num(columns))
