@@ -25,6 +25,7 @@ from swftools.models.lublin_feitelson import LublinFeitelsonParameters
 from swftools.models.moldability import SpeedupParameters
 from swftools.models.utility import UtilityParameters
 from swftools.parameters import Parameters
+from swftools.simulator import policies
 from tests.known_counts import COUNTS, FLAGGED
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -124,3 +125,18 @@ def test_an_augmentation_has_a_page_with_a_picture(name: str) -> None:
     page = DOCS / f"{name}.md"
     assert f"](pictures/{name}.svg)" in page.read_text(encoding="utf-8")
     assert f"]({name}.md)" in (DOCS / "pipeline.md").read_text(encoding="utf-8")
+
+
+def test_page_of_the_simulator_has_every_policy() -> None:
+    """The table has each policy, with its parameters."""
+    rows = {
+        name.strip("`"): row[0]
+        for names, row in table_of("simulator.md", "policy").items()
+        for name in names.split("`, `")
+    }
+    ours = {
+        name: ", ".join(f"`{parameter}`" for parameter in policy.defaults)
+        for name, policy in policies().items()
+        if policy.decide.__module__.startswith("swftools.")
+    }
+    assert ours == rows
