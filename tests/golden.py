@@ -31,7 +31,7 @@ from pipelines.simulation import ComparePolicies, SimulatePolicy
 from pipelines.traces import CleanTrace, GenerateTrace, ParseLog
 from swftools import Trace, clean, read_swf
 from swftools.fields import SCHEMA_VERSION, TABLES
-from swftools.simulator import measure, policies, simulate
+from swftools.simulator import list_policies, measure, simulate
 from swftools.tables import read_table, to_arrow
 
 HERE = Path(__file__).parent
@@ -219,7 +219,7 @@ def build_output() -> Iterator[Any]:
 def simulate_output() -> Iterator[Any]:
     """Yield the schedules of every policy, and of options, and what is measured of one."""
     trace, _ = cleaned("shipped")
-    ours = [name for name, policy in policies().items() if policy.decide.__module__.startswith("swftools.")]
+    ours = [name for name, policy in list_policies().items() if policy.decide.__module__.startswith("swftools.")]
     others: list[dict[str, Any]] = [
         {"overrun": "kill", "cancelled": "end-at-once"},
         {"overrun": "run-on", "cancelled": "full-request", "estimates": "last-model"},

@@ -25,7 +25,7 @@ from swftools.models.lublin_feitelson import LublinFeitelsonParameters
 from swftools.models.moldability import SpeedupParameters
 from swftools.models.utility import UtilityParameters
 from swftools.parameters import Parameters
-from swftools.simulator import policies
+from swftools.simulator import list_policies
 from tests.known_counts import COUNTS, FLAGGED
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -136,7 +136,7 @@ def test_page_of_the_simulator_has_every_policy() -> None:
     }
     ours = {
         name: ", ".join(f"`{parameter}`" for parameter in policy.defaults)
-        for name, policy in policies().items()
+        for name, policy in list_policies().items()
         if policy.decide.__module__.startswith("swftools.")
     }
     assert ours == rows

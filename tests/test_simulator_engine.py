@@ -24,7 +24,7 @@ from swftools.simulator.interface import (
     waiting_that_fit,
     wake_at,
 )
-from swftools.simulator.registry import Policy, find_policy, policies, policy
+from swftools.simulator.registry import Policy, find_policy, list_policies, policy
 from swftools.simulator.run import simulate
 from swftools.simulator.waiting_queue import ANY, NOBODY
 from tests.strategies import crowded_trace
@@ -274,11 +274,11 @@ def test_draws_of_policies() -> None:
 # Odd jobs
 
 
-@pytest.mark.parametrize("name", sorted(policies()))
+@pytest.mark.parametrize("name", sorted(list_policies()))
 @pytest.mark.parametrize("jobs", [[], [(4, 3, 1)], [(4, 0, 2)], [(0, 0, 2), (0, 0, 2), (0, 0, 1)]])
 def test_few_jobs(name: str, jobs: list[tuple[float, float, int]]) -> None:
     """No job, one, and jobs of no time: each starts when it is submitted."""
-    if not policies()[name].decide.__module__.startswith("swftools.simulator.policies"):
+    if not list_policies()[name].decide.__module__.startswith("swftools.simulator.policies"):
         pytest.skip("registered by another test")
     schedule = simulate(trace_of(*jobs), name)
     expected = [job[0] for job in jobs]
@@ -346,7 +346,7 @@ def test_a_name_is_taken_once() -> None:
     """A second policy of the name is refused; the same one, its module loaded again, is not."""
     with pytest.raises(ParameterError, match=r"policy 'easy' is registered already, by swftools\.simulator\."):
         policy("easy")(never_starts)
-    before = policies()["fcfs"]
+    before = list_policies()["fcfs"]
     assert before.decide == policy("fcfs")(before.decide)
 
 
@@ -371,5 +371,5 @@ def whoever_fits(now, machine, requests, parameters, memory, rng):
         assert [0.0, 9.0, 1.0] == schedule.jobs["start_time"].tolist()
         assert {"least": 1.0} == {name: schedule.options[name] for name in ("least",)}
     finally:
-        policies().pop("whoever-fits", None)
+        list_policies().pop("whoever-fits", None)
         sys.modules.pop("policy_of_ones_own", None)

@@ -19,7 +19,7 @@ from swftools import Trace
 from swftools.errors import ParameterError
 from swftools.simulator.estimates import ESTIMATES, find_estimates
 from swftools.simulator.policies.job_orders import ORDERS
-from swftools.simulator.registry import find_policy, policies
+from swftools.simulator.registry import find_policy, list_policies
 from swftools.simulator.run import simulate
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.workload import prepare
@@ -27,7 +27,7 @@ from tests.drawn_policies import DRAWINGS, draw_trace, picture_columns, rows_of,
 from tests.naive_simulator import TWINS, Job, Policy, simulate_naively
 from tests.strategies import crowded_trace, workloads
 
-OURS = sorted(name for name, made in policies().items() if made.decide.__module__.startswith("swftools."))
+OURS = sorted(name for name, made in list_policies().items() if made.decide.__module__.startswith("swftools."))
 CLASSIC = sorted({name for name, _, _ in TWINS})
 BUSY = 2
 """Seed of the crowd."""
@@ -110,7 +110,7 @@ def test_starts_on_a_busy_machine_are_those_of_the_twin(
 def test_every_classic_policy_has_a_twin() -> None:
     """A policy in a file of the classic ones that nobody checks would be a gap."""
     files = ("strict", "easy", "priority_easy", "conservative")
-    here = {name for name, made in policies().items() if made.decide.__module__.rpartition(".")[2] in files}
+    here = {name for name, made in list_policies().items() if made.decide.__module__.rpartition(".")[2] in files}
     assert set(CLASSIC) == here
 
 

@@ -27,7 +27,7 @@ from swftools.simulator.metric_parameters import MetricParameters
 from swftools.simulator.metrics import measure, summarize
 from swftools.simulator.metrics_of_jobs import measure_jobs, start_delay
 from swftools.simulator.metrics_over_time import max_over_time, mean_over_time, over_time
-from swftools.simulator.registry import Policy, find_policy, policies, policy
+from swftools.simulator.registry import Policy, find_policy, list_policies, policy
 from swftools.simulator.run import simulate
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.validation import ValidationReport, validate
@@ -57,6 +57,7 @@ __all__ = [
     "earliest_start",
     "find_policy",
     "first_waiting",
+    "list_policies",
     "max_over_time",
     "mean_over_time",
     "measure",
@@ -64,7 +65,6 @@ __all__ = [
     "next_fitting",
     "next_waiting",
     "over_time",
-    "policies",
     "policy",
     "preempt",
     "simulate",

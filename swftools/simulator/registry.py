@@ -150,12 +150,12 @@ def find_policy(name: str | Policy) -> Policy:
             importlib.import_module(module)
         except ImportError as error:
             raise ParameterError(f"policy {name!r}: module {module!r} cannot be imported: {error}") from error
-    if rest not in policies():
-        raise ParameterError(f"no policy {rest!r}; there are: {', '.join(sorted(policies()))}")
-    return policies()[rest]
+    if rest not in list_policies():
+        raise ParameterError(f"no policy {rest!r}; there are: {', '.join(sorted(list_policies()))}")
+    return list_policies()[rest]
 
 
-def policies() -> dict[str, Policy]:
+def list_policies() -> dict[str, Policy]:
     """Return the policies by name."""
     importlib.import_module("swftools.simulator.policies")
     return _POLICIES

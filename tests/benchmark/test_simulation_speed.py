@@ -15,14 +15,14 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 import swftools
 from swftools.models import lublin_feitelson
+from swftools.simulator import list_policies, simulate, validate
 from swftools.simulator import measure as measure_schedule
-from swftools.simulator import policies, simulate, validate
 from tests.benchmark.conftest import BLUE, measure
 
 pytestmark = pytest.mark.benchmark(group="simulate")
 
 PROCESSORS = 1152
-CLASSIC = [name for name in policies() if ":" not in name]
+CLASSIC = [name for name in list_policies() if ":" not in name]
 
 
 @pytest.fixture(scope="module")
