@@ -1,7 +1,8 @@
 """Orders without reservations or backfilling: jobs start in the order until the first that does not fit.
 
-Nobody overtakes the first job of the order, so processors idle while it waits for enough of them. Cost of a decision:
-``fcfs`` log n for each job that it starts; the others sort the waiting jobs, w log w, unless none of them fits.
+Nobody overtakes the first job of the order, so processors idle while it waits for enough of them. Cost: log n for each
+job that comes or is started, however many are waiting; of ``lxf``, whose order changes with time, w log w for the w
+waiting jobs at each decision at which one of them fits.
 
 ==============  ==============================  ======================================================================
 Name            First                           Who may starve
@@ -28,6 +29,7 @@ from __future__ import annotations
 
 from numba import njit
 
+from swftools.simulator.event_queue import pop, push
 from swftools.simulator.interface import (
     FREE,
     can_start_any,
@@ -36,9 +38,14 @@ from swftools.simulator.interface import (
     start,
     waiting_jobs,
 )
-from swftools.simulator.policies.job_orders import LJF, LXF, NARROWEST, SJF, WIDEST, in_order
+from swftools.simulator.policies.job_orders import LJF, LXF, NARROWEST, SJF, WIDEST, in_order, order_key
 from swftools.simulator.registry import policy
 from swftools.simulator.waiting_queue import NOBODY
+
+
+def _heap_memory(jobs: int, processors: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return the shapes of a heap of jobs."""
+    return (1, jobs + 1), (2, jobs + 2)
 
 
 @policy("fcfs", rests=True)
@@ -50,42 +57,56 @@ def fcfs(now, machine, requests, parameters, memory, rng):  # type: ignore[no-un
         head = next_waiting(machine, head)
 
 
-@policy("sjf", rests=True)
+@policy("sjf", memory=_heap_memory, rests=True)
 def sjf(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
     """Start the job of the shortest estimate first, until the first that does not fit."""
-    start_in_order(now, machine, requests, SJF)
+    start_from_heap(now, machine, requests, memory, SJF)
 
 
-@policy("ljf", rests=True)
+@policy("ljf", memory=_heap_memory, rests=True)
 def ljf(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
     """Start the job of the longest estimate first, until the first that does not fit."""
-    start_in_order(now, machine, requests, LJF)
+    start_from_heap(now, machine, requests, memory, LJF)
 
 
-@policy("widest", rests=True)
+@policy("widest", memory=_heap_memory, rests=True)
 def widest(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
     """Start the job of the most processors first, until the first that does not fit."""
-    start_in_order(now, machine, requests, WIDEST)
+    start_from_heap(now, machine, requests, memory, WIDEST)
 
 
-@policy("narrowest", rests=True)
+@policy("narrowest", memory=_heap_memory, rests=True)
 def narrowest(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
     """Start the job of the fewest processors first, until the first that does not fit."""
-    start_in_order(now, machine, requests, NARROWEST)
+    start_from_heap(now, machine, requests, memory, NARROWEST)
 
 
 @policy("lxf", rests=True)
 def lxf(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
     """Start the job of the largest expansion factor first, until the first that does not fit."""
-    start_in_order(now, machine, requests, LXF)
-
-
-@njit(cache=True, nogil=True)
-def start_in_order(now, machine, requests, order):  # type: ignore[no-untyped-def]
-    """Start waiting jobs in an order, until the first that does not fit."""
     if not can_start_any(machine):
         return
-    for job in in_order(order, now, requests, waiting_jobs(machine)):
+    for job in in_order(LXF, now, requests, waiting_jobs(machine)):
         if requests.processors[job] > machine.counts[FREE]:
             return
         start(machine, requests, now, job)
+
+
+@njit(cache=True, nogil=True)
+def start_from_heap(now, machine, requests, memory, order):  # type: ignore[no-untyped-def]
+    """Start waiting jobs in an order that does not change with time, until the first that does not fit.
+
+    The memory keeps them in a heap by key, then submission: ``floats[0]`` the keys, ``integers[0]`` the jobs, and in
+    ``integers[1]`` how many there are and how many jobs have been seen so far.
+    """
+    keys, jobs = memory.floats[0], memory.integers[0]
+    size, seen = memory.integers[1, 0], memory.integers[1, 1]
+    while seen < len(requests.submit_time) and requests.submit_time[seen] <= now:
+        push(keys, jobs, size, order_key(order, now, requests, seen), seen)
+        size += 1
+        seen += 1
+    while size > 0 and requests.processors[jobs[0]] <= machine.counts[FREE]:
+        job = pop(keys, jobs, size)
+        size -= 1
+        start(machine, requests, now, job)
+    memory.integers[1, 0], memory.integers[1, 1] = size, seen
