@@ -239,8 +239,10 @@ def _schedule(
         }
     ).iloc[order]
     rows = workload.row[order]
-    rest = trace.jobs.drop(columns=[*columns, *keys], errors="ignore").iloc[rows].reset_index(drop=True)
-    jobs = pd.concat([keys.iloc[rows].reset_index(drop=True), columns.reset_index(drop=True), rest], axis=1)
+    rest = trace.jobs.drop(columns=[*columns, *keys], errors="ignore")
+    taken = [part if len(rows) == len(trace) else part.iloc[rows] for part in (keys, rest)]  # all of them: no copy
+    parts = [part.reset_index(drop=True) for part in (taken[0], columns, taken[1])]
+    jobs = pd.concat(parts, axis=1)
     segments = (
         keys.iloc[workload.row[job]]
         .reset_index(drop=True)
