@@ -11,18 +11,18 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from swftools._version import __version__
-from swftools.cleaning import CleaningReport, clean, cleaning_rule
-from swftools.flurries import propose_flurries
-from swftools.header import SwfHeader
-from swftools.models.utility import UtilityParameters, generate_utility
-from swftools.offered_load import offered_load
-from swftools.swf import iter_swf, read_swf, write_swf
-from swftools.trace import Trace
-from swftools.utility_functions import UtilityFunctions
 
 if TYPE_CHECKING:
+    from swftools.cleaning import CleaningReport, clean, cleaning_rule
+    from swftools.flurries import propose_flurries
+    from swftools.header import SwfHeader
+    from swftools.load import offered_load
+    from swftools.models.utility import UtilityParameters, generate_utility
     from swftools.selection import scale_to_load, select_jobs
     from swftools.simulator import Schedule, measure, simulate, validate
+    from swftools.swf import iter_swf, read_swf, write_swf
+    from swftools.trace import Trace
+    from swftools.utility_functions import UtilityFunctions
 
 __all__ = [
     "CleaningReport",
@@ -48,18 +48,40 @@ __all__ = [
 ]
 
 _ON_FIRST_USE = {
+    "CleaningReport": "swftools.cleaning",
     "Schedule": "swftools.simulator",
+    "SwfHeader": "swftools.header",
+    "Trace": "swftools.trace",
+    "UtilityFunctions": "swftools.utility_functions",
+    "UtilityParameters": "swftools.models.utility",
+    "clean": "swftools.cleaning",
+    "cleaning_rule": "swftools.cleaning",
+    "generate_utility": "swftools.models.utility",
+    "iter_swf": "swftools.swf",
     "measure": "swftools.simulator",
+    "offered_load": "swftools.load",
+    "propose_flurries": "swftools.flurries",
+    "read_swf": "swftools.swf",
     "scale_to_load": "swftools.selection",
     "select_jobs": "swftools.selection",
     "simulate": "swftools.simulator",
     "validate": "swftools.simulator",
+    "write_swf": "swftools.swf",
 }
-"""What is imported when it is first named, so that importing swftools stays quick."""
+"""The module of each name: imported when the name is first used, so that importing swftools is quick."""
 
 
 def __getattr__(name: str) -> Any:
     """Import what is named for the first time."""
+    if name in ("models", "simulator"):
+        return importlib.import_module(f"{__name__}.{name}")
     if name not in _ON_FIRST_USE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(_ON_FIRST_USE[name]), name)
+    value = getattr(importlib.import_module(_ON_FIRST_USE[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """Return the names there are."""
+    return sorted(__all__)

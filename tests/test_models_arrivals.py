@@ -22,6 +22,7 @@ from swftools import SwfHeader, Trace, clean, read_swf, write_swf
 from swftools.augmentation_fields import ARRIVAL_COLUMNS
 from swftools.errors import ParameterError
 from swftools.fields import SWF_NAMES
+from swftools.load import offered_load
 from swftools.models import arrivals
 from swftools.models.arrivals import (
     MODELS,
@@ -32,7 +33,6 @@ from swftools.models.arrivals import (
 )
 from swftools.models.daily_cycle import DAY, fitted_weights, points_at
 from swftools.models.lublin_feitelson import generate
-from swftools.offered_load import offered_load
 from tests.strategies import traces
 
 NAME = "model_submit_time"
