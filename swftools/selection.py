@@ -74,7 +74,7 @@ def select_jobs(
     Examples
     --------
     >>> trace = Trace.from_columns(job_number=[1, 2, 3, 4], submit_time=[0, 50, 100, 150])
-    >>> chosen = select_jobs(trace, begin=60, end=120, warm_up=30)
+    >>> chosen = select_jobs(trace, begin=60, end=120, warm_up=50)
     >>> chosen.jobs["job_number"].tolist(), chosen.jobs["is_measured"].tolist()
     ([2, 3], [False, True])
     """
