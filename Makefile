@@ -16,7 +16,7 @@ test: lint types unit end-to-end
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/python -m swftools.schemas --check
+	$(BIN)/python -m swftools.fields.generate --check
 
 types: $(VENV)/.installed-dev
 	$(BIN)/mypy
@@ -39,7 +39,7 @@ benchmark: $(VENV)/.installed-dev
 	$(BIN)/pytest tests/benchmark --benchmark-enable --benchmark-only -p no:xdist
 
 schemas: $(VENV)/.installed-dev
-	$(BIN)/python -m swftools.schemas
+	$(BIN)/python -m swftools.fields.generate
 
 pictures: $(VENV)/.installed-dev
 	$(BIN)/python docs/make_pictures.py

@@ -1,7 +1,7 @@
 """What an augmentation is: a task that computes columns for the jobs of a cleaned trace; and the registry of them.
 
 A new one is a subclass of ``Augmentation`` in ``augmentations.py`` with a name, columns of that name in
-``swftools/augmentation_fields.py``, and a parameter class; defined, it is an option of BuildAugmentedTrace.
+``swftools/fields/augmentations.py``, and a parameter class; defined, it is an option of BuildAugmentedTrace.
 """
 
 from __future__ import annotations

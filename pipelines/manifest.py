@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from swftools.errors import ParameterError
-from swftools.field_definition import Field
-from swftools.fields import table_fields
+from swftools.fields.definition import Field
+from swftools.fields.dictionary import table_fields
 
 
 def describe_table(data: pa.Table, table: str) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from pipelines.strict_yaml import read_value
 from pipelines.targets import DirectoryTarget, VersionTarget
 from pipelines.traces import CleanTrace, RulesTask
 from swftools.errors import ParameterError
-from swftools.fields import SCHEMA_VERSION
+from swftools.fields.dictionary import SCHEMA_VERSION
 from swftools.selection import scale_to_load
 from swftools.simulator.estimates import find_estimates
 from swftools.simulator.metric_parameters import MetricParameters

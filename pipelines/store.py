@@ -30,7 +30,7 @@ from pipelines.names import CATALOG, LATEST, MANIFEST, PENDING, check_name, is_n
 from pipelines.published_catalog import CatalogVersion, catalog_text
 from pipelines.storage import Storage, open_storage, storage_errors
 from swftools.errors import ParameterError, SchemaError, StorageError, VersionNotFoundError
-from swftools.fields import SCHEMA_VERSION, arrow_schema
+from swftools.fields.dictionary import SCHEMA_VERSION, arrow_schema
 from swftools.tables import check_table, write_table
 
 _OWN_KEYS = ("data_set", "version", "schema_version", "tables", "files")

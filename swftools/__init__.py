@@ -2,7 +2,7 @@
 
 The path of data is ``read_swf`` -> ``clean`` -> augmentations (``generate_utility`` and ``swftools.models``) ->
 ``simulate`` -> ``measure``, and ``write_swf`` or Parquet at any point; the package ``pipelines`` does the same as Luigi
-tasks and publishes versions. Columns are declared in ``swftools.fields``.
+tasks and publishes versions. Columns are declared in ``swftools.fields.dictionary``.
 """
 
 from __future__ import annotations

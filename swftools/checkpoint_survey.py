@@ -27,7 +27,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.errors import ParameterError, UnreadableLogError
-from swftools.field_definition import MAX_TIME
+from swftools.fields.definition import MAX_TIME
 
 CHOICES = (
     "yes: performs checkpointing",

@@ -20,7 +20,6 @@ import pandas as pd
 import pyarrow as pa
 from numba import njit
 
-from swftools.augmentation_fields import CHECKPOINT_COLUMNS
 from swftools.checkpoint_survey import (
     DECLINED,
     YES,
@@ -35,6 +34,7 @@ from swftools.checkpoint_survey import (
     write_commented_csv,
 )
 from swftools.errors import ParameterError
+from swftools.fields.augmentations import CHECKPOINT_COLUMNS
 from swftools.keyed_random import STATE_LENGTH, count_occurrences, next_uniform, start_stream, step_key
 from swftools.parameters import Parameters
 from swftools.trace import JobArrays, Trace

@@ -26,7 +26,7 @@ import pandas as pd
 
 from swftools.decisions import FLAGS, REPAIRED, CheckedDecision, Decision, Mask, check_decision
 from swftools.errors import BalanceError, ParameterError, RuleError, SwfToolsError, UnknownRuleError
-from swftools.fields import JOBS
+from swftools.fields.jobs import JOBS
 from swftools.keyed_random import count_occurrences
 from swftools.tables import empty_frame
 from swftools.trace import Trace, integer_series, submit_timestamps

@@ -16,7 +16,7 @@ import pandas as pd
 
 from swftools.cleaning import Decision, cleaning_rule
 from swftools.errors import ParameterError
-from swftools.fields import SWF_NAMES
+from swftools.fields.jobs import SWF_NAMES
 from swftools.trace import Trace
 
 FAILED, COMPLETED, CONTINUED, CANCELLED = 0, 1, 2, 5

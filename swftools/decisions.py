@@ -15,8 +15,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.errors import RuleError
-from swftools.field_definition import BOOL, INT64
-from swftools.fields import JOB_NUMBER, JOBS, SWF_FIELDS
+from swftools.fields.definition import BOOL, INT64
+from swftools.fields.jobs import JOB_NUMBER, JOBS, SWF_FIELDS
 
 Mask = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from swftools.fields import SWF_NAMES
+from swftools.fields.jobs import SWF_NAMES
 from swftools.load import offered_load, span_of
 from swftools.trace import Trace
 

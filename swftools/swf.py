@@ -21,8 +21,8 @@ import pyarrow.compute as pc
 
 from swftools.compression import TEXT_LIMIT, LogSource, create_log, open_log, source_name
 from swftools.errors import ParameterError, SchemaError, SwfFormatError
-from swftools.field_definition import STRING
-from swftools.fields import SWF_FIELDS, SWF_NAMES
+from swftools.fields.definition import STRING
+from swftools.fields.jobs import SWF_FIELDS, SWF_NAMES
 from swftools.header import UTILITY_NOTE
 from swftools.swf_block import MOST_FIELDS, Block, read_block, split_lines
 from swftools.swf_kernel import LONGEST_LINE
@@ -79,7 +79,7 @@ def read_swf(
     * a job, if it has at least 18 fields, parted by blanks and tabs, of which the first 18 are decimal numbers
       (``7``, ``+7``, ``7.0``, ``.5``, ``7e2``; at most 400 characters, 4 of exponent) fit for their columns: whole
       where the column is Int64, none negative but -1 and statuses, none beyond the maximum of
-      ``swftools.fields`` (10^10 s, 2^31 - 1 processors);
+      ``swftools.fields.dictionary`` (10^10 s, 2^31 - 1 processors);
     * else damage, which goes to the quarantine: to guess its meaning would be a silently wrong row. So do
       control characters and carriage returns within a line, text behind the 18th field that is not UTF-8 or
       makes more than 32 fields in all (unless it is utility tuples: two lines run together), a utility function

@@ -16,8 +16,8 @@ import pandas as pd
 import pyarrow as pa
 
 from swftools.errors import SwfFormatError
-from swftools.field_definition import INT64
-from swftools.fields import SWF_FIELDS
+from swftools.fields.definition import INT64
+from swftools.fields.jobs import SWF_FIELDS
 from swftools.header import SwfHeader
 from swftools.swf_kernel import COMMENT, IS_INTEGER, LONGEST_LINE, ROW_OF_FIELD, STATUS, Scan, scan
 from swftools.tables import empty_frame

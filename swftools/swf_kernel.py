@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from swftools.field_definition import INT64
-from swftools.fields import SWF_FIELDS
+from swftools.fields.definition import INT64
+from swftools.fields.jobs import SWF_FIELDS
 
 IS_INTEGER = np.array([field.type == INT64 for field in SWF_FIELDS])
 ROW_OF_FIELD = np.where(IS_INTEGER, np.cumsum(IS_INTEGER), np.cumsum(~IS_INTEGER)) - 1

@@ -1,6 +1,6 @@
 """Tables on their way in and out: pandas to pyarrow, checked against the column dictionary.
 
-``to_arrow`` gives a table exactly the types, nullability and metadata that ``fields.py`` declares;
+``to_arrow`` gives a table exactly the types, nullability and metadata that ``swftools.fields`` declares;
 ``check_table`` refuses a table that differs, on write and on read; ``read_table`` and ``write_table`` are
 the one way to Parquet.
 """
@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from swftools.errors import SchemaError
-from swftools.field_definition import BOOL, FLOAT64, INT64, NEVER, STRING, Field
-from swftools.fields import arrow_schema, required_columns, table_fields
+from swftools.fields.definition import BOOL, FLOAT64, INT64, NEVER, STRING, Field
+from swftools.fields.dictionary import arrow_schema, required_columns, table_fields
 
 PARQUET_OPTIONS: dict[str, Any] = {
     "compression": "zstd",

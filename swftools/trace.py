@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from swftools.errors import ParameterError
-from swftools.field_definition import FLOAT64, INT64
-from swftools.fields import SWF_FIELDS, SWF_NAMES
+from swftools.fields.definition import FLOAT64, INT64
+from swftools.fields.jobs import SWF_FIELDS, SWF_NAMES
 from swftools.header import SwfHeader
 from swftools.tables import empty_frame
 

@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 from numba import njit
 
 from swftools.errors import UtilityError
-from swftools.field_definition import UTILITY
+from swftools.fields.definition import UTILITY
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]

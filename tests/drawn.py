@@ -11,7 +11,7 @@ import io
 import pandas as pd
 
 from swftools import Trace, read_swf
-from swftools.fields import SWF_NAMES
+from swftools.fields.jobs import SWF_NAMES
 
 HEADINGS = {
     "job": "job_number",

@@ -30,7 +30,7 @@ from pipelines.models import find_model, generate_log
 from pipelines.simulation import ComparePolicies, SimulatePolicy
 from pipelines.traces import CleanTrace, GenerateTrace, ParseLog
 from swftools import Trace, clean, read_swf
-from swftools.fields import SCHEMA_VERSION, TABLES
+from swftools.fields.dictionary import SCHEMA_VERSION, TABLES
 from swftools.simulator import list_policies, measure, simulate
 from swftools.tables import read_table, to_arrow
 
@@ -42,7 +42,7 @@ LOGS = {
 }
 
 VERSIONS = {
-    "schema": ("SCHEMA_VERSION in swftools/fields.py", SCHEMA_VERSION),
+    "schema": ("SCHEMA_VERSION in swftools/fields/dictionary.py", SCHEMA_VERSION),
     "parse": ("code_version of ParseLog in pipelines/traces.py", ParseLog.code_version),
     "clean": ("code_version of CleanTrace in pipelines/traces.py", CleanTrace.code_version),
     **{

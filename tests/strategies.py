@@ -14,8 +14,8 @@ import pandas as pd
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from swftools.field_definition import INT64, UTILITY
-from swftools.fields import SWF_FIELDS
+from swftools.fields.definition import INT64, UTILITY
+from swftools.fields.jobs import SWF_FIELDS
 from swftools.header import KNOWN_LABELS, HeaderEntry, SwfHeader
 from swftools.trace import Trace
 

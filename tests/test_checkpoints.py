@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 
 from swftools import Trace, clean, read_swf
 from swftools import checkpoints as module
-from swftools.augmentation_fields import CHECKPOINT_COLUMNS
 from swftools.checkpoint_survey import CheckpointSurvey, read_checkpoint_survey
 from swftools.checkpoints import (
     CheckpointInference,
@@ -27,6 +26,7 @@ from swftools.checkpoints import (
     write_checkpoints,
 )
 from swftools.errors import ParameterError
+from swftools.fields.augmentations import CHECKPOINT_COLUMNS
 from swftools.models.checkpoint_survey import CheckpointSurveyParameters, generate_checkpoint_survey
 from swftools.tables import to_arrow
 from tests.naive_checkpoints import naive_inference, plain, surveyed

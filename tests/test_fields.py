@@ -8,21 +8,19 @@ from dataclasses import FrozenInstanceError
 import pyarrow as pa
 import pytest
 
-from swftools.augmentation_fields import AUGMENTATION_COLUMNS
 from swftools.errors import SchemaError
-from swftools.field_definition import BOOL, FLOAT64, INT64, INTEGERS, NEVER, STRING, TIMESTAMP, UTILITY, Field
-from swftools.fields import (
-    JOBS,
+from swftools.fields.augmentations import AUGMENTATION_COLUMNS
+from swftools.fields.definition import BOOL, FLOAT64, INT64, INTEGERS, NEVER, STRING, TIMESTAMP, UTILITY, Field
+from swftools.fields.dictionary import (
     SCHEMA_VERSION,
-    SWF_FIELDS,
-    SWF_NAMES,
     TABLE_MEANINGS,
     TABLES,
     arrow_schema,
     required_columns,
     table_fields,
 )
-from swftools.schemas import json_schema
+from swftools.fields.generate import json_schema
+from swftools.fields.jobs import JOBS, SWF_FIELDS, SWF_NAMES
 
 EVERY_COLUMN = [pytest.param(field, id=f"{table}.{field.name}") for table, fields in TABLES.items() for field in fields]
 

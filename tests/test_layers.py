@@ -10,17 +10,17 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 FLOORS = [
-    {"swftools._version", "swftools.errors", "swftools.field_definition"},
-    {"swftools.schedule_fields"},
-    {"swftools.augmentation_fields"},
-    {"swftools.fields", "swftools.compressed_members", "swftools.keyed_random", "swftools.parameters"},
+    {"swftools._version", "swftools.errors", "swftools.fields.definition"},
+    {"swftools.fields.schedules"},
+    {"swftools.fields.augmentations"},
+    {"swftools.fields.dictionary", "swftools.compressed_members", "swftools.keyed_random", "swftools.parameters"},
     {
         "swftools.compression",
         "swftools.decisions",
         "swftools.header",
         "swftools.tables",
         "swftools.utility_functions",
-        "swftools.schemas",
+        "swftools.fields.generate",
         "swftools.swf_kernel",
     },
     {"swftools.trace", "swftools.utility_tuples"},

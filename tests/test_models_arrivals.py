@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from swftools import SwfHeader, Trace, clean, read_swf, write_swf
-from swftools.augmentation_fields import ARRIVAL_COLUMNS
 from swftools.errors import ParameterError
-from swftools.fields import SWF_NAMES
+from swftools.fields.augmentations import ARRIVAL_COLUMNS
+from swftools.fields.jobs import SWF_NAMES
 from swftools.load import offered_load
 from swftools.models import arrivals
 from swftools.models.arrivals import (

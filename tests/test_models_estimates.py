@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools import SwfHeader, Trace, clean, read_swf, write_swf
-from swftools.augmentation_fields import ESTIMATE_COLUMNS
 from swftools.errors import ParameterError
+from swftools.fields.augmentations import ESTIMATE_COLUMNS
 from swftools.models import estimates as model
 from swftools.models.estimate_distribution import EstimateDistribution
 from swftools.models.estimates import COLUMN, EstimateParameters, apply_estimates, generate_estimates

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools import Trace, clean, read_swf
-from swftools.augmentation_fields import SPEEDUP_COLUMNS
+from swftools.fields.augmentations import SPEEDUP_COLUMNS
 from swftools.header import SwfHeader
 from swftools.models import moldability
 from swftools.models.moldability import SpeedupParameters, generate_speedup

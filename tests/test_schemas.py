@@ -14,12 +14,12 @@ import pytest
 
 from swftools import UtilityParameters, clean, generate_utility, read_swf
 from swftools.checkpoints import infer_checkpoints
-from swftools.fields import TABLES
+from swftools.fields.dictionary import TABLES
+from swftools.fields.generate import data_dictionary, generated_files, json_schema, main, stale_files, write_files
 from swftools.models.arrivals import generate_arrivals
 from swftools.models.checkpoint_survey import generate_checkpoint_survey
 from swftools.models.estimates import generate_estimates
 from swftools.models.moldability import SpeedupParameters, generate_speedup
-from swftools.schemas import data_dictionary, generated_files, json_schema, main, stale_files, write_files
 from swftools.selection import select_jobs
 from swftools.simulator import measure, simulate
 from swftools.tables import to_arrow
@@ -28,7 +28,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def test_generated_files_are_in_step() -> None:
-    """Schemas and data dictionary are what the column dictionary makes; if not: python -m swftools.schemas."""
+    """Schemas and data dictionary are what the column dictionary makes; if not: python -m swftools.fields.generate."""
     assert [] == stale_files(ROOT)
 
 
@@ -61,7 +61,7 @@ def test_check_finds_drift(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     path.write_text(path.read_text().replace("integer", "number", 1))
     capsys.readouterr()
     assert main(arguments) == 1
-    assert "schemas/merged.schema.json: differs from swftools/fields.py; run python -m swftools.schemas\n" == (
+    assert "schemas/merged.schema.json: differs from swftools/fields; run python -m swftools.fields.generate\n" == (
         capsys.readouterr().out
     )
 

@@ -16,7 +16,8 @@ import pytest
 
 from swftools import iter_swf, read_swf
 from swftools.errors import ParameterError, SwfFormatError
-from swftools.fields import SWF_NAMES, arrow_schema
+from swftools.fields.dictionary import arrow_schema
+from swftools.fields.jobs import SWF_NAMES
 from swftools.header import UTILITY_NOTE, HeaderEntry
 from swftools.swf import read_lines
 from swftools.swf_block import MOST_COMMENTS, MOST_LINES, read_block

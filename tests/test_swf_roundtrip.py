@@ -17,7 +17,7 @@ from hypothesis import given
 
 from swftools import SwfHeader, Trace, read_swf, write_swf
 from swftools.errors import ParameterError, StorageError, SwfFormatError, UtilityError
-from swftools.field_definition import UTILITY
+from swftools.fields.definition import UTILITY
 from swftools.header import UTILITY_NOTE, HeaderEntry
 from swftools.swf_kernel import LONGEST_LINE
 from tests.strategies import log_texts, traces

@@ -16,7 +16,8 @@ from hypothesis import given
 
 from swftools import clean, generate_utility, read_swf
 from swftools.errors import SchemaError
-from swftools.fields import SWF_NAMES, TABLES, arrow_schema
+from swftools.fields.dictionary import TABLES, arrow_schema
+from swftools.fields.jobs import SWF_NAMES
 from swftools.tables import check_table, empty_frame, read_table, to_arrow, to_pandas, write_table
 from swftools.trace import Trace
 from tests.strategies import traces
@@ -76,7 +77,7 @@ def test_to_arrow_takes_any_dtype_that_holds_the_values() -> None:
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"node": 1}, r"unknown columns \['node'\]; add them to swftools/fields.py or drop them"),
+        ({"node": 1}, r"unknown columns \['node'\]; add them to swftools/fields or drop them"),
         ({"user_id": [1.5, 2, 3]}, "column 'user_id': not int64: .*1.5"),
         ({"user_id": ["root", "a", "b"]}, "column 'user_id': not int64"),
         ({"run_time": ["fast", "a", "b"]}, "column 'run_time': not double"),

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from swftools import UtilityFunctions, utility_functions
 from swftools.errors import UtilityError
-from swftools.field_definition import UTILITY
+from swftools.fields.definition import UTILITY
 from swftools.utility_functions import find_faults
 from tests.naive import naive_fault, naive_utility
 

@@ -20,7 +20,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.errors import ParameterError
-from swftools.field_definition import MAX_TIME
+from swftools.fields.definition import MAX_TIME
 from swftools.header import SwfHeader
 from swftools.keyed_random import count_occurrences, generator
 from swftools.load import span_of, work_of

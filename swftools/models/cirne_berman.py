@@ -22,7 +22,7 @@ import numpy.typing as npt
 from numba import njit
 
 from swftools.errors import ParameterError
-from swftools.field_definition import MAX_TIME
+from swftools.fields.definition import MAX_TIME
 from swftools.header import SwfHeader
 from swftools.keyed_random import STATE_LENGTH, generator, next_gamma, next_uniform, start_stream, step_key
 from swftools.parameters import Parameters, is_number, is_whole

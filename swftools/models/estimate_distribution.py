@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from swftools.errors import ParameterError
-from swftools.field_definition import MAX_TIME
+from swftools.fields.definition import MAX_TIME
 from swftools.parameters import is_number, is_whole
 
 Distinct = Literal["table", "power-law"]

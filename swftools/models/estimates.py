@@ -22,7 +22,7 @@ import pandas as pd
 from numba import njit
 
 from swftools.errors import ParameterError
-from swftools.field_definition import MAX_TIME
+from swftools.fields.definition import MAX_TIME
 from swftools.keyed_random import count_occurrences, generator
 from swftools.models.estimate_distribution import (
     DISTINCT_FORMS,

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from numba import njit
 
 from swftools.errors import ParameterError
-from swftools.field_definition import MAX_TIME
+from swftools.fields.definition import MAX_TIME
 from swftools.header import SwfHeader
 from swftools.keyed_random import STATE_LENGTH, next_gamma, next_uniform, start_stream, step_key
 from swftools.models.lublin_feitelson_arrivals import UnreachableError, arrival_times, types_meeting

@@ -22,7 +22,7 @@ import pandas as pd
 import pyarrow as pa
 from numba import njit
 
-from swftools.field_definition import INTEGERS
+from swftools.fields.definition import INTEGERS
 from swftools.keyed_random import STATE_LENGTH, count_occurrences, next_normal, next_uniform, start_stream, step_key
 from swftools.models import speedup
 from swftools.parameters import Parameters, is_number, is_whole
@@ -160,7 +160,7 @@ def generate_speedup(trace: Trace, parameters: SpeedupParameters | None = None) 
     -------
     pandas.DataFrame
         One row a job, with the index of ``trace.jobs``; the columns are ``SPEEDUP_COLUMNS`` of
-        ``swftools.augmentation_fields``, processor_choices as an Arrow list.
+        ``swftools.fields.augmentations``, processor_choices as an Arrow list.
 
     Notes
     -----

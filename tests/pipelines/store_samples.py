@@ -11,7 +11,8 @@ import pyarrow as pa
 
 from pipelines.names import MANIFEST
 from pipelines.store import DataRoot, Publication
-from swftools.fields import SWF_NAMES, arrow_schema
+from swftools.fields.dictionary import arrow_schema
+from swftools.fields.jobs import SWF_NAMES
 
 RECORD = {"licence": "none stated", "citation": "Zoë 2026", "parameters": {"seed": 7}}
 

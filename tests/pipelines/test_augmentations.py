@@ -12,10 +12,10 @@ import pytest
 
 from pipelines.augmentation import AUGMENTATIONS, Augmentation, find_augmentation
 from pipelines.build import BuildAugmentedTrace
-from swftools.augmentation_fields import AUGMENTATION_COLUMNS
 from swftools.checkpoint_survey import read_checkpoint_survey
 from swftools.checkpoints import read_checkpoints
 from swftools.errors import ParameterError
+from swftools.fields.augmentations import AUGMENTATION_COLUMNS
 from swftools.models.speedup import run_time
 from swftools.parameters import Parameters
 from tests.pipelines.luigi_runs import SWFTOOLS, run

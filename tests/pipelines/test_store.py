@@ -20,8 +20,9 @@ from swftools.errors import (
     SchemaError,
     VersionNotFoundError,
 )
-from swftools.field_definition import BOOL, FLOAT64, INT64, NEVER, STRING
-from swftools.fields import JOBS, SCHEMA_VERSION, SWF_NAMES, arrow_schema
+from swftools.fields.definition import BOOL, FLOAT64, INT64, NEVER, STRING
+from swftools.fields.dictionary import SCHEMA_VERSION, arrow_schema
+from swftools.fields.jobs import JOBS, SWF_NAMES
 from tests.pipelines.store_samples import RECORD, contents, date, jobs, publish, quarantine, staged
 
 

@@ -23,7 +23,7 @@ from pipelines.store import DataRoot
 from swftools.errors import (
     StorageError,
 )
-from swftools.fields import arrow_schema
+from swftools.fields.dictionary import arrow_schema
 from tests.pipelines.store_samples import check_whole, contents, jobs, publish, staged
 
 PROCESSES = multiprocessing.get_context("forkserver")

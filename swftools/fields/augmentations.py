@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from swftools.field_definition import BOOL, FLOAT64, INT64, INTEGERS, MAX_TIME, NEVER, STRING, UTILITY, Field
+from swftools.fields.definition import BOOL, FLOAT64, INT64, INTEGERS, MAX_TIME, NEVER, STRING, UTILITY, Field
 
 UTILITY_COLUMNS = (
     Field(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from swftools.field_definition import BOOL, FLOAT64, INT64, NEVER, STRING, Field
+from swftools.fields.definition import BOOL, FLOAT64, INT64, NEVER, STRING, Field
 
 
 def _simulated(name: str, meaning: str, unit: str = "s", missing: str = NEVER) -> Field:

@@ -1,6 +1,6 @@
 """What is generated from the column dictionary: ``schemas/*.schema.json`` and ``docs/data_dictionary.md``.
 
-``python -m swftools.schemas`` writes them into a checkout; ``--check`` only compares, and exits with 1 where a
+``python -m swftools.fields.generate`` writes them into a checkout; ``--check`` only compares, and exits with 1 where a
 file differs. Nobody edits these files by hand.
 """
 
@@ -14,8 +14,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from swftools.field_definition import BOOL, FLOAT64, INT64, INTEGERS, NEVER, STRING, TIMESTAMP, UTILITY, Field
-from swftools.fields import SCHEMA_VERSION, TABLE_MEANINGS, TABLES, required_columns, table_fields
+from swftools.fields.definition import BOOL, FLOAT64, INT64, INTEGERS, NEVER, STRING, TIMESTAMP, UTILITY, Field
+from swftools.fields.dictionary import SCHEMA_VERSION, TABLE_MEANINGS, TABLES, required_columns, table_fields
 
 _TYPES = {
     INT64: "integer",
@@ -101,8 +101,7 @@ def data_dictionary() -> str:
     """Return the data dictionary as Markdown: one table for each table, one row a column."""
     sections = [
         "# Data dictionary\n\n"
-        "Generated from `swftools/fields.py` and `swftools/augmentation_fields.py` by `python -m swftools.schemas`; "
-        "do not edit. "
+        "Generated from the files of `swftools/fields` by `python -m swftools.fields.generate`; do not edit. "
         f"Schema version {SCHEMA_VERSION}.\n\n"
         "Missing is null, in SWF text -1. The stage is that which adds the column: *read*, *clean* or an augmentation. "
         "Types are those of Parquet: integer is int64, float is float64, time is milliseconds since 1970 in UTC, "
@@ -149,7 +148,7 @@ def write_files(root: Path) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """Write or check the generated files of a checkout; return the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m swftools.schemas", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m swftools.fields.generate", description=__doc__)
     parser.add_argument("--check", action="store_true", help="change nothing; exit with 1 if a file differs")
     parser.add_argument("--root", type=Path, default=Path(), help="root of the checkout; default: where you are")
     options = parser.parse_args(arguments)
@@ -157,7 +156,7 @@ def main(arguments: list[str] | None = None) -> int:
     if not options.check:
         write_files(options.root)
     for name in stale:
-        verb = "differs from swftools/fields.py; run python -m swftools.schemas" if options.check else "written"
+        verb = "differs from swftools/fields; run python -m swftools.fields.generate" if options.check else "written"
         sys.stdout.write(f"{name}: {verb}\n")
     return 1 if options.check and stale else 0
 

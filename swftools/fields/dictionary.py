@@ -1,0 +1,144 @@
+"""The column dictionary: every column of every table, once.
+
+Name, type, unit, meaning, missing value, SWF position and bounds of each column live in the files of this folder and
+nowhere else. The pyarrow schemas, the files in ``schemas/``, the data dictionary of the documentation (all by
+``generate.py``) and the checks on write and read are made from it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+import pyarrow as pa
+
+from swftools.errors import SchemaError
+from swftools.fields.augmentations import AUGMENTATION_COLUMNS, CHECKPOINT_SUMMARY, CHECKPOINT_SURVEY
+from swftools.fields.cleaning import CLEANING_REPORT, MERGED, QUARANTINE, REPAIRS
+from swftools.fields.definition import BOOL, FLOAT64, INT64, INTEGERS, STRING, TIMESTAMP, UTILITY, Field
+from swftools.fields.jobs import JOB_NUMBER, JOB_OCCURRENCE, JOBS, SWF_NAMES
+from swftools.fields.schedules import EXCLUSION_REASON, METRICS, SCHEDULE_COLUMNS, SEED, SEGMENT_COLUMNS
+
+SCHEMA_VERSION = 2
+"""Raised whenever a column is added, removed, renamed, retyped or given another meaning."""
+
+
+_SIMULATED_NAMES = {field.name for field in SCHEDULE_COLUMNS}
+SCHEDULE = (
+    *(JOB_NUMBER, JOB_OCCURRENCE, *SCHEDULE_COLUMNS),
+    *(field for field in JOBS if field.name not in _SIMULATED_NAMES | {"job_number", "job_occurrence"}),
+)
+
+TABLES: dict[str, tuple[Field, ...]] = {
+    "jobs": JOBS,
+    "quarantine": QUARANTINE,
+    "merged": MERGED,
+    "repairs": REPAIRS,
+    "cleaning_report": CLEANING_REPORT,
+    **{name: (JOB_NUMBER, JOB_OCCURRENCE, *columns) for name, columns in AUGMENTATION_COLUMNS.items()},
+    "checkpoint_survey": CHECKPOINT_SURVEY,
+    "checkpoint_summary": CHECKPOINT_SUMMARY,
+    "schedule": SCHEDULE,
+    "segments": (JOB_NUMBER, JOB_OCCURRENCE, *SEGMENT_COLUMNS),
+    "excluded": (JOB_NUMBER, JOB_OCCURRENCE, EXCLUSION_REASON),
+    "metrics": METRICS,
+    "comparison": (SEED, *METRICS),
+}
+
+TABLE_MEANINGS = {
+    "jobs": "One row a job: what the log says of it, what cleaning found, what was added.",
+    "quarantine": "One row a line that is no job, or a job that a cleaning rule removed.",
+    "merged": "One row a line that became part of another job.",
+    "repairs": "One row a value that a cleaning rule changed.",
+    "cleaning_report": "One row a step of cleaning: job lines read = jobs kept + quarantined + merged.",
+    "utility": "One row a job: what the augmentation by utility functions adds to it.",
+    "checkpoints": "One row a job: what the augmentation by a checkpoint survey adds to it.",
+    "arrivals": "One row a job: what the augmentation by an arrival model adds to it.",
+    "speedup": "One row a job: what the augmentation by speedup curves adds to it.",
+    "estimates": "One row a job: what the augmentation by modelled user estimates adds to it.",
+    "checkpoint_survey": "One row an answer of the checkpoint survey that the columns were inferred from.",
+    "checkpoint_summary": "One row a choice of the checkpoint survey: Tables 6.1 and 6.2 of Lee 2009 for this survey.",
+    "schedule": "One row a simulated job: what the simulation says of it, and beside it what the trace does.",
+    "segments": "One row a run of a job: jobs that were preempted have several.",
+    "excluded": "One row a job of the trace that could not be simulated.",
+    "metrics": "One row a policy, class of jobs, measure and statistic.",
+    "comparison": "One row a policy, seed, class of jobs, measure and statistic.",
+}
+
+
+def table_fields(table: str) -> dict[str, Field]:
+    """Return the columns of a table by name, in order.
+
+    Raises
+    ------
+    SchemaError
+        The dictionary has no table of that name.
+    """
+    if table not in TABLES:
+        raise SchemaError(f"no table {table!r} in the column dictionary; it has {', '.join(TABLES)}")
+    return {field.name: field for field in TABLES[table]}
+
+
+def required_columns(table: str) -> list[str]:
+    """Return the columns that every file of a table has.
+
+    All of them, but of jobs only the 18 SWF fields, and of a schedule only what the simulation adds, and the key.
+    """
+    if table == "schedule":
+        return ["job_number", "job_occurrence", *(field.name for field in SCHEDULE_COLUMNS)]
+    return list(SWF_NAMES) if table == "jobs" else list(table_fields(table))
+
+
+def arrow_schema(table: str, columns: Iterable[str] | None = None) -> pa.Schema:
+    """Return the pyarrow schema of a table, or of some of its columns, in the dictionary's order.
+
+    Parameters
+    ----------
+    table : str
+        Name of a table, such as ``"jobs"``.
+    columns : iterable of str, optional
+        Columns wanted; all of them by default.
+
+    Raises
+    ------
+    SchemaError
+        The table or a column is unknown.
+
+    Examples
+    --------
+    >>> arrow_schema("jobs", ["run_time"]).field("run_time").metadata[b"unit"]
+    b's'
+    """
+    fields = table_fields(table)
+    wanted = set(fields if columns is None else columns)
+    if unknown := sorted(wanted - set(fields)):
+        raise SchemaError(f"table {table!r}: unknown columns {unknown}; add them to swftools/fields or drop them")
+    chosen = [field for name, field in fields.items() if name in wanted]
+    metadata = {"table": table, "schema_version": str(SCHEMA_VERSION), "pandas": _pandas_metadata(chosen)}
+    return pa.schema([field.arrow for field in chosen], metadata=metadata)
+
+
+_PANDAS_TYPES = {
+    INT64: ("int64", "Int64"),
+    FLOAT64: ("float64", "float64"),
+    STRING: ("unicode", "str"),
+    BOOL: ("bool", "bool"),
+    TIMESTAMP: ("datetimetz", "datetime64[ms]"),
+    UTILITY: ("list[struct]", "object"),
+    INTEGERS: ("list[int64]", "object"),
+}
+
+
+def _pandas_metadata(fields: Iterable[Field]) -> str:
+    """Return the note that makes pandas read integers with nulls as Int64 instead of float64."""
+    columns = [
+        {
+            "name": field.name,
+            "field_name": field.name,
+            "pandas_type": _PANDAS_TYPES[field.type][0],
+            "numpy_type": _PANDAS_TYPES[field.type][1],
+            "metadata": {"timezone": "UTC"} if field.type == TIMESTAMP else None,
+        }
+        for field in fields
+    ]
+    return json.dumps({"index_columns": [], "column_indexes": [], "columns": columns, "pandas_version": "3.0.0"})
