@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from swftools.cleaning import CleaningReport, clean, cleaning_rule
     from swftools.flurries import propose_flurries
     from swftools.header import SwfHeader
-    from swftools.load import offered_load
+    from swftools.offered_load import offered_load
     from swftools.models.utility import UtilityParameters, generate_utility
     from swftools.selection import scale_to_load, select_jobs
     from swftools.simulator import Schedule, measure, simulate, validate
@@ -59,7 +59,7 @@ _ON_FIRST_USE = {
     "generate_utility": "swftools.models.utility",
     "iter_swf": "swftools.swf",
     "measure": "swftools.simulator",
-    "offered_load": "swftools.load",
+    "offered_load": "swftools.offered_load",
     "propose_flurries": "swftools.flurries",
     "read_swf": "swftools.swf",
     "scale_to_load": "swftools.selection",

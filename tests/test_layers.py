@@ -24,7 +24,7 @@ FLOORS = [
         "swftools.swf_kernel",
     },
     {"swftools.trace", "swftools.utility_tuples"},
-    {"swftools.load", "swftools.models.daily_cycle", "swftools.models.speedup"},
+    {"swftools.offered_load", "swftools.models.daily_cycle", "swftools.models.speedup"},
     {
         "swftools.swf_block",
         "swftools.cleaning",

@@ -22,7 +22,7 @@ from swftools import SwfHeader, Trace, clean, read_swf, write_swf
 from swftools.errors import ParameterError
 from swftools.fields.augmentations import ARRIVAL_COLUMNS
 from swftools.fields.jobs import SWF_NAMES
-from swftools.load import offered_load
+from swftools.offered_load import offered_load
 from swftools.models import arrivals
 from swftools.models.arrivals import (
     MODELS,

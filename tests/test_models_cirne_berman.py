@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from swftools import clean, read_swf, write_swf
 from swftools.errors import ParameterError
-from swftools.load import offered_load, span_of, work_of
+from swftools.offered_load import offered_load, span_of, work_of
 from swftools.models import cirne_berman
 from swftools.models.cirne_berman import SITES, CirneBermanParameters, generate
 from swftools.trace import JobArrays, Trace

@@ -18,7 +18,7 @@ from swftools import Trace, read_swf, write_swf
 from swftools.errors import ParameterError
 from swftools.fields.definition import MAX_TIME
 from swftools.fields.jobs import SWF_NAMES
-from swftools.load import offered_load
+from swftools.offered_load import offered_load
 from swftools.models import lublin_feitelson, lublin_feitelson_arrivals
 from swftools.models.daily_cycle import DAY
 from swftools.models.lublin_feitelson import LublinFeitelsonParameters, generate

@@ -15,7 +15,7 @@ import pytest
 from scipy import stats
 from scipy.integrate import quad
 
-from swftools.load import offered_load
+from swftools.offered_load import offered_load
 from swftools.models import lublin_feitelson, lublin_feitelson_arrivals
 from swftools.models.daily_cycle import BUCKET, BUCKETS, DAY, gamma_weights
 from swftools.models.lublin_feitelson import LublinFeitelsonParameters, generate
