@@ -19,8 +19,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from swftools.compression import create_log, open_log
 from swftools.errors import ParameterError, SwfToolsError
+from swftools.formats.compression import create_log, open_log
 
 _COMPRESSION_SUFFIX = re.compile(r"\.(gz|bz2|xz|zst)$")
 

@@ -25,7 +25,7 @@ from pipelines.traces import CleanTrace, RulesTask
 from swftools._version import __version__
 from swftools.errors import SchemaError
 from swftools.fields.dictionary import SCHEMA_VERSION, arrow_schema
-from swftools.swf import write_swf
+from swftools.formats.swf.writer import write_swf
 from swftools.tables import read_table, to_pandas
 from swftools.trace import Trace
 

@@ -23,8 +23,8 @@ from swftools.cleaning import clean
 from swftools.description import describe
 from swftools.errors import ParameterError, SwfToolsError
 from swftools.flurries import propose_flurries
-from swftools.parquet import write_parquet
-from swftools.swf import write_swf
+from swftools.formats.parquet import write_parquet
+from swftools.formats.swf.writer import write_swf
 
 _data_root = click.option(
     "--data-root", default=lambda: setting("data_root"), show_default="./data", help="Directory, or s3://bucket/prefix."

@@ -19,8 +19,8 @@ from pipelines.logs import find_log
 from pipelines.models import generate_log
 from pipelines.strict_yaml import read_value
 from swftools.errors import UnreadableLogError
-from swftools.parquet import read_parquet
-from swftools.swf import read_swf
+from swftools.formats.parquet import read_parquet
+from swftools.formats.swf.reader import read_swf
 from swftools.trace import Trace
 
 MISSING_DATA = 20

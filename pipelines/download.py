@@ -27,8 +27,8 @@ from tqdm import tqdm
 
 from pipelines.part_file import PartFile, open_part
 from swftools._version import __version__
-from swftools.compression import TEXT_LIMIT, open_log
 from swftools.errors import AcquireError, ParameterError, StorageError, UnreadableLogError
+from swftools.formats.compression import TEXT_LIMIT, open_log
 
 DOWNLOAD_LIMIT = 2 << 30
 """Most bytes that a download may have, unless the caller says otherwise."""

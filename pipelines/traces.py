@@ -18,10 +18,10 @@ from pipelines.targets import DirectoryTarget
 from swftools import cleaning_rules
 from swftools.cleaning import Rule, clean, resolve_rules
 from swftools.errors import ParameterError, SwfFormatError
-from swftools.swf import read_swf
+from swftools.formats.swf.reader import read_swf
+from swftools.formats.trace_directory import load_trace, save_trace
 from swftools.tables import to_arrow, write_table
 from swftools.trace import Trace
-from swftools.trace_files import load_trace, save_trace
 
 
 class ParseLog(LogTask):

@@ -15,12 +15,13 @@ from swftools._version import __version__
 if TYPE_CHECKING:
     from swftools.cleaning import CleaningReport, clean, cleaning_rule
     from swftools.flurries import propose_flurries
+    from swftools.formats.swf.reader import iter_swf, read_swf
+    from swftools.formats.swf.writer import write_swf
     from swftools.header import SwfHeader
-    from swftools.offered_load import offered_load
     from swftools.models.utility import UtilityParameters, generate_utility
+    from swftools.offered_load import offered_load
     from swftools.selection import scale_to_load, select_jobs
     from swftools.simulator import Schedule, measure, simulate, validate
-    from swftools.swf import iter_swf, read_swf, write_swf
     from swftools.trace import Trace
     from swftools.utility_functions import UtilityFunctions
 
@@ -57,16 +58,16 @@ _ON_FIRST_USE = {
     "clean": "swftools.cleaning",
     "cleaning_rule": "swftools.cleaning",
     "generate_utility": "swftools.models.utility",
-    "iter_swf": "swftools.swf",
+    "iter_swf": "swftools.formats.swf.reader",
     "measure": "swftools.simulator",
     "offered_load": "swftools.offered_load",
     "propose_flurries": "swftools.flurries",
-    "read_swf": "swftools.swf",
+    "read_swf": "swftools.formats.swf.reader",
     "scale_to_load": "swftools.selection",
     "select_jobs": "swftools.selection",
     "simulate": "swftools.simulator",
     "validate": "swftools.simulator",
-    "write_swf": "swftools.swf",
+    "write_swf": "swftools.formats.swf.writer",
 }
 """The module of each name: imported when the name is first used, so that importing swftools is quick."""
 

@@ -18,8 +18,8 @@ import pyarrow as pa
 import pytest
 
 from swftools import iter_swf, read_swf
-from swftools.compression import create_log, open_log, source_name
 from swftools.errors import ParameterError, SwfToolsError, UnreadableLogError
+from swftools.formats.compression import create_log, open_log, source_name
 
 JOB = b"1 0 5 60 4 -1 -1 4 90 -1 1 7 -1 -1 3 -1 -1 -1\n"
 # Partly random, so that compressed files are longer than one read.

@@ -13,9 +13,9 @@ import pandas as pd
 import pytest
 
 from swftools import iter_swf, read_swf, write_swf
-from swftools.compression import open_log
 from swftools.errors import SwfFormatError, SwfToolsError, UnreadableLogError
 from swftools.fields.jobs import SWF_NAMES
+from swftools.formats.compression import open_log
 from swftools.trace import Trace
 from tests.malformed import (
     COMPRESS,

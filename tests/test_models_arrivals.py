@@ -22,7 +22,6 @@ from swftools import SwfHeader, Trace, clean, read_swf, write_swf
 from swftools.errors import ParameterError
 from swftools.fields.augmentations import ARRIVAL_COLUMNS
 from swftools.fields.jobs import SWF_NAMES
-from swftools.offered_load import offered_load
 from swftools.models import arrivals
 from swftools.models.arrivals import (
     MODELS,
@@ -33,6 +32,7 @@ from swftools.models.arrivals import (
 )
 from swftools.models.daily_cycle import DAY, fitted_weights, points_at
 from swftools.models.lublin_feitelson import generate
+from swftools.offered_load import offered_load
 from tests.strategies import traces
 
 NAME = "model_submit_time"

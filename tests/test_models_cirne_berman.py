@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 
 from swftools import clean, read_swf, write_swf
 from swftools.errors import ParameterError
-from swftools.offered_load import offered_load, span_of, work_of
 from swftools.models import cirne_berman
 from swftools.models.cirne_berman import SITES, CirneBermanParameters, generate
+from swftools.offered_load import offered_load, span_of, work_of
 from swftools.trace import JobArrays, Trace
 from tests.naive_lublin_feitelson import naive_gamma, naive_uniforms
 

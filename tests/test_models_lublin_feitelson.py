@@ -18,12 +18,12 @@ from swftools import Trace, read_swf, write_swf
 from swftools.errors import ParameterError
 from swftools.fields.definition import MAX_TIME
 from swftools.fields.jobs import SWF_NAMES
-from swftools.offered_load import offered_load
 from swftools.models import lublin_feitelson, lublin_feitelson_arrivals
 from swftools.models.daily_cycle import DAY
 from swftools.models.lublin_feitelson import LublinFeitelsonParameters, generate
 from swftools.models.lublin_feitelson_arrivals import UnreachableError, arrival_times, types_meeting
 from swftools.models.lublin_feitelson_types import ALL, BATCH, INTERACTIVE, JOB_TYPES, MODES, JobType
+from swftools.offered_load import offered_load
 from swftools.tables import to_arrow
 from tests.naive_lublin_feitelson import naive_generate, naive_merged
 

@@ -15,7 +15,6 @@ import pytest
 from scipy import stats
 from scipy.integrate import quad
 
-from swftools.offered_load import offered_load
 from swftools.models import lublin_feitelson, lublin_feitelson_arrivals
 from swftools.models.daily_cycle import BUCKET, BUCKETS, DAY, gamma_weights
 from swftools.models.lublin_feitelson import LublinFeitelsonParameters, generate
@@ -28,6 +27,7 @@ from swftools.models.lublin_feitelson_types import (
     JobType,
     mean_gap,
 )
+from swftools.offered_load import offered_load
 from tests.naive_lublin_feitelson import naive_generate
 from tests.test_docs import table_of
 

@@ -18,9 +18,9 @@ from swftools import iter_swf, read_swf
 from swftools.errors import ParameterError, SwfFormatError
 from swftools.fields.dictionary import arrow_schema
 from swftools.fields.jobs import SWF_NAMES
+from swftools.formats.swf.block import MOST_COMMENTS, MOST_LINES, read_block
+from swftools.formats.swf.reader import read_lines
 from swftools.header import UTILITY_NOTE, HeaderEntry
-from swftools.swf import read_lines
-from swftools.swf_block import MOST_COMMENTS, MOST_LINES, read_block
 from swftools.tables import to_arrow
 from swftools.trace import Trace
 
@@ -452,7 +452,7 @@ def test_many_wrong_lines() -> None:
 def test_a_bomb_of_tiny_lines_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """More lines than any log has end in an error, not in the memory of the machine."""
     assert MOST_LINES * 8 <= 1 << 31
-    monkeypatch.setattr("swftools.swf_block.MOST_LINES", 1000)
+    monkeypatch.setattr("swftools.formats.swf.block.MOST_LINES", 1000)
     with pytest.raises(SwfFormatError, match="<stream>: 1,001 lines are more than can be read at once"):
         read("\n" * 1001)
     monkeypatch.undo()

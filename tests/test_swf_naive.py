@@ -17,10 +17,19 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from swftools import iter_swf, read_swf, write_swf
-from swftools.compression import open_log
 from swftools.fields.jobs import SWF_NAMES
+from swftools.formats.compression import open_log
+from swftools.formats.swf.kernel import (
+    _POWERS_OF_TEN,
+    IS_INTEGER,
+    LONGEST_LINE,
+    MAXIMUM,
+    ROW_OF_FIELD,
+    Scan,
+    _scan,
+    scan,
+)
 from swftools.header import UTILITY_NOTE, SwfHeader
-from swftools.swf_kernel import _POWERS_OF_TEN, IS_INTEGER, LONGEST_LINE, MAXIMUM, ROW_OF_FIELD, Scan, _scan, scan
 from swftools.trace import Trace
 from tests.naive import NaiveLog, naive_read_swf
 from tests.strategies import job_lines, log_texts, traces

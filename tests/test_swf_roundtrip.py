@@ -18,8 +18,8 @@ from hypothesis import given
 from swftools import SwfHeader, Trace, read_swf, write_swf
 from swftools.errors import ParameterError, StorageError, SwfFormatError, UtilityError
 from swftools.fields.definition import UTILITY
+from swftools.formats.swf.kernel import LONGEST_LINE
 from swftools.header import UTILITY_NOTE, HeaderEntry
-from swftools.swf_kernel import LONGEST_LINE
 from tests.strategies import log_texts, traces
 
 LOGS = [

@@ -14,8 +14,8 @@ from hypothesis import given
 
 from swftools import SwfHeader, Trace, clean, read_swf
 from swftools.errors import SchemaError, SwfFormatError, UnreadableLogError
+from swftools.formats.trace_directory import load_trace, save_trace
 from swftools.header import HeaderEntry
-from swftools.trace_files import load_trace, save_trace
 from tests.strategies import log_texts, traces
 
 JOB = b"1 0 5 60 4 -1 -1 4 90 -1 1 7 -1 -1 3 -1 -1 -1\n"

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from swftools.compression import open_log
+from swftools.formats.compression import open_log
 
 BLUE = "SDSC-BLUE-2000-4.2-cln.swf.gz"
 

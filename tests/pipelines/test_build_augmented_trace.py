@@ -20,7 +20,7 @@ from pipelines.build import BuildAugmentedTrace
 from pipelines.logs import SHIPPED_LOG
 from pipelines.store import DataRoot
 from swftools.fields.jobs import SWF_NAMES
-from swftools.parquet import read_parquet
+from swftools.formats.parquet import read_parquet
 from swftools.utility_functions import UtilityFunctions
 from tests.pipelines.luigi_runs import LUIGI, build, run
 

@@ -12,7 +12,7 @@ import swftools
 from pipelines.cli import main
 from pipelines.logs import SHIPPED_LOG
 from pipelines.store import DataRoot
-from swftools.parquet import read_parquet
+from swftools.formats.parquet import read_parquet
 from tests.pipelines.luigi_runs import SWFTOOLS, run
 
 SOUND = "; MaxProcs: 8\n1 0 5 60 4 -1 -1 4 90 -1 1 7 -1 -1 3 -1 -1 -1\n"

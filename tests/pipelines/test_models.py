@@ -13,9 +13,9 @@ from pipelines.cli import main
 from pipelines.logs import find_log
 from pipelines.models import find_model, generate_log
 from swftools.errors import ParameterError
+from swftools.formats.parquet import read_parquet
 from swftools.models import cirne_berman
 from swftools.models.lublin_feitelson import LublinFeitelsonParameters, generate
-from swftools.parquet import read_parquet
 from tests.pipelines.luigi_runs import LUIGI, SWFTOOLS, run
 
 LOG = "lublin-feitelson:jobs=300,processors=64,load=0.8,seed=3"

@@ -20,8 +20,8 @@ from typing import BinaryIO, Protocol, cast
 
 import pyarrow as pa
 
-from swftools.compressed_members import Members, Reader
 from swftools.errors import ParameterError, StorageError, SwfToolsError, UnreadableLogError
+from swftools.formats.members import Members, Reader
 
 TEXT_LIMIT = 2 << 30
 """Most bytes that a compressed log may decompress to, unless the caller says otherwise."""

@@ -1,6 +1,6 @@
 """A stretch of SWF lines: scanned at speed, the doubtful lines judged one by one, each fault in words.
 
-Between ``swf_kernel.py``, which knows only bytes, and ``swf.py``, which knows files and traces.
+Between ``kernel.py``, which knows only bytes, and ``reader.py``, which knows files and traces.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import pyarrow as pa
 from swftools.errors import SwfFormatError
 from swftools.fields.definition import INT64
 from swftools.fields.jobs import SWF_FIELDS
+from swftools.formats.swf.kernel import COMMENT, IS_INTEGER, LONGEST_LINE, ROW_OF_FIELD, STATUS, Scan, scan
 from swftools.header import SwfHeader
-from swftools.swf_kernel import COMMENT, IS_INTEGER, LONGEST_LINE, ROW_OF_FIELD, STATUS, Scan, scan
 from swftools.tables import empty_frame
 from swftools.utility_tuples import parse_tuples
 

@@ -1,7 +1,7 @@
 """The compiled scanner of SWF text: bytes in, columns of numbers out, at memory speed.
 
 It decides nothing doubtful. A line that is not plainly a job or a comment is handed back by its number, and
-``swf_block.py`` judges it in Python with the full rules and a reason in words.
+``block.py`` judges it in Python with the full rules and a reason in words.
 """
 
 from __future__ import annotations

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from swftools.compression import LogSource
 from swftools.errors import SchemaError
+from swftools.formats.compression import LogSource
+from swftools.formats.swf.reader import read_lines
 from swftools.header import SwfHeader
-from swftools.swf import read_lines
 from swftools.tables import read_table, to_arrow, to_pandas, write_table
 from swftools.trace import Trace
 

@@ -1,0 +1,1 @@
+"""Logs and traces as files: compression, the Standard Workload Format, Parquet."""
