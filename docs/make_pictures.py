@@ -24,7 +24,7 @@ from swftools.models.checkpoint_survey import generate_checkpoint_survey
 from swftools.models.estimates import generate_estimates
 from swftools.models.moldability import generate_speedup
 from swftools.models.speedup import run_time
-from swftools.utility_functions import UtilityFunctions
+from swftools.utility.functions import UtilityFunctions
 
 PICTURES = Path(__file__).parent / "pictures"
 LOG = find_log(SHIPPED_LOG)

@@ -22,9 +22,9 @@ from swftools.models.arrivals import ArrivalParameters, generate_arrivals
 from swftools.models.checkpoint_survey import CheckpointSurveyParameters, generate_checkpoint_survey
 from swftools.models.estimates import EstimateParameters, generate_estimates
 from swftools.models.moldability import SpeedupParameters, generate_speedup
-from swftools.models.utility import UtilityParameters, generate_utility
 from swftools.parameters import Parameters
 from swftools.trace import Trace
+from swftools.utility.model import UtilityParameters, generate_utility
 
 
 class AddUtility(Augmentation):

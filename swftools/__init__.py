@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from swftools.formats.swf.reader import iter_swf, read_swf
     from swftools.formats.swf.writer import write_swf
     from swftools.header import SwfHeader
-    from swftools.models.utility import UtilityParameters, generate_utility
     from swftools.offered_load import offered_load
     from swftools.selection import scale_to_load, select_jobs
     from swftools.simulator import Schedule, measure, simulate, validate
     from swftools.trace import Trace
-    from swftools.utility_functions import UtilityFunctions
+    from swftools.utility.functions import UtilityFunctions
+    from swftools.utility.model import UtilityParameters, generate_utility
 
 __all__ = [
     "CleaningReport",
@@ -53,11 +53,11 @@ _ON_FIRST_USE = {
     "Schedule": "swftools.simulator",
     "SwfHeader": "swftools.header",
     "Trace": "swftools.trace",
-    "UtilityFunctions": "swftools.utility_functions",
-    "UtilityParameters": "swftools.models.utility",
+    "UtilityFunctions": "swftools.utility.functions",
+    "UtilityParameters": "swftools.utility.model",
     "clean": "swftools.cleaning",
     "cleaning_rule": "swftools.cleaning",
-    "generate_utility": "swftools.models.utility",
+    "generate_utility": "swftools.utility.model",
     "iter_swf": "swftools.formats.swf.reader",
     "measure": "swftools.simulator",
     "offered_load": "swftools.offered_load",

@@ -23,9 +23,9 @@ from swftools.models.cirne_berman import CirneBermanParameters
 from swftools.models.estimates import EstimateParameters
 from swftools.models.lublin_feitelson import LublinFeitelsonParameters
 from swftools.models.moldability import SpeedupParameters
-from swftools.models.utility import UtilityParameters
 from swftools.parameters import Parameters
 from swftools.simulator import list_policies
+from swftools.utility.model import UtilityParameters
 from tests.known_counts import COUNTS, FLAGGED
 
 DOCS = Path(__file__).parent.parent / "docs"

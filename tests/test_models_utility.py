@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from swftools import Trace, UtilityParameters, clean, generate_utility, read_swf
 from swftools.errors import ParameterError
-from swftools.models import utility
 from swftools.tables import to_arrow, write_table
+from swftools.utility import model as utility
 from tests.naive import naive_generated
 from tests.strategies import traces
 from tests.utility_samples import RANKS, functions_of, many_jobs, only

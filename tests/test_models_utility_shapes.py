@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from swftools import UtilityParameters, generate_utility
-from swftools.models import utility
+from swftools.utility import model as utility
 from tests.utility_samples import JOBS, RANKS, functions_of, many_jobs, only
 
 FloatArray = npt.NDArray[np.float64]

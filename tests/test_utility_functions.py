@@ -13,10 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swftools import UtilityFunctions, utility_functions
+from swftools import UtilityFunctions
 from swftools.errors import UtilityError
 from swftools.fields.definition import UTILITY
-from swftools.utility_functions import find_faults
+from swftools.utility import functions as utility_functions
+from swftools.utility.functions import find_faults
 from tests.naive import naive_fault, naive_utility
 
 Points = list[tuple[float, float]]

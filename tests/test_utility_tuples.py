@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from swftools import UtilityFunctions
-from swftools.utility_tuples import format_tuples, parse_tuples
+from swftools.utility.tuples import format_tuples, parse_tuples
 from tests.naive import naive_points
 
 Points = list[tuple[float, float]]

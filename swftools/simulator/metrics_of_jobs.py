@@ -20,7 +20,7 @@ import pandas as pd
 from swftools.errors import ParameterError
 from swftools.simulator.metric_parameters import MetricParameters
 from swftools.simulator.schedule import Schedule
-from swftools.utility_functions import UtilityFunctions
+from swftools.utility.functions import UtilityFunctions
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

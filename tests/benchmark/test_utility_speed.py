@@ -7,7 +7,7 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 import swftools
-from swftools.utility_functions import UtilityFunctions
+from swftools.utility.functions import UtilityFunctions
 
 pytestmark = pytest.mark.benchmark(group="utility")
 

@@ -21,7 +21,7 @@ from pipelines.logs import SHIPPED_LOG
 from pipelines.store import DataRoot
 from swftools.fields.jobs import SWF_NAMES
 from swftools.formats.parquet import read_parquet
-from swftools.utility_functions import UtilityFunctions
+from swftools.utility.functions import UtilityFunctions
 from tests.pipelines.luigi_runs import LUIGI, build, run
 
 TINY_LOG = """\

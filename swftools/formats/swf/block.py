@@ -21,7 +21,7 @@ from swftools.fields.jobs import SWF_FIELDS
 from swftools.formats.swf.kernel import COMMENT, IS_INTEGER, LONGEST_LINE, ROW_OF_FIELD, STATUS, Scan, scan
 from swftools.header import SwfHeader
 from swftools.tables import empty_frame
-from swftools.utility_tuples import parse_tuples
+from swftools.utility.tuples import parse_tuples
 
 MOST_FIELDS = 32
 """Real logs have up to 28 fields; many more are two lines run together. Lines with utility tuples are exempt."""

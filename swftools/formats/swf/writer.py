@@ -14,8 +14,8 @@ from swftools.formats.swf.kernel import LONGEST_LINE
 from swftools.header import UTILITY_NOTE
 from swftools.tables import to_arrow
 from swftools.trace import Trace
-from swftools.utility_functions import UtilityFunctions
-from swftools.utility_tuples import format_tuples
+from swftools.utility.functions import UtilityFunctions
+from swftools.utility.tuples import format_tuples
 
 _LINES_AT_ONCE = 1 << 10  # so that even the longest lines fit into an Arrow array of 2 GiB
 _MOST_EXTRA = MOST_FIELDS - len(SWF_FIELDS)

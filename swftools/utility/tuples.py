@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from swftools.fields.definition import FLOAT64
-from swftools.utility_functions import UtilityFunctions, find_faults, offsets_of
+from swftools.utility.functions import UtilityFunctions, find_faults, offsets_of
 
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 

@@ -24,7 +24,7 @@ from numba import njit
 from swftools.keyed_random import STATE_LENGTH, count_occurrences, next_normal, next_uniform, start_stream, step_key
 from swftools.parameters import Parameters, is_number, is_whole
 from swftools.trace import Trace
-from swftools.utility_functions import UtilityFunctions
+from swftools.utility.functions import UtilityFunctions
 
 Clock = Literal["turnaround", "wait"]
 IntArray = npt.NDArray[np.int64]
