@@ -17,10 +17,10 @@ from matplotlib.figure import Figure
 
 import swftools
 from pipelines.logs import SHIPPED_LOG, find_log
-from swftools.checkpoints import infer_checkpoints
+from swftools.checkpoints.inference import infer_checkpoints
+from swftools.checkpoints.synthetic_survey import generate_checkpoint_survey
 from swftools.models import lublin_feitelson
 from swftools.models.arrivals import ArrivalParameters, generate_arrivals, start_of_day
-from swftools.models.checkpoint_survey import generate_checkpoint_survey
 from swftools.models.estimates import generate_estimates
 from swftools.models.moldability import generate_speedup
 from swftools.models.speedup import run_time

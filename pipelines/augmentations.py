@@ -15,11 +15,16 @@ from typing import Any, ClassVar, Literal
 import pandas as pd
 
 from pipelines.augmentation import Augmentation
-from swftools.checkpoint_survey import CheckpointSurvey, read_checkpoint_survey, write_checkpoint_survey
-from swftools.checkpoints import CheckpointInference, CheckpointParameters, infer_checkpoints, write_checkpoints
+from swftools.checkpoints.inference import (
+    CheckpointInference,
+    CheckpointParameters,
+    infer_checkpoints,
+    write_checkpoints,
+)
+from swftools.checkpoints.survey import CheckpointSurvey, read_checkpoint_survey, write_checkpoint_survey
+from swftools.checkpoints.synthetic_survey import CheckpointSurveyParameters, generate_checkpoint_survey
 from swftools.errors import ParameterError
 from swftools.models.arrivals import ArrivalParameters, generate_arrivals
-from swftools.models.checkpoint_survey import CheckpointSurveyParameters, generate_checkpoint_survey
 from swftools.models.estimates import EstimateParameters, generate_estimates
 from swftools.models.moldability import SpeedupParameters, generate_speedup
 from swftools.parameters import Parameters

@@ -14,7 +14,7 @@ import pandas as pd
 from hypothesis import strategies as st
 
 from swftools import Trace
-from swftools.checkpoint_survey import CheckpointSurvey
+from swftools.checkpoints.survey import CheckpointSurvey
 
 STEP = int.from_bytes(hashlib.blake2b(b"checkpoints", digest_size=8).digest(), "little")
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from swftools.checkpoint_survey import (
+from swftools.checkpoints.survey import (
     ANSWER_COLUMNS,
     CHOICES,
     CheckpointSurvey,

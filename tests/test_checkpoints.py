@@ -16,18 +16,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools import Trace, clean, read_swf
-from swftools import checkpoints as module
-from swftools.checkpoint_survey import CheckpointSurvey, read_checkpoint_survey
-from swftools.checkpoints import (
+from swftools.checkpoints import inference as module
+from swftools.checkpoints.inference import (
     CheckpointInference,
     CheckpointParameters,
     infer_checkpoints,
     read_checkpoints,
     write_checkpoints,
 )
+from swftools.checkpoints.survey import CheckpointSurvey, read_checkpoint_survey
+from swftools.checkpoints.synthetic_survey import CheckpointSurveyParameters, generate_checkpoint_survey
 from swftools.errors import ParameterError
 from swftools.fields.augmentations import CHECKPOINT_COLUMNS
-from swftools.models.checkpoint_survey import CheckpointSurveyParameters, generate_checkpoint_survey
 from swftools.tables import to_arrow
 from tests.naive_checkpoints import naive_inference, plain, surveyed
 

@@ -14,15 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools import Trace, clean, read_swf
-from swftools.checkpoint_survey import CheckpointSurvey, read_checkpoint_survey, write_checkpoint_survey
-from swftools.checkpoints import CLOCK_TOLERANCE, infer_checkpoints
-from swftools.errors import ParameterError
-from swftools.models import checkpoint_survey as module
-from swftools.models.checkpoint_survey import (
+from swftools.checkpoints import synthetic_survey as module
+from swftools.checkpoints.inference import CLOCK_TOLERANCE, infer_checkpoints
+from swftools.checkpoints.survey import CheckpointSurvey, read_checkpoint_survey, write_checkpoint_survey
+from swftools.checkpoints.synthetic_survey import (
     CheckpointSurveyParameters,
     generate_checkpoint_survey,
     largest_remainder,
 )
+from swftools.errors import ParameterError
 from tests.strategies import traces
 
 PUBLISHED = json.loads((Path(__file__).parent / "reference/lee2009_checkpoint_survey.json").read_text(encoding="utf-8"))

@@ -13,11 +13,11 @@ import pyarrow as pa
 import pytest
 
 from swftools import UtilityParameters, clean, generate_utility, read_swf
-from swftools.checkpoints import infer_checkpoints
+from swftools.checkpoints.inference import infer_checkpoints
+from swftools.checkpoints.synthetic_survey import generate_checkpoint_survey
 from swftools.fields.dictionary import TABLES
 from swftools.fields.generate import data_dictionary, generated_files, json_schema, main, stale_files, write_files
 from swftools.models.arrivals import generate_arrivals
-from swftools.models.checkpoint_survey import generate_checkpoint_survey
 from swftools.models.estimates import generate_estimates
 from swftools.models.moldability import SpeedupParameters, generate_speedup
 from swftools.selection import select_jobs

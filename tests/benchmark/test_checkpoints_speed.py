@@ -9,8 +9,8 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 import swftools
-from swftools.checkpoints import infer_checkpoints, read_checkpoints, write_checkpoints
-from swftools.models.checkpoint_survey import CheckpointSurveyParameters, generate_checkpoint_survey
+from swftools.checkpoints.inference import infer_checkpoints, read_checkpoints, write_checkpoints
+from swftools.checkpoints.synthetic_survey import CheckpointSurveyParameters, generate_checkpoint_survey
 
 pytestmark = pytest.mark.benchmark(group="checkpoints")
 

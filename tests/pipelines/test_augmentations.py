@@ -12,8 +12,8 @@ import pytest
 
 from pipelines.augmentation import AUGMENTATIONS, Augmentation, find_augmentation
 from pipelines.build import BuildAugmentedTrace
-from swftools.checkpoint_survey import read_checkpoint_survey
-from swftools.checkpoints import read_checkpoints
+from swftools.checkpoints.inference import read_checkpoints
+from swftools.checkpoints.survey import read_checkpoint_survey
 from swftools.errors import ParameterError
 from swftools.fields.augmentations import AUGMENTATION_COLUMNS
 from swftools.models.speedup import run_time

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from swftools.checkpoint_survey import DECLINED, YES, CheckpointSurvey
+from swftools.checkpoints.survey import DECLINED, YES, CheckpointSurvey
 from swftools.keyed_random import count_occurrences
 from swftools.parameters import Parameters, is_number, is_whole
 from swftools.trace import Trace

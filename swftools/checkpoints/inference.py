@@ -20,7 +20,7 @@ import pandas as pd
 import pyarrow as pa
 from numba import njit
 
-from swftools.checkpoint_survey import (
+from swftools.checkpoints.survey import (
     DECLINED,
     YES,
     CheckpointSurvey,
@@ -152,7 +152,7 @@ def infer_checkpoints(
     Examples
     --------
     >>> import io
-    >>> from swftools.checkpoint_survey import read_checkpoint_survey
+    >>> from swftools.checkpoints.survey import read_checkpoint_survey
     >>> trace = Trace.from_columns(job_number=[1, 2, 3], user_id=[7, 7, 7], requested_processors=[4, 4, 8])
     >>> survey = io.StringIO("user_id,processors,job_number,choice,interval_minutes\n7,4,1,0,15")
     >>> infer_checkpoints(trace, read_checkpoint_survey(survey)).columns["checkpoint_source"].tolist()
