@@ -20,9 +20,9 @@ from pipelines.store import DataRoot
 from pipelines.traces import RulesParameter
 from swftools._version import __version__
 from swftools.cleaning import clean
+from swftools.cleaning.flurries import propose_flurries
 from swftools.description import describe
 from swftools.errors import ParameterError, SwfToolsError
-from swftools.flurries import propose_flurries
 from swftools.formats.parquet import write_parquet
 from swftools.formats.swf.writer import write_swf
 

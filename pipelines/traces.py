@@ -15,7 +15,6 @@ from pipelines.acquire import AcquireLog, LogTask
 from pipelines.keys import canonical_json, content_key
 from pipelines.models import MODELS, generate_log
 from pipelines.targets import DirectoryTarget
-from swftools import cleaning_rules
 from swftools.cleaning import Rule, clean, resolve_rules
 from swftools.errors import ParameterError, SwfFormatError
 from swftools.formats.swf.reader import read_swf
@@ -167,7 +166,7 @@ class CleanTrace(RulesTask):
     @property
     def own_rules(self) -> dict[str, str]:
         """Hash of the source file of each rule that is the user's own, for which no ``code_version`` of ours speaks."""
-        own = {name: rule.__module__ for name, rule, _ in self._resolved if rule.__module__ != cleaning_rules.__name__}
+        own = {name: rule.__module__ for name, rule, _ in self._resolved if not rule.__module__.startswith("swftools.")}
         sources = {name: inspect.getsource(importlib.import_module(module)) for name, module in own.items()}
         return {name: hashlib.sha256(source.encode()).hexdigest() for name, source in sources.items()}
 

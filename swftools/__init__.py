@@ -14,7 +14,7 @@ from swftools._version import __version__
 
 if TYPE_CHECKING:
     from swftools.cleaning import CleaningReport, clean, cleaning_rule
-    from swftools.flurries import propose_flurries
+    from swftools.cleaning.flurries import propose_flurries
     from swftools.formats.swf.reader import iter_swf, read_swf
     from swftools.formats.swf.writer import write_swf
     from swftools.header import SwfHeader
@@ -61,7 +61,7 @@ _ON_FIRST_USE = {
     "iter_swf": "swftools.formats.swf.reader",
     "measure": "swftools.simulator",
     "offered_load": "swftools.offered_load",
-    "propose_flurries": "swftools.flurries",
+    "propose_flurries": "swftools.cleaning.flurries",
     "read_swf": "swftools.formats.swf.reader",
     "scale_to_load": "swftools.selection",
     "select_jobs": "swftools.selection",

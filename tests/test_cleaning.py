@@ -14,8 +14,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from swftools import SwfHeader, Trace, clean, cleaning_rule, generate_utility, read_swf
-from swftools import cleaning as cleaning_module
-from swftools.cleaning import DEFAULT_RULES, FLAGS, Decision, resolve_rules, rules
+from swftools.cleaning import DEFAULT_RULES, FLAGS, Decision, list_rules, resolve_rules
+from swftools.cleaning import apply as cleaning_module
 from swftools.errors import BalanceError, ParameterError, SwfToolsError, UnknownRuleError
 from swftools.tables import to_arrow
 from tests.drawn import draw, drawn, rows_of
@@ -30,7 +30,7 @@ half = settings(max_examples=settings.default.max_examples // 2)
 
 RULES = st.sampled_from(
     [
-        *rules(),
+        *list_rules(),
         "default",
         *({"rule": name, "action": "quarantine"} for name in ("cancelled", "never-started", "missing-run-time")),
         {"rule": "wider-than-machine", "action": "clip"},
@@ -411,7 +411,7 @@ def test_counts_of_the_five_logs(shared: Path, name: str) -> None:
 )
 def test_docstrings_tell_the_counts(rule: str, names: tuple[str, ...]) -> None:
     """The counts in the docstrings are those of the tests."""
-    text = " ".join((rules()[rule].__doc__ or "").split())
+    text = " ".join((list_rules()[rule].__doc__ or "").split())
     for name, (_, _, counts) in COUNTS.items():
         short = next(short for short in names if name.startswith(short))
         count = counts[FLAGGED.index(rule)]

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from swftools import Trace, clean, cleaning_rule
-from swftools import cleaning as cleaning_module
-from swftools.cleaning import Decision, rules
+from swftools.cleaning import Decision, list_rules
+from swftools.cleaning import apply as cleaning_module
 from swftools.errors import ParameterError, RuleError
 from tests.drawn import draw, drawn, rows_of
 
@@ -54,7 +54,7 @@ def test_registering() -> None:
         assert ["second"] == clean(Trace.from_columns(), ["test-nothing"])[1].steps["remark"][1:].tolist()
         with pytest.raises(ParameterError, match=r"'test-nothing' is registered already, as .*nothing"):
             cleaning_rule("test-nothing")(lambda trace: Decision())
-        assert nothing is rules()["test-nothing"]
+        assert nothing is list_rules()["test-nothing"]
     finally:
         del cleaning_module._RULES["test-nothing"]
     with pytest.raises(ParameterError, match="'cancelled' is registered already"):
@@ -66,7 +66,7 @@ def test_names_that_no_rule_can_have(name: str) -> None:
     """A name must be fit for a list on the command line, and mean nothing else."""
     with pytest.raises(ParameterError, match="a name is of letters, digits and"):
         cleaning_rule(name)(lambda trace: Decision())
-    assert name not in rules()
+    assert name not in list_rules()
 
 
 JOBS = "job submit run asked status\n1 0 5 4 1\n2 5 6 4 5\n3 9 7 4 1"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from swftools import clean
-from swftools.cleaning import DEFAULT_RULES, CleaningReport, rules
+from swftools.cleaning import DEFAULT_RULES, CleaningReport, list_rules
 from swftools.errors import ParameterError
 from swftools.trace import Trace
 from tests.drawn import draw, drawn, rows_of
@@ -464,7 +464,7 @@ def test_wrong_parameters_are_refused(rule: str, parameters: dict[str, Any], mes
     assert message in str(caught.value)
 
 
-@pytest.mark.parametrize("rule", rules())
+@pytest.mark.parametrize("rule", list_rules())
 def test_every_rule_takes_a_trace_of_no_jobs_and_of_one(rule: str) -> None:
     """No rule stumbles over an empty trace, or one job without any value."""
     for count in (0, 1):
@@ -473,10 +473,10 @@ def test_every_rule_takes_a_trace_of_no_jobs_and_of_one(rule: str) -> None:
         assert count == report.balance["job_lines"]
 
 
-@pytest.mark.parametrize("rule", rules())
+@pytest.mark.parametrize("rule", list_rules())
 def test_every_rule_says_what_it_is(rule: str) -> None:
     """A rule has a docstring whose first line is a sentence."""
-    assert (rules()[rule].__doc__ or "").partition("\n")[0].endswith(".")
+    assert (list_rules()[rule].__doc__ or "").partition("\n")[0].endswith(".")
 
 
 def test_default_rules_in_their_order() -> None:
@@ -487,7 +487,7 @@ def test_default_rules_in_their_order() -> None:
         "run-over-request",
     )
     assert expected == DEFAULT_RULES
-    assert {"flurries", "unrepresentative-start"} == set(rules()) - set(DEFAULT_RULES)
+    assert {"flurries", "unrepresentative-start"} == set(list_rules()) - set(DEFAULT_RULES)
 
 
 def test_default_rules_together() -> None:

@@ -16,8 +16,8 @@ import pytest
 import pipelines  # noqa: F401 (luigi takes its configuration from the directory where it is first imported)
 from pipelines.augmentation import AUGMENTATIONS
 from pipelines.augmentations import SurveyedCheckpoints
-from swftools import cleaning
-from swftools.cleaning import DEFAULT_RULES, rules
+from swftools.cleaning import DEFAULT_RULES, list_rules
+from swftools.cleaning import registry as cleaning_registry
 from swftools.models.arrivals import ArrivalParameters
 from swftools.models.cirne_berman import CirneBermanParameters
 from swftools.models.estimates import EstimateParameters
@@ -49,7 +49,7 @@ def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     """Every Python block of the page runs, and its asserts hold."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(cleaning, "_RULES", rules())  # what a page registers is gone with it
+    monkeypatch.setattr(cleaning_registry, "_RULES", list_rules())  # what a page registers is gone with it
     namespace: dict[str, object] = {"__name__": "docs"}
     for line, block in blocks_of(page):
         if module := _MODULE.match(block):
@@ -84,7 +84,7 @@ def test_page_of_cleaning_has_every_rule() -> None:
     """The table has every rule, the default ones first and in their order."""
     names = list(table_of("cleaning.md", "rule"))
     assert list(DEFAULT_RULES) == names[: len(DEFAULT_RULES)]
-    assert set(rules()) == set(names)
+    assert set(list_rules()) == set(names)
 
 
 def test_page_of_cleaning_has_the_counts() -> None:

@@ -16,7 +16,7 @@ FLOORS = [
     {"swftools.fields.dictionary", "swftools.formats.members", "swftools.keyed_random", "swftools.parameters"},
     {
         "swftools.formats.compression",
-        "swftools.decisions",
+        "swftools.cleaning.decisions",
         "swftools.header",
         "swftools.tables",
         "swftools.utility.functions",
@@ -27,8 +27,8 @@ FLOORS = [
     {"swftools.offered_load", "swftools.models.daily_cycle", "swftools.models.speedup"},
     {
         "swftools.formats.swf.block",
-        "swftools.cleaning",
-        "swftools.flurries",
+        "swftools.cleaning.apply",
+        "swftools.cleaning.flurries",
         "swftools.description",
         "swftools.checkpoints.survey",
         "swftools.utility.model",
@@ -39,7 +39,7 @@ FLOORS = [
     },
     {
         "swftools.formats.swf.reader",
-        "swftools.cleaning_rules",
+        "swftools.cleaning.rules",
         "swftools.formats.parquet",
         "swftools.checkpoints.inference",
         "swftools.checkpoints.synthetic_survey",

@@ -1,7 +1,7 @@
 """The checkpoint survey: users' answers whether their jobs write checkpoints, read, checked, written, summed up.
 
-A survey is a CSV file with one answer a line. ``swftools.checkpoints.inference`` gives the answers to the jobs of a trace;
-``swftools.checkpoints.synthetic_survey`` makes up surveys where there is none.
+A survey is a CSV file with one answer a line. ``swftools.checkpoints.inference`` gives the answers to the jobs of a
+trace; ``swftools.checkpoints.synthetic_survey`` makes up surveys where there is none.
 
 References
 ----------

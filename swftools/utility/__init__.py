@@ -1,1 +1,1 @@
-"""TODO swftools/utility."""
+"""Utility functions of jobs (Lee 2009): the functions, their text in SWF, and the model that draws them."""

@@ -163,7 +163,7 @@ def test_a_changed_rule_of_the_users_own_is_a_new_version(tiny_log: Path, tmp_pa
     """No number of ours speaks for it, so its source counts."""
     versions = set()
     for limit in (5, 15):
-        source = "from swftools.decisions import Decision\n\n\ndef late(trace):\n"
+        source = "from swftools.cleaning.decisions import Decision\n\n\ndef late(trace):\n"
         source += f"    return Decision(quarantine=trace.arrays.submit_time > {limit}, reason='late')\n"
         (tmp_path / "my_rules.py").write_text(source)
         result = build(tmp_path, "--BuildAugmentedTrace-log", str(tiny_log), "--rules", "my_rules:late")

@@ -1,6 +1,6 @@
 """Decisions: what a cleaning rule says about the jobs of a trace, and whether it can be carried out.
 
-A rule may be anybody's. What it returns is therefore checked here in every part, before ``cleaning.py`` acts
+A rule may be anybody's. What it returns is therefore checked here in every part, before ``apply.py`` acts
 on any of it: a wrong decision is refused whole, under the rule's name.
 """
 

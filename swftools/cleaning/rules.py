@@ -1,6 +1,6 @@
 """The cleaning rules: what each removes, repairs or marks, why, and how many jobs of which public log.
 
-A rule is a function of a Trace and keyword parameters that returns a ``Decision``; ``cleaning.py`` carries it
+A rule is a function of a Trace and keyword parameters that returns a ``Decision``; ``apply.py`` carries it
 out. Counts are of the five cleaned logs SDSC-BLUE 4.2, CTC-SP2 3.1, SDSC-DS 2.1, SDSC-SP2 4.2, KTH-SP2 2.1 of
 the Parallel Workloads Archive. Where none is given, these five have no such job.
 """
@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from swftools.cleaning import Decision, cleaning_rule
+from swftools.cleaning.decisions import Decision
+from swftools.cleaning.registry import cleaning_rule
 from swftools.errors import ParameterError
 from swftools.fields.jobs import SWF_NAMES
 from swftools.trace import Trace
