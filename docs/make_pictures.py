@@ -21,8 +21,8 @@ from swftools.checkpoints.inference import infer_checkpoints
 from swftools.checkpoints.synthetic_survey import generate_checkpoint_survey
 from swftools.models import lublin_feitelson
 from swftools.models.arrivals import ArrivalParameters, generate_arrivals, start_of_day
-from swftools.models.estimates import generate_estimates
 from swftools.models.moldability import generate_speedup
+from swftools.models.requested_times import generate_estimates
 from swftools.models.speedup import run_time
 from swftools.utility.functions import UtilityFunctions
 

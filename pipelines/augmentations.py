@@ -25,8 +25,8 @@ from swftools.checkpoints.survey import CheckpointSurvey, read_checkpoint_survey
 from swftools.checkpoints.synthetic_survey import CheckpointSurveyParameters, generate_checkpoint_survey
 from swftools.errors import ParameterError
 from swftools.models.arrivals import ArrivalParameters, generate_arrivals
-from swftools.models.estimates import EstimateParameters, generate_estimates
 from swftools.models.moldability import SpeedupParameters, generate_speedup
+from swftools.models.requested_times import EstimateParameters, generate_estimates
 from swftools.parameters import Parameters
 from swftools.trace import Trace
 from swftools.utility.model import UtilityParameters, generate_utility

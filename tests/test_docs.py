@@ -20,9 +20,9 @@ from swftools.cleaning import DEFAULT_RULES, list_rules
 from swftools.cleaning import registry as cleaning_registry
 from swftools.models.arrivals import ArrivalParameters
 from swftools.models.cirne_berman import CirneBermanParameters
-from swftools.models.estimates import EstimateParameters
 from swftools.models.lublin_feitelson import LublinFeitelsonParameters
 from swftools.models.moldability import SpeedupParameters
+from swftools.models.requested_times import EstimateParameters
 from swftools.parameters import Parameters
 from swftools.simulator import list_policies
 from swftools.utility.model import UtilityParameters

@@ -35,7 +35,7 @@ FLOORS = [
         "swftools.models.moldability",
         "swftools.models.cirne_berman",
         "swftools.models.lublin_feitelson_types",
-        "swftools.models.estimate_distribution",
+        "swftools.models.requested_time_distribution",
     },
     {
         "swftools.formats.swf.reader",
@@ -44,7 +44,7 @@ FLOORS = [
         "swftools.checkpoints.inference",
         "swftools.checkpoints.synthetic_survey",
         "swftools.models.lublin_feitelson_arrivals",
-        "swftools.models.estimates",
+        "swftools.models.requested_times",
     },
     {"swftools.models.arrivals", "swftools.models.lublin_feitelson"},
     {"swftools.formats.trace_directory", "swftools.selection"},

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools.errors import ParameterError
-from swftools.models import estimate_distribution as model
-from swftools.models.estimate_distribution import EstimateDistribution, estimate_distribution, head_sizes
+from swftools.models import requested_time_distribution as model
+from swftools.models.requested_time_distribution import EstimateDistribution, estimate_distribution, head_sizes
 from tests.naive_estimates import CONSTANTS, REFERENCE, naive_distribution, naive_sizes
 
 HOURS = 3600.0

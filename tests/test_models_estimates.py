@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from swftools import SwfHeader, Trace, clean, read_swf, write_swf
 from swftools.errors import ParameterError
 from swftools.fields.augmentations import ESTIMATE_COLUMNS
-from swftools.models import estimates as model
-from swftools.models.estimate_distribution import EstimateDistribution
-from swftools.models.estimates import COLUMN, EstimateParameters, apply_estimates, generate_estimates
+from swftools.models import requested_times as model
+from swftools.models.requested_time_distribution import EstimateDistribution
+from swftools.models.requested_times import COLUMN, EstimateParameters, apply_estimates, generate_estimates
 from tests.naive_estimates import REFERENCE, naive_assignment
 from tests.strategies import traces
 

@@ -18,8 +18,8 @@ from swftools.checkpoints.synthetic_survey import generate_checkpoint_survey
 from swftools.fields.dictionary import TABLES
 from swftools.fields.generate import data_dictionary, generated_files, json_schema, main, stale_files, write_files
 from swftools.models.arrivals import generate_arrivals
-from swftools.models.estimates import generate_estimates
 from swftools.models.moldability import SpeedupParameters, generate_speedup
+from swftools.models.requested_times import generate_estimates
 from swftools.selection import select_jobs
 from swftools.simulator import measure, simulate
 from swftools.tables import to_arrow

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from swftools.errors import ParameterError
 from swftools.keyed_random import generator
-from swftools.models.estimates import EstimateParameters, generate_estimates
+from swftools.models.requested_times import EstimateParameters, generate_estimates
 from swftools.parameters import is_number
 from swftools.trace import Trace
 

@@ -7,8 +7,8 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 import swftools
-from swftools.models.estimate_distribution import estimate_distribution
-from swftools.models.estimates import EstimateParameters, generate_estimates
+from swftools.models.requested_time_distribution import estimate_distribution
+from swftools.models.requested_times import EstimateParameters, generate_estimates
 
 pytestmark = pytest.mark.benchmark(group="estimates")
 

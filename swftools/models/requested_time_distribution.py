@@ -1,7 +1,7 @@
 """The distribution of user estimates: which requested times the jobs of a trace have, and how many jobs have each.
 
 Users ask for few and round times: twenty of them, the *head*, hold nine jobs in ten, and the longest that is
-allowed is the most popular of all. ``swftools.models.estimates`` hands the times out to jobs.
+allowed is the most popular of all. ``swftools.models.requested_times`` hands the times out to jobs.
 
 References
 ----------
