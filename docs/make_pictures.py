@@ -22,7 +22,7 @@ from swftools.checkpoints.synthetic_survey import generate_checkpoint_survey
 from swftools.models import lublin_feitelson
 from swftools.models.arrivals import ArrivalParameters, generate_arrivals, start_of_day
 from swftools.models.moldability import generate_speedup
-from swftools.models.requested_times import generate_estimates
+from swftools.models.requested_times import generate_requested_times
 from swftools.models.speedup import run_time
 from swftools.utility.functions import UtilityFunctions
 
@@ -117,7 +117,7 @@ def estimates(axes: Axes, trace: swftools.Trace) -> None:
     for label, times in {
         "run time, logged": trace.jobs["run_time"],
         "requested time, logged": trace.jobs["requested_time"],
-        "requested time, model": generate_estimates(trace)["model_requested_time"],
+        "requested time, model": generate_requested_times(trace)["model_requested_time"],
     }.items():
         share_below(axes, times / 3600, label, "--" if label.startswith("run") else "-")
     axes.set(xlabel="hours", ylabel="share of jobs", xscale="log", xlim=(1 / 360, 60))

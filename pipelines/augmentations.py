@@ -26,7 +26,7 @@ from swftools.checkpoints.synthetic_survey import CheckpointSurveyParameters, ge
 from swftools.errors import ParameterError
 from swftools.models.arrivals import ArrivalParameters, generate_arrivals
 from swftools.models.moldability import SpeedupParameters, generate_speedup
-from swftools.models.requested_times import EstimateParameters, generate_estimates
+from swftools.models.requested_times import RequestedTimeParameters, generate_requested_times
 from swftools.parameters import Parameters
 from swftools.trace import Trace
 from swftools.utility.model import UtilityParameters, generate_utility
@@ -182,8 +182,8 @@ class AddEstimates(Augmentation):
 
     name = "estimates"
     code_version = 1
-    parameters_class = EstimateParameters
+    parameters_class = RequestedTimeParameters
 
     def compute(self, trace: Trace) -> pd.DataFrame:
         """Return model_requested_time."""
-        return generate_estimates(trace, self.chosen)
+        return generate_requested_times(trace, self.chosen)

@@ -14,7 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from swftools import SwfHeader, Trace, clean, cleaning_rule, generate_utility, read_swf
-from swftools.cleaning import DEFAULT_RULES, FLAGS, Decision, list_rules, resolve_rules
+from swftools.cleaning import DEFAULT_RULES, FLAGS, Decision, list_rules, registry, resolve_rules
 from swftools.cleaning import apply as cleaning_module
 from swftools.errors import BalanceError, ParameterError, SwfToolsError, UnknownRuleError
 from swftools.tables import to_arrow
@@ -370,7 +370,7 @@ def test_wrong_parameters_are_refused_before_any_work() -> None:
         with pytest.raises(ParameterError, match="is not one of quarantine, clip"):
             clean(Trace.from_columns(job_number=[1]), ["test-first", {"rule": "wider-than-machine", "action": "cut"}])
     finally:
-        del cleaning_module._RULES["test-first"]
+        del registry._RULES["test-first"]
     assert [0] == applied  # tried on a trace without jobs, and no other
 
 

@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 
 from swftools import Trace, clean, cleaning_rule
-from swftools.cleaning import Decision, list_rules
-from swftools.cleaning import apply as cleaning_module
+from swftools.cleaning import Decision, list_rules, registry
 from swftools.errors import ParameterError, RuleError
 from tests.drawn import draw, drawn, rows_of
 
@@ -56,7 +55,7 @@ def test_registering() -> None:
             cleaning_rule("test-nothing")(lambda trace: Decision())
         assert nothing is list_rules()["test-nothing"]
     finally:
-        del cleaning_module._RULES["test-nothing"]
+        del registry._RULES["test-nothing"]
     with pytest.raises(ParameterError, match="'cancelled' is registered already"):
         cleaning_rule("cancelled")(nothing)
 
@@ -84,7 +83,7 @@ def decide(decision: Any) -> Any:
     try:
         return clean(draw(JOBS), ["test-rule"])
     finally:
-        del cleaning_module._RULES["test-rule"]
+        del registry._RULES["test-rule"]
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from swftools.models.arrivals import ArrivalParameters
 from swftools.models.cirne_berman import CirneBermanParameters
 from swftools.models.lublin_feitelson import LublinFeitelsonParameters
 from swftools.models.moldability import SpeedupParameters
-from swftools.models.requested_times import EstimateParameters
+from swftools.models.requested_times import RequestedTimeParameters
 from swftools.parameters import Parameters
 from swftools.simulator import list_policies
 from swftools.utility.model import UtilityParameters
@@ -107,7 +107,7 @@ def test_page_of_cleaning_has_the_counts() -> None:
         ("checkpoints.md", SurveyedCheckpoints),
         ("arrivals.md", ArrivalParameters),
         ("speedup.md", SpeedupParameters),
-        ("estimates.md", EstimateParameters),
+        ("estimates.md", RequestedTimeParameters),
         ("lublin_feitelson.md", LublinFeitelsonParameters),
         ("cirne_berman.md", CirneBermanParameters),
     ],

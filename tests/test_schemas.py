@@ -19,7 +19,7 @@ from swftools.fields.dictionary import TABLES
 from swftools.fields.generate import data_dictionary, generated_files, json_schema, main, stale_files, write_files
 from swftools.models.arrivals import generate_arrivals
 from swftools.models.moldability import SpeedupParameters, generate_speedup
-from swftools.models.requested_times import generate_estimates
+from swftools.models.requested_times import generate_requested_times
 from swftools.selection import select_jobs
 from swftools.simulator import measure, simulate
 from swftools.tables import to_arrow
@@ -100,7 +100,7 @@ def tables(shipped_log: Path) -> dict[str, pa.Table]:
         "checkpoints": inference.columns,
         "arrivals": generate_arrivals(cleaned),
         "speedup": generate_speedup(cleaned, SpeedupParameters(moldable_share=0.7)),
-        "estimates": generate_estimates(cleaned),
+        "estimates": generate_requested_times(cleaned),
     }
     keys = cleaned.jobs[["job_number", "job_occurrence"]]
     augmented = cleaned.with_jobs(pd.concat([cleaned.jobs, *columns.values()], axis=1))

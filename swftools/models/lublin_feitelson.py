@@ -131,7 +131,7 @@ def generate(jobs: int, *, processors: int = 128, seed: int = 0, **parameters: A
     Trace
         Jobs numbered from 1 by submission: submit_time, run_time (whole seconds), allocated_processors and
         requested_processors; with types=mix also queue_id, 0 interactive and 1 batch. All else is missing: the
-        model knows no users and no requested times (``generate_estimates`` does). Second 0 is ``start_hour`` of
+        model knows no users and no requested times (``generate_requested_times`` does). Second 0 is ``start_hour`` of
         the first day. The provenance holds the parameters and the alphas, solved ones too.
 
     Raises

@@ -60,7 +60,7 @@ POPULARITY_TABLE = (
 _LAST_ROW = {rank: row for row, ranks in enumerate(POPULARITY_TABLE) for rank in ranks}
 
 
-class EstimateDistribution(NamedTuple):
+class RequestedTimeDistribution(NamedTuple):
     """Distinct requested times, s, ascending, float64; and how many jobs have each, int64, at least 1."""
 
     times: FloatArray
@@ -76,14 +76,14 @@ class _Head(NamedTuple):
     """Number of jobs that the user gives."""
 
 
-def estimate_distribution(
+def requested_time_distribution(
     jobs: int,
     maximum: float,
     *,
     rng: np.random.Generator,
     bins: Mapping[float, int] | None = None,
     distinct: Distinct = "table",
-) -> EstimateDistribution:
+) -> RequestedTimeDistribution:
     """Generate the distribution of user estimates of a trace.
 
     Parameters
@@ -106,7 +106,7 @@ def estimate_distribution(
 
     Returns
     -------
-    EstimateDistribution
+    RequestedTimeDistribution
         Times ascending with their numbers of jobs, which sum up to ``jobs``; empty for no jobs.
 
     Raises
@@ -135,13 +135,13 @@ def estimate_distribution(
 
     Examples
     --------
-    >>> times, counts = estimate_distribution(1000, 36000, rng=np.random.default_rng(1))
+    >>> times, counts = requested_time_distribution(1000, 36000, rng=np.random.default_rng(1))
     >>> len(times), int(counts.sum()), float(times[-1]), int(counts[-1])
     (35, 1000, 36000.0, 218)
     """
     given = _checked(jobs, maximum, bins or {}, distinct)
     if jobs == 0:
-        return EstimateDistribution(np.empty(0), np.empty(0, np.int64))
+        return RequestedTimeDistribution(np.empty(0), np.empty(0, np.int64))
     wanted = _distinct_count(jobs, distinct)
     head = _kept(_head(float(maximum), given, jobs, rng), wanted)
     tail_times = _tail_times(wanted, wanted - len(head.times), float(maximum), set(head.times))
@@ -155,7 +155,7 @@ def estimate_distribution(
     fixed = [known is not None for known in head.bins] + [False] * len(sizes)
     counts = _corrected([max(count, 1) for count in counts], fixed, jobs)
     order = [k for k in np.argsort(times, kind="stable") if counts[k] > 0]
-    return EstimateDistribution(np.array(times)[order], np.array(counts, np.int64)[order])
+    return RequestedTimeDistribution(np.array(times)[order], np.array(counts, np.int64)[order])
 
 
 def _checked(jobs: int, maximum: float, bins: Mapping[float, int], distinct: str) -> dict[float, int]:

@@ -1,7 +1,7 @@
 """User estimates for the jobs of a trace that has none, such as a generated one.
 
 Real users ask for far more time than their jobs need, and for few round times; schedulers that plan by the requests
-must be studied with such. The distribution of the times is that of ``swftools.models.requested_time_distribution``; here
+must be studied with such. The distribution of the times is that of ``requested_time_distribution.py``; here
 they are handed out to jobs, none to a job that runs longer.
 
 References
@@ -28,9 +28,9 @@ from swftools.models.requested_time_distribution import (
     DISTINCT_FORMS,
     LEAST_MAXIMUM,
     Distinct,
-    EstimateDistribution,
+    RequestedTimeDistribution,
     are_bins,
-    estimate_distribution,
+    requested_time_distribution,
 )
 from swftools.parameters import Parameters, is_number
 from swftools.trace import Trace
@@ -42,7 +42,7 @@ HOUR = 3600.0
 
 
 @dataclass(frozen=True)
-class EstimateParameters(Parameters):
+class RequestedTimeParameters(Parameters):
     """Parameters of the model of user estimates.
 
     Parameters
@@ -53,7 +53,7 @@ class EstimateParameters(Parameters):
         Longest requested time, s, from 60 to 1e10. By default the header's MaxRuntime, if it is no shorter than the
         longest run time (and a minute), else the longest run time rounded up to a whole hour, at least one.
     bins : mapping of float to int
-        Number of jobs by requested time, s, where they are known; see ``estimate_distribution``.
+        Number of jobs by requested time, s, where they are known; see ``requested_time_distribution``.
     distinct : {"table", "power-law"}
         How the number of distinct estimates follows from the number of jobs.
 
@@ -101,7 +101,7 @@ class EstimateParameters(Parameters):
         return values
 
 
-def generate_estimates(trace: Trace, parameters: EstimateParameters | None = None) -> pd.DataFrame:
+def generate_requested_times(trace: Trace, parameters: RequestedTimeParameters | None = None) -> pd.DataFrame:
     """Generate a requested time for every job of a trace, as users estimate them.
 
     Parameters
@@ -109,7 +109,7 @@ def generate_estimates(trace: Trace, parameters: EstimateParameters | None = Non
     trace : Trace
         Its run times, the header's MaxRuntime, and the key of jobs (job_number, job_occurrence) are used. A missing
         run time counts as 0, so that the job may get any estimate; one above the maximum as the maximum.
-    parameters : EstimateParameters, optional
+    parameters : RequestedTimeParameters, optional
         Defaults if not given.
 
     Returns
@@ -141,14 +141,14 @@ def generate_estimates(trace: Trace, parameters: EstimateParameters | None = Non
     Examples
     --------
     >>> trace = Trace.from_columns(job_number=[1, 2], run_time=[100, 5000])
-    >>> generate_estimates(trace)["model_requested_time"].tolist()
+    >>> generate_requested_times(trace)["model_requested_time"].tolist()
     [7200.0, 7200.0]
     """
-    chosen = parameters or EstimateParameters()
+    chosen = parameters or RequestedTimeParameters()
     run_time = np.maximum(np.nan_to_num(trace.arrays.run_time, nan=0.0), 0.0)
     maximum = _maximum(trace, run_time) if chosen.maximum is None else float(chosen.maximum)
     rng = generator(chosen.seed, "estimates")
-    distribution = estimate_distribution(len(trace), maximum, rng=rng, bins=chosen.bins, distinct=chosen.distinct)
+    distribution = requested_time_distribution(len(trace), maximum, rng=rng, bins=chosen.bins, distinct=chosen.distinct)
     run_time = np.minimum(run_time, maximum)
     order = np.lexsort((count_occurrences(trace.jobs), trace.arrays.job_number, -run_time))
     estimates = _sufficient(distribution, maximum, run_time[order])
@@ -158,13 +158,13 @@ def generate_estimates(trace: Trace, parameters: EstimateParameters | None = Non
     return pd.DataFrame({COLUMN: assigned}, index=trace.jobs.index)
 
 
-def apply_estimates(trace: Trace, *, everywhere: bool = False) -> Trace:
+def apply_requested_times(trace: Trace, *, everywhere: bool = False) -> Trace:
     """Return the trace with requested times that were generated in place of missing ones.
 
     Parameters
     ----------
     trace : Trace
-        Its jobs have the column model_requested_time of ``generate_estimates``.
+        Its jobs have the column model_requested_time of ``generate_requested_times``.
     everywhere : bool
         Replace the requested times that are known, too.
 
@@ -182,12 +182,12 @@ def apply_estimates(trace: Trace, *, everywhere: bool = False) -> Trace:
     Examples
     --------
     >>> trace = Trace.from_columns(job_number=[1, 2], run_time=[100, 5000], requested_time=[600, -1])
-    >>> filled = apply_estimates(trace.with_jobs(trace.jobs.join(generate_estimates(trace))))
+    >>> filled = apply_requested_times(trace.with_jobs(trace.jobs.join(generate_requested_times(trace))))
     >>> filled.jobs["requested_time"].tolist()
     [600.0, 7200.0]
     """
     if COLUMN not in trace.jobs:
-        raise ParameterError(f"estimates: jobs lack the column {COLUMN}; add that of generate_estimates(trace)")
+        raise ParameterError(f"estimates: jobs lack the column {COLUMN}; add that of generate_requested_times(trace)")
     generated, logged = trace.jobs[COLUMN], trace.jobs["requested_time"]
     requested = generated if everywhere else logged.where(logged > 0, generated)
     return trace.with_jobs(trace.jobs.assign(requested_time=requested.astype(np.float64)))
@@ -216,7 +216,7 @@ def _maximum(trace: Trace, run_time: FloatArray) -> float:
     return max(min(HOUR * math.ceil(longest / HOUR), MAX_TIME), HOUR)
 
 
-def _sufficient(distribution: EstimateDistribution, maximum: float, run_time: FloatArray) -> FloatArray:
+def _sufficient(distribution: RequestedTimeDistribution, maximum: float, run_time: FloatArray) -> FloatArray:
     """Return an estimate for each job, descending, none less than the run time at its place (descending too)."""
     estimates = np.repeat(distribution.times[::-1], distribution.counts[::-1])
     short = run_time > estimates

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from swftools.errors import ParameterError
 from swftools.keyed_random import generator
-from swftools.models.requested_times import EstimateParameters, generate_estimates
+from swftools.models.requested_times import RequestedTimeParameters, generate_requested_times
 from swftools.parameters import is_number
 from swftools.trace import Trace
 
@@ -123,7 +123,9 @@ class Tsafrir(Estimates):
 
     def request(self, trace: Trace, seed: int) -> FloatArray:
         """Return the logged or the modelled request."""
-        modelled = generate_estimates(trace, EstimateParameters(seed=seed))["model_requested_time"].to_numpy()
+        modelled = generate_requested_times(trace, RequestedTimeParameters(seed=seed))[
+            "model_requested_time"
+        ].to_numpy()
         logged = trace.arrays.requested_time
         return np.where(logged > 0, logged, modelled)
 

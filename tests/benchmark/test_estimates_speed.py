@@ -7,8 +7,8 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 import swftools
-from swftools.models.requested_time_distribution import estimate_distribution
-from swftools.models.requested_times import EstimateParameters, generate_estimates
+from swftools.models.requested_time_distribution import requested_time_distribution
+from swftools.models.requested_times import RequestedTimeParameters, generate_requested_times
 
 pytestmark = pytest.mark.benchmark(group="estimates")
 
@@ -31,7 +31,9 @@ def test_generate(benchmark: BenchmarkFixture, jobs: int) -> None:
     """Distribution and assignment."""
     trace = trace_of(jobs)
     assert jobs == len(trace.arrays.width)
-    benchmark.pedantic(generate_estimates, (trace, EstimateParameters(maximum=129_600)), rounds=5, warmup_rounds=1)
+    benchmark.pedantic(
+        generate_requested_times, (trace, RequestedTimeParameters(maximum=129_600)), rounds=5, warmup_rounds=1
+    )
     benchmark.extra_info["jobs/s"] = round(jobs / benchmark.stats.stats.min)
 
 
@@ -39,5 +41,5 @@ def test_generate(benchmark: BenchmarkFixture, jobs: int) -> None:
 def test_distribution(benchmark: BenchmarkFixture, jobs: int) -> None:
     """The distribution alone; its cost grows with the number of distinct estimates, which is bounded."""
     random = np.random.default_rng(1)
-    benchmark(estimate_distribution, jobs, 129_600.0, rng=random)
+    benchmark(requested_time_distribution, jobs, 129_600.0, rng=random)
     benchmark.extra_info["jobs/s"] = round(jobs / benchmark.stats.stats.min)

@@ -20,9 +20,14 @@ from swftools import SwfHeader, Trace, clean, read_swf, write_swf
 from swftools.errors import ParameterError
 from swftools.fields.augmentations import ESTIMATE_COLUMNS
 from swftools.models import requested_times as model
-from swftools.models.requested_time_distribution import EstimateDistribution
-from swftools.models.requested_times import COLUMN, EstimateParameters, apply_estimates, generate_estimates
-from tests.naive_estimates import REFERENCE, naive_assignment
+from swftools.models.requested_time_distribution import RequestedTimeDistribution
+from swftools.models.requested_times import (
+    COLUMN,
+    RequestedTimeParameters,
+    apply_requested_times,
+    generate_requested_times,
+)
+from tests.naive_requested_times import REFERENCE, naive_assignment
 from tests.strategies import traces
 
 DAY = 86_400.0
@@ -44,7 +49,7 @@ def random_jobs(count: int, seed: int = 0) -> Trace:
 
 def estimates_of(trace: Trace, **parameters: Any) -> list[float]:
     """Return the generated estimates."""
-    estimates: list[float] = generate_estimates(trace, EstimateParameters(**parameters))[COLUMN].tolist()
+    estimates: list[float] = generate_requested_times(trace, RequestedTimeParameters(**parameters))[COLUMN].tolist()
     return estimates
 
 
@@ -61,7 +66,7 @@ def test_assignment_by_hand() -> None:
 
 def test_too_short_estimates_are_raised_by_hand() -> None:
     """Where many jobs run long, the estimates too short are raised to the least time that suffices; only those."""
-    distribution = EstimateDistribution(np.array([10.0, 20.0, 30.0]), np.array([3, 1, 1]))
+    distribution = RequestedTimeDistribution(np.array([10.0, 20.0, 30.0]), np.array([3, 1, 1]))
     raised = model._sufficient(distribution, 40.0, np.array([35.0, 15.0, 11.0, 11.0, 5.0]))
     assert [40, 20, 20, 20, 10] == raised.tolist()
 
@@ -134,7 +139,7 @@ def test_a_whole_trace_is_the_slow_twins() -> None:
     """Sorted by run time, number and occurrence in plain Python, the jobs draw what they get."""
     trace = random_jobs(300)
     rng = model.generator(5, "estimates")
-    times, counts = model.estimate_distribution(300, 129_600.0, rng=rng)
+    times, counts = model.requested_time_distribution(300, 129_600.0, rng=rng)
     hand = sorted(
         (time for time, count in zip(times.tolist(), counts, strict=True) for _ in range(count)), reverse=True
     )
@@ -155,7 +160,7 @@ def test_a_whole_trace_is_the_slow_twins() -> None:
 @given(traces(), st.sampled_from([None, 60.0, 3600.0, DAY]), st.sampled_from(["table", "power-law"]))
 def test_any_trace_gets_estimates(trace: Trace, maximum: float | None, distinct: Any) -> None:
     """Whatever a log says, each job has an estimate, none shorter than its run time cut to the maximum."""
-    generated = generate_estimates(trace, EstimateParameters(maximum=maximum, distinct=distinct))[COLUMN]
+    generated = generate_requested_times(trace, RequestedTimeParameters(maximum=maximum, distinct=distinct))[COLUMN]
     assert generated.notna().all()
     run_time = trace.jobs["run_time"].fillna(0).clip(upper=maximum)
     assert (generated >= run_time).all()
@@ -167,7 +172,7 @@ def test_any_trace_gets_estimates(trace: Trace, maximum: float | None, distinct:
 def test_the_distribution_is_handed_out() -> None:
     """Without too short estimates, the jobs have those of the distribution, each as often."""
     rng = model.generator(3, "estimates")
-    times, counts = model.estimate_distribution(5000, 2 * DAY, rng=rng)
+    times, counts = model.requested_time_distribution(5000, 2 * DAY, rng=rng)
     trace = random_jobs(5000)
     given_out = Counter(estimates_of(trace, seed=3, maximum=2 * DAY))
     assert dict(zip(times.tolist(), counts.tolist(), strict=True)) == given_out
@@ -178,16 +183,16 @@ def test_order_does_not_matter() -> None:
     trace = random_jobs(2000)
     trace = trace.with_jobs(trace.jobs.assign(line_number=pd.array(range(1, 2001), dtype="Int64")))
     order = np.random.default_rng(3).permutation(2000)
-    shuffled = generate_estimates(trace.with_jobs(trace.jobs.iloc[order]))
+    shuffled = generate_requested_times(trace.with_jobs(trace.jobs.iloc[order]))
     assert order.tolist() == shuffled.index.tolist()
-    pd.testing.assert_frame_equal(generate_estimates(trace), shuffled.sort_index())
+    pd.testing.assert_frame_equal(generate_requested_times(trace), shuffled.sort_index())
 
 
 def test_order_of_a_cleaned_log_does_not_matter(shipped_log: Path) -> None:
     """The same of a real log, in which job_occurrence is known."""
     cleaned, _ = clean(read_swf(shipped_log))
-    backwards = generate_estimates(cleaned.with_jobs(cleaned.jobs[::-1]))
-    pd.testing.assert_frame_equal(generate_estimates(cleaned), backwards.sort_index())
+    backwards = generate_requested_times(cleaned.with_jobs(cleaned.jobs[::-1]))
+    pd.testing.assert_frame_equal(generate_requested_times(cleaned), backwards.sort_index())
 
 
 def test_seeds() -> None:
@@ -202,18 +207,18 @@ def test_columns_are_those_of_the_dictionary() -> None:
     """One row a job, on the index of the jobs, float64."""
     trace = jobs_of(5, 6, -1)
     trace = trace.with_jobs(trace.jobs.set_index(pd.Index([30, 10, 20])))
-    generated = generate_estimates(trace)
+    generated = generate_requested_times(trace)
     assert [field.name for field in ESTIMATE_COLUMNS] == list(generated)
     assert [30, 10, 20] == generated.index.tolist()
     assert np.float64 == generated[COLUMN].dtype
-    assert np.float64 == generate_estimates(Trace.from_columns())[COLUMN].dtype
+    assert np.float64 == generate_requested_times(Trace.from_columns())[COLUMN].dtype
 
 
 def test_the_trace_is_not_changed() -> None:
     """Generation leaves jobs and arrays as they are."""
     trace = random_jobs(100)
     jobs, arrays = trace.jobs.copy(deep=True), [array.copy() for array in trace.arrays]
-    generate_estimates(trace)
+    generate_requested_times(trace)
     pd.testing.assert_frame_equal(jobs, trace.jobs)
     for before, after in zip(arrays, trace.arrays, strict=True):
         np.testing.assert_array_equal(before, after)
@@ -276,9 +281,9 @@ def test_missing_requests_are_filled() -> None:
     """Requested times that are missing or 0 become the estimates; others stay, unless all are to be replaced."""
     trace = jobs_of(100, 200, 300, 400, requested_time=[150, -1, 0, 350])
     trace = trace.with_jobs(trace.jobs.assign(model_requested_time=[900.0, 901.0, 902.0, 903.0]))
-    filled = apply_estimates(trace)
+    filled = apply_requested_times(trace)
     assert [150, 901, 902, 350] == filled.jobs["requested_time"].tolist()
-    assert [900, 901, 902, 903] == apply_estimates(trace, everywhere=True).jobs["requested_time"].tolist()
+    assert [900, 901, 902, 903] == apply_requested_times(trace, everywhere=True).jobs["requested_time"].tolist()
     assert [150, 0, 350] == trace.jobs["requested_time"].dropna().tolist()
     assert filled.jobs.drop(columns="requested_time").equals(trace.jobs.drop(columns="requested_time"))
     assert filled.header is trace.header
@@ -291,16 +296,16 @@ def test_mark_of_overrun_jobs_stays() -> None:
             100, 200, 300, 400, submit_time=range(4), requested_time=[150, -1, 0, 350], requested_processors=[1] * 4
         )
     )
-    with_column = cleaned.with_jobs(cleaned.jobs.join(generate_estimates(cleaned)))
+    with_column = cleaned.with_jobs(cleaned.jobs.join(generate_requested_times(cleaned)))
     for everywhere in (False, True):
-        applied = apply_estimates(with_column, everywhere=everywhere)
+        applied = apply_requested_times(with_column, everywhere=everywhere)
         assert [False, False, False, True] == applied.jobs["is_over_request"].tolist()
 
 
 def test_estimates_go_into_swf() -> None:
     """A trace without requests is written with the estimates as field 9, and read again so."""
     trace = random_jobs(50)
-    filled = apply_estimates(trace.with_jobs(trace.jobs.join(generate_estimates(trace))))
+    filled = apply_requested_times(trace.with_jobs(trace.jobs.join(generate_requested_times(trace))))
     file = io.BytesIO()
     write_swf(filled, file)
     file.seek(0)
@@ -309,8 +314,10 @@ def test_estimates_go_into_swf() -> None:
 
 def test_estimates_must_be_there() -> None:
     """Without the column, the message names it and its maker."""
-    with pytest.raises(ParameterError, match=r"jobs lack the column model_requested_time; add .* generate_estimates"):
-        apply_estimates(jobs_of(1))
+    with pytest.raises(
+        ParameterError, match=r"jobs lack the column model_requested_time; add .* generate_requested_times"
+    ):
+        apply_requested_times(jobs_of(1))
 
 
 # Parameters
@@ -334,7 +341,10 @@ def test_estimates_must_be_there() -> None:
 )
 def test_parameters_outside_their_domain_are_refused(parameters: dict[str, Any], message: str) -> None:
     """The message names the parameter, its value and its domain, however the parameters are given."""
-    for make in (lambda: EstimateParameters(**parameters), lambda: EstimateParameters.from_mapping(parameters)):
+    for make in (
+        lambda: RequestedTimeParameters(**parameters),
+        lambda: RequestedTimeParameters.from_mapping(parameters),
+    ):
         with pytest.raises(ParameterError) as caught:
             make()
         assert f"estimates: {message}" in str(caught.value)
@@ -343,30 +353,32 @@ def test_parameters_outside_their_domain_are_refused(parameters: dict[str, Any],
 def test_bins_given_twice_are_refused() -> None:
     """As text, one time may be written in two ways."""
     with pytest.raises(ParameterError, match="has a time twice"):
-        EstimateParameters.from_mapping({"bins": {"3600": 1, "3600.0": 2}})
+        RequestedTimeParameters.from_mapping({"bins": {"3600": 1, "3600.0": 2}})
 
 
 def test_run_times_beyond_all_bounds_are_refused() -> None:
     """No maximum can be told from a damaged run time; where one is given the job is cut to it."""
     with pytest.raises(ParameterError, match=r"the longest run time of 2e\+10 s is beyond 1e\+10 s; mend it, or give"):
-        generate_estimates(jobs_of(2e10))
+        generate_requested_times(jobs_of(2e10))
     assert [3600.0] == estimates_of(jobs_of(2e10), maximum=3600)
 
 
 @pytest.mark.parametrize(
     "parameters",
     [
-        EstimateParameters(),
-        EstimateParameters(seed=2**64 - 1, maximum=7200, bins={7200: 30, 100.25: 3, 3600.0: 10}, distinct="power-law"),
+        RequestedTimeParameters(),
+        RequestedTimeParameters(
+            seed=2**64 - 1, maximum=7200, bins={7200: 30, 100.25: 3, 3600.0: 10}, distinct="power-law"
+        ),
     ],
 )
-def test_parameters_survive_json(parameters: EstimateParameters) -> None:
+def test_parameters_survive_json(parameters: RequestedTimeParameters) -> None:
     """What a manifest records makes the same parameters again."""
-    again = EstimateParameters.from_mapping(json.loads(json.dumps(parameters.to_mapping())))
+    again = RequestedTimeParameters.from_mapping(json.loads(json.dumps(parameters.to_mapping())))
     assert parameters == again
-    assert EstimateParameters.names() == list(parameters.to_mapping())
+    assert RequestedTimeParameters.names() == list(parameters.to_mapping())
     trace = random_jobs(200)
-    pd.testing.assert_frame_equal(generate_estimates(trace, parameters), generate_estimates(trace, again))
+    pd.testing.assert_frame_equal(generate_requested_times(trace, parameters), generate_requested_times(trace, again))
 
 
 def test_bins_hold_in_the_trace() -> None:

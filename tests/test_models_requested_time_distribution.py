@@ -13,19 +13,23 @@ from hypothesis import strategies as st
 
 from swftools.errors import ParameterError
 from swftools.models import requested_time_distribution as model
-from swftools.models.requested_time_distribution import EstimateDistribution, estimate_distribution, head_sizes
-from tests.naive_estimates import CONSTANTS, REFERENCE, naive_distribution, naive_sizes
+from swftools.models.requested_time_distribution import (
+    RequestedTimeDistribution,
+    head_sizes,
+    requested_time_distribution,
+)
+from tests.naive_requested_times import CONSTANTS, REFERENCE, naive_distribution, naive_sizes
 
 HOURS = 3600.0
 SEEDS = 200
 
 
-def drawn(jobs: int, maximum: float, seed: int = 0, **options: Any) -> EstimateDistribution:
+def drawn(jobs: int, maximum: float, seed: int = 0, **options: Any) -> RequestedTimeDistribution:
     """Generate a distribution from a seed."""
-    return estimate_distribution(jobs, maximum, rng=np.random.default_rng(seed), **options)
+    return requested_time_distribution(jobs, maximum, rng=np.random.default_rng(seed), **options)
 
 
-def as_pairs(distribution: EstimateDistribution) -> list[tuple[float, int]]:
+def as_pairs(distribution: RequestedTimeDistribution) -> list[tuple[float, int]]:
     """Return a distribution as (time, count)."""
     return list(zip(distribution.times.tolist(), distribution.counts.tolist(), strict=True))
 
@@ -339,7 +343,7 @@ def test_wrong_parameters_are_refused(arguments: dict[str, Any], message: str) -
     """The message names the parameter, its value and the remedy."""
     values = {"jobs": 1000, "maximum": 36_000, "rng": np.random.default_rng(1)} | arguments
     with pytest.raises(ParameterError) as caught:
-        estimate_distribution(**values)
+        requested_time_distribution(**values)
     assert f"estimates: {message}" in str(caught.value)
 
 
