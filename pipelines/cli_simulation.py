@@ -15,11 +15,11 @@ from pipelines.simulation import PoliciesParameter, label_of
 from swftools.cleaning import clean
 from swftools.selection import scale_to_load
 from swftools.simulator.engine import SEMANTICS
-from swftools.simulator.estimates import ESTIMATES
-from swftools.simulator.metrics import measure, summarize
-from swftools.simulator.run import simulate
+from swftools.simulator.metrics.measures import measure, summarize
+from swftools.simulator.predictions import ESTIMATES
 from swftools.simulator.schedule import Schedule
-from swftools.simulator.validation import PROMISES, validate
+from swftools.simulator.simulation import simulate
+from swftools.simulator.validation.report import PROMISES, validate
 from swftools.simulator.workload import CANCELLED, OVERRUN
 from swftools.tables import to_arrow, write_table
 

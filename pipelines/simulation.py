@@ -25,11 +25,11 @@ from pipelines.traces import CleanTrace, RulesTask
 from swftools.errors import ParameterError
 from swftools.fields.dictionary import SCHEMA_VERSION
 from swftools.selection import scale_to_load
-from swftools.simulator.estimates import find_estimates
-from swftools.simulator.metric_parameters import MetricParameters
-from swftools.simulator.metrics import measure, summarize
+from swftools.simulator.metrics.measures import measure, summarize
+from swftools.simulator.metrics.parameters import MetricParameters
+from swftools.simulator.predictions import find_estimates
 from swftools.simulator.registry import find_policy
-from swftools.simulator.run import check_options, simulate
+from swftools.simulator.simulation import check_options, simulate
 from swftools.tables import read_table, to_arrow, to_pandas, write_table
 
 TABLES = ("schedule", "segments", "excluded", "metrics")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from swftools.formats.swf.reader import iter_swf, read_swf
     from swftools.formats.swf.writer import write_swf
     from swftools.header import SwfHeader
-    from swftools.offered_load import offered_load
+    from swftools.offered_work import offered_load
     from swftools.selection import scale_to_load, select_jobs
     from swftools.simulator import Schedule, measure, simulate, validate
     from swftools.trace import Trace
@@ -60,7 +60,7 @@ _ON_FIRST_USE = {
     "generate_utility": "swftools.utility.model",
     "iter_swf": "swftools.formats.swf.reader",
     "measure": "swftools.simulator",
-    "offered_load": "swftools.offered_load",
+    "offered_load": "swftools.offered_work",
     "propose_flurries": "swftools.cleaning.flurries",
     "read_swf": "swftools.formats.swf.reader",
     "scale_to_load": "swftools.selection",

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from swftools.fields.jobs import SWF_NAMES
-from swftools.offered_load import offered_load, span_of
+from swftools.offered_work import offered_load, span_of
 from swftools.trace import Trace
 
 DAY = 86_400.0

@@ -24,7 +24,7 @@ FLOORS = [
         "swftools.formats.swf.kernel",
     },
     {"swftools.trace", "swftools.utility.tuples"},
-    {"swftools.offered_load", "swftools.models.daily_cycle", "swftools.models.speedup"},
+    {"swftools.offered_work", "swftools.models.daily_cycle", "swftools.models.speedup"},
     {
         "swftools.formats.swf.block",
         "swftools.cleaning.apply",
@@ -50,23 +50,27 @@ FLOORS = [
     {"swftools.formats.trace_directory", "swftools.selection"},
     {
         *("swftools.simulator.event_queue", "swftools.simulator.waiting_queue", "swftools.simulator.profile"),
-        *("swftools.simulator.estimates", "swftools.simulator.schedule", "swftools.simulator.policies.job_orders"),
-        *("swftools.simulator.metric_parameters", "swftools.simulator.job_classes", "swftools.simulator.reservations"),
+        *("swftools.simulator.predictions", "swftools.simulator.schedule", "swftools.simulator.policies.job_orders"),
+        *(
+            "swftools.simulator.metrics.parameters",
+            "swftools.simulator.metrics.job_classes",
+            "swftools.simulator.validation.reservations",
+        ),
     },
     {
-        *("swftools.simulator.interface", "swftools.simulator.metrics_of_jobs"),
-        *("swftools.simulator.promises", "swftools.simulator.schedule_tables"),
+        *("swftools.simulator.interface", "swftools.simulator.metrics.of_jobs"),
+        *("swftools.simulator.validation.promises", "swftools.simulator.validation.foreign_schedules"),
     },
     {
         *("swftools.simulator.engine", "swftools.simulator.workload", "swftools.simulator.policies.ordered_easy"),
-        *("swftools.simulator.metrics_over_time", "swftools.simulator.validation_rules"),
+        *("swftools.simulator.metrics.over_time", "swftools.simulator.validation.rules"),
     },
-    {"swftools.simulator.registry", "swftools.simulator.metrics", "swftools.simulator.validation"},
+    {"swftools.simulator.registry", "swftools.simulator.metrics.measures", "swftools.simulator.validation.report"},
     {
         *("swftools.simulator.policies.conservative", "swftools.simulator.policies.easy"),
         *("swftools.simulator.policies.priority_easy", "swftools.simulator.policies.strict"),
     },
-    {"swftools.simulator.policies", "swftools.simulator.run"},
+    {"swftools.simulator.policies", "swftools.simulator.simulation"},
     {"swftools.simulator"},
     {"swftools"},
     {"pipelines.names", "pipelines.strict_yaml", "pipelines.keys", "pipelines.part_file"},

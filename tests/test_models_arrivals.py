@@ -32,7 +32,7 @@ from swftools.models.arrivals import (
 )
 from swftools.models.daily_cycle import DAY, fitted_weights, points_at
 from swftools.models.lublin_feitelson import generate
-from swftools.offered_load import offered_load
+from swftools.offered_work import offered_load
 from tests.strategies import traces
 
 NAME = "model_submit_time"

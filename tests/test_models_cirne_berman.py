@@ -21,7 +21,7 @@ from swftools import clean, read_swf, write_swf
 from swftools.errors import ParameterError
 from swftools.models import cirne_berman
 from swftools.models.cirne_berman import SITES, CirneBermanParameters, generate
-from swftools.offered_load import offered_load, span_of, work_of
+from swftools.offered_work import offered_load, span_of, work_of
 from swftools.trace import JobArrays, Trace
 from tests.naive_lublin_feitelson import naive_gamma, naive_uniforms
 

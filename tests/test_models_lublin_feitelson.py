@@ -23,7 +23,7 @@ from swftools.models.daily_cycle import DAY
 from swftools.models.lublin_feitelson import LublinFeitelsonParameters, generate
 from swftools.models.lublin_feitelson_arrivals import UnreachableError, arrival_times, types_meeting
 from swftools.models.lublin_feitelson_types import ALL, BATCH, INTERACTIVE, JOB_TYPES, MODES, JobType
-from swftools.offered_load import offered_load
+from swftools.offered_work import offered_load
 from swftools.tables import to_arrow
 from tests.naive_lublin_feitelson import naive_generate, naive_merged
 

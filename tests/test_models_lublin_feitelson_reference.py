@@ -27,7 +27,7 @@ from swftools.models.lublin_feitelson_types import (
     JobType,
     mean_gap,
 )
-from swftools.offered_load import offered_load
+from swftools.offered_work import offered_load
 from tests.naive_lublin_feitelson import naive_generate
 from tests.test_docs import table_of
 

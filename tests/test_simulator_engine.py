@@ -25,7 +25,7 @@ from swftools.simulator.interface import (
     wake_at,
 )
 from swftools.simulator.registry import Policy, find_policy, list_policies, policy
-from swftools.simulator.run import simulate
+from swftools.simulator.simulation import simulate
 from swftools.simulator.waiting_queue import ANY, NOBODY
 from tests.strategies import crowded_trace
 

@@ -13,11 +13,11 @@ import pytest
 
 from swftools import UtilityFunctions
 from swftools.errors import ParameterError
-from swftools.simulator.job_classes import classify
-from swftools.simulator.metric_parameters import MetricParameters
-from swftools.simulator.metrics import measure, summarize
-from swftools.simulator.metrics_of_jobs import measure_jobs, start_delay
-from swftools.simulator.metrics_over_time import max_over_time, mean_over_time, over_time
+from swftools.simulator.metrics.job_classes import classify
+from swftools.simulator.metrics.measures import measure, summarize
+from swftools.simulator.metrics.of_jobs import measure_jobs, start_delay
+from swftools.simulator.metrics.over_time import max_over_time, mean_over_time, over_time
+from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.schedule import Schedule
 from tests.drawn_schedules import draw, schedule_of, value_of
 

@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swftools import clean, read_swf
-from swftools.simulator.job_classes import Sample, classify
-from swftools.simulator.metrics import measure
-from swftools.simulator.metrics_of_jobs import choose_jobs, measure_jobs, start_delay
-from swftools.simulator.metrics_over_time import mean_over_time, over_time
-from swftools.simulator.run import simulate
+from swftools.simulator.metrics.job_classes import Sample, classify
+from swftools.simulator.metrics.measures import measure
+from swftools.simulator.metrics.of_jobs import choose_jobs, measure_jobs, start_delay
+from swftools.simulator.metrics.over_time import mean_over_time, over_time
 from swftools.simulator.schedule import Schedule
+from swftools.simulator.simulation import simulate
 from tests.drawn_schedules import schedule_of, value_of
 from tests.naive_metrics import jobs_of, naive_percentile, naive_statistics, naive_steps
 

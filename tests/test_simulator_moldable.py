@@ -9,8 +9,8 @@ from swftools import Trace
 from swftools.errors import PolicyError
 from swftools.simulator.interface import FREE, first_waiting, start_on, stretch_on
 from swftools.simulator.registry import Policy
-from swftools.simulator.run import simulate
-from swftools.simulator.validation import validate
+from swftools.simulator.simulation import simulate
+from swftools.simulator.validation.report import validate
 from swftools.simulator.waiting_queue import NOBODY
 
 

@@ -18,7 +18,7 @@ import swftools
 from pipelines.logs import SHIPPED_LOG, find_log
 from swftools.errors import ParameterError
 from swftools.simulator import Schedule, simulate
-from swftools.simulator.validation import validate
+from swftools.simulator.validation.report import validate
 
 REFERENCE = Path(__file__).parent / "reference"
 

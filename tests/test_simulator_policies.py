@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 
 from swftools import Trace
 from swftools.errors import ParameterError
-from swftools.simulator.estimates import ESTIMATES, find_estimates
 from swftools.simulator.policies.job_orders import ORDERS
+from swftools.simulator.predictions import ESTIMATES, find_estimates
 from swftools.simulator.registry import find_policy, list_policies
-from swftools.simulator.run import simulate
 from swftools.simulator.schedule import Schedule
+from swftools.simulator.simulation import simulate
 from swftools.simulator.workload import prepare
 from tests.drawn_policies import DRAWINGS, draw_trace, picture_columns, rows_of, schedule_columns
 from tests.naive_simulator import TWINS, Job, Policy, simulate_naively
@@ -143,7 +143,7 @@ def test_compiled_equals_interpreted(name: str, estimates: str) -> None:
 
 _WITHOUT_NUMBA = """
 import sys
-from swftools.simulator.run import simulate
+from swftools.simulator.simulation import simulate
 from tests.strategies import crowded_trace
 trace = crowded_trace(60)
 for name in sys.argv[1:]:

@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 
 from swftools import Trace, read_swf
 from swftools.errors import ParameterError, UnreadableLogError
-from swftools.simulator import promises, reservations
-from swftools.simulator.promises import find_broken_reservations, find_delayed_heads, processors_in_use
-from swftools.simulator.reservations import Manner, Starts
-from swftools.simulator.run import simulate
 from swftools.simulator.schedule import Schedule
-from swftools.simulator.schedule_tables import read_schedule, schedule_from_table
-from swftools.simulator.validation import EXAMPLES, PROMISES, validate
-from swftools.simulator.validation_rules import RULES
+from swftools.simulator.simulation import simulate
+from swftools.simulator.validation import promises, reservations
+from swftools.simulator.validation.foreign_schedules import read_schedule, schedule_from_table
+from swftools.simulator.validation.promises import find_broken_reservations, find_delayed_heads, processors_in_use
+from swftools.simulator.validation.report import EXAMPLES, PROMISES, validate
+from swftools.simulator.validation.reservations import Manner, Starts
+from swftools.simulator.validation.rules import RULES
 
 POLICIES = [*PROMISES]
 

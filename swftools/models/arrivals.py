@@ -26,7 +26,7 @@ from swftools.keyed_random import count_occurrences, generator
 from swftools.models.daily_cycle import DAY, clock_times, fitted_weights, gamma_weights, points_at
 from swftools.models.lublin_feitelson_arrivals import UnreachableError, arrival_times, types_meeting
 from swftools.models.lublin_feitelson_types import JOB_TYPES, MODES
-from swftools.offered_load import span_of, work_of
+from swftools.offered_work import span_of, work_of
 from swftools.parameters import Parameters, is_number, is_whole
 from swftools.trace import Trace, integer_series, submit_timestamps
 

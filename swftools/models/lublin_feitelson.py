@@ -153,7 +153,7 @@ def generate(jobs: int, *, processors: int = 128, seed: int = 0, **parameters: A
     Examples
     --------
     >>> trace = generate(10_000, processors=128, seed=1, load=0.8)
-    >>> from swftools.offered_load import offered_load
+    >>> from swftools.offered_work import offered_load
     >>> len(trace), round(offered_load(trace), 3)
     (10000, 0.8)
     """

@@ -4,7 +4,7 @@
 one's own is registered by ``@policy`` and uses what this package exports; ``docs/add_a_policy.md`` shows how.
 """
 
-from swftools.simulator.estimates import Exact, Factor, LastModel, Requested, Tsafrir, Virtual
+import swftools.simulator.policies  # noqa: F401 (imported for what it registers)
 from swftools.simulator.interface import (
     CAPACITY,
     ENDED,
@@ -23,14 +23,15 @@ from swftools.simulator.interface import (
     stretch_on,
     wake_at,
 )
-from swftools.simulator.metric_parameters import MetricParameters
-from swftools.simulator.metrics import measure, summarize
-from swftools.simulator.metrics_of_jobs import measure_jobs, start_delay
-from swftools.simulator.metrics_over_time import max_over_time, mean_over_time, over_time
+from swftools.simulator.metrics.measures import measure, summarize
+from swftools.simulator.metrics.of_jobs import measure_jobs, start_delay
+from swftools.simulator.metrics.over_time import max_over_time, mean_over_time, over_time
+from swftools.simulator.metrics.parameters import MetricParameters
+from swftools.simulator.predictions import Exact, Factor, LastModel, Requested, Tsafrir, Virtual
 from swftools.simulator.registry import Policy, find_policy, list_policies, policy
-from swftools.simulator.run import simulate
 from swftools.simulator.schedule import Schedule
-from swftools.simulator.validation import ValidationReport, validate
+from swftools.simulator.simulation import simulate
+from swftools.simulator.validation.report import ValidationReport, validate
 from swftools.simulator.waiting_queue import ANY, NOBODY, next_fitting
 
 __all__ = [

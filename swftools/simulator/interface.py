@@ -44,7 +44,7 @@ FREE, CAPACITY, WAITING, RUNNING, STARTED, PREEMPTED, ENDED, FAULT, FAULT_JOB, F
 """Places in ``Machine.counts``: processors free, processors, numbers of jobs, and what went wrong."""
 
 TOO_WIDE, NOT_WAITING, NOT_RUNNING, NO_SUCH_JOB, IN_THE_PAST, TOO_MANY, IDLE, ENDLESS, NO_SUCH_WIDTH = range(1, 10)
-"""Faults of policies; ``run.py`` has the words."""
+"""Faults of policies; ``simulation.py`` has the words."""
 
 RIGID, DOWNEY, SIMPLE = range(3)
 """Speedup curves of jobs."""

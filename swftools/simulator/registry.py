@@ -157,5 +157,4 @@ def find_policy(name: str | Policy) -> Policy:
 
 def list_policies() -> dict[str, Policy]:
     """Return the policies by name."""
-    importlib.import_module("swftools.simulator.policies")
     return _POLICIES

@@ -9,8 +9,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.keyed_random import count_occurrences
-from swftools.simulator.estimates import Estimates
 from swftools.simulator.interface import DOWNEY, RIGID, SIMPLE, Requests
+from swftools.simulator.predictions import Estimates
 from swftools.trace import Trace
 
 OVERRUN = ("extend", "kill", "run-on")

@@ -15,7 +15,7 @@ from pipelines.logs import SHIPPED_LOG
 from pipelines.simulation import ComparePolicies, SimulatePolicy, as_markdown, label_of
 from swftools.errors import ParameterError
 from swftools.simulator import list_policies, simulate, validate
-from swftools.simulator.metrics import measure
+from swftools.simulator.metrics.measures import measure
 from tests.pipelines.luigi_runs import LUIGI, SWFTOOLS, run
 
 LOG = "lublin-feitelson:jobs=300,processors=64,load=0.9,seed=3"

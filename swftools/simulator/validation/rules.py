@@ -16,8 +16,8 @@ import pandas as pd
 from swftools.errors import ParameterError
 from swftools.keyed_random import count_occurrences
 from swftools.models.speedup import run_time
-from swftools.simulator.promises import processors_in_use
 from swftools.simulator.schedule import Schedule
+from swftools.simulator.validation.promises import processors_in_use
 from swftools.trace import Trace
 
 IntArray = npt.NDArray[np.int64]

@@ -15,8 +15,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.errors import ParameterError
-from swftools.simulator.metric_parameters import MetricParameters
-from swftools.simulator.metrics_of_jobs import Where, choose_jobs, column_of, rows_of
+from swftools.simulator.metrics.of_jobs import Where, choose_jobs, column_of, rows_of
+from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.schedule import Schedule
 
 FloatArray = npt.NDArray[np.float64]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools import SwfHeader, Trace
-from swftools.offered_load import offered_load, span_of, work_of
+from swftools.offered_work import offered_load, span_of, work_of
 from tests.strategies import traces
 
 

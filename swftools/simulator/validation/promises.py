@@ -1,7 +1,7 @@
 """What policies promise of every schedule, recomputed from the schedule alone.
 
 A promise is held against the starts that a schedule shows, whichever simulator made it; nothing here is shared with the
-engine or a policy. ``swftools.simulator.validation`` calls this, after the rules that hold for every schedule.
+engine or a policy. ``swftools.simulator.validation.report`` calls this, after the rules that hold for every schedule.
 
 References
 ----------
@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from swftools.simulator.reservations import Manner, Starts, promised_starts
+from swftools.simulator.validation.reservations import Manner, Starts, promised_starts
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]

@@ -19,9 +19,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.errors import ParameterError
-from swftools.simulator.job_classes import By, Classes, Sample, classify
-from swftools.simulator.metric_parameters import MetricParameters
-from swftools.simulator.metrics_of_jobs import (
+from swftools.simulator.metrics.job_classes import By, Classes, Sample, classify
+from swftools.simulator.metrics.of_jobs import (
     FloatArray,
     IntArray,
     Where,
@@ -31,7 +30,8 @@ from swftools.simulator.metrics_of_jobs import (
     rows_of,
     start_delay,
 )
-from swftools.simulator.metrics_over_time import max_over_time, mean_over_time, over_time
+from swftools.simulator.metrics.over_time import max_over_time, mean_over_time, over_time
+from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.schedule import Schedule
 
 USUAL = (

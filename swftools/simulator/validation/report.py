@@ -1,7 +1,7 @@
 """Is a schedule possible, and does it keep what its policy promises? Independent of the engine that made it.
 
 The rules of ``RULES`` hold for every schedule; what a policy promises beside them is in ``PROMISES``, and recomputed by
-``swftools.simulator.promises``. Schedules of other simulators are checked as well, from a table of starts.
+``swftools.simulator.validation.promises``. Schedules of other simulators are checked as well, from a table of starts.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.errors import ParameterError
-from swftools.simulator.promises import (
+from swftools.simulator.schedule import Schedule
+from swftools.simulator.validation.foreign_schedules import read_schedule, schedule_from_table
+from swftools.simulator.validation.promises import (
     Broken,
     find_broken_reservations,
     find_delayed_heads,
     find_idle_heads,
     find_out_of_order,
 )
-from swftools.simulator.reservations import Manner, Starts
-from swftools.simulator.schedule import Schedule
-from swftools.simulator.schedule_tables import read_schedule, schedule_from_table
-from swftools.simulator.validation_rules import (
+from swftools.simulator.validation.reservations import Manner, Starts
+from swftools.simulator.validation.rules import (
     RULES,
     Finding,
     Jobs,

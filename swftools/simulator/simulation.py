@@ -11,8 +11,8 @@ from swftools.errors import ParameterError, PolicyError
 from swftools.keyed_random import count_occurrences, generator
 from swftools.parameters import is_whole
 from swftools.simulator.engine import PYSS, SEMANTICS, Log, Options, compiled_engine, empty_machine, simulate_events
-from swftools.simulator.estimates import Estimates, find_estimates
 from swftools.simulator.interface import FAULT, FAULT_FREE, FAULT_JOB, NOW, WAITING, Machine
+from swftools.simulator.predictions import Estimates, find_estimates
 from swftools.simulator.registry import Policy, default_of, find_policy
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.workload import CANCELLED, OVERRUN, Workload, prepare

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.errors import ParameterError
-from swftools.simulator.metric_parameters import MetricParameters
+from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.schedule import Schedule
 from swftools.utility.functions import UtilityFunctions
 

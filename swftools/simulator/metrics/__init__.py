@@ -1,0 +1,1 @@
+"""What schedules are measured by: ``measures.py`` makes the table, from measures of jobs and over time."""

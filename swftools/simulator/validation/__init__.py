@@ -1,0 +1,1 @@
+"""Whether a schedule can be: ``report.py`` asks the rules that hold of all, and the promises of its policy."""
