@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 import luigi
 import pandas as pd
 
+from pipelines.catalog.strict_yaml import read_yaml
 from pipelines.keys import canonical_json, content_key
-from pipelines.strict_yaml import read_yaml
 from pipelines.targets import DirectoryTarget
 from pipelines.traces import CleanTrace, RulesTask
 from swftools.errors import ParameterError

@@ -15,7 +15,7 @@ from pathlib import Path
 import luigi
 from luigi.configuration import get_config
 
-from pipelines.cards import RESOURCES
+from pipelines.catalog.cards import RESOURCES
 from swftools.errors import SwfToolsError
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from pipelines.cards import RESOURCES, Catalog, LogCard
-from pipelines.catalog import read_catalog
+from pipelines.catalog.cards import RESOURCES, Catalog, LogCard
+from pipelines.catalog.reader import read_catalog
 from pipelines.config import log_directories, setting
 from pipelines.download import text_sha256
 from pipelines.keys import canonical_json

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from pipelines.strict_yaml import read_value
+from pipelines.catalog.strict_yaml import read_value
 from swftools.errors import ParameterError
 from swftools.models import cirne_berman, lublin_feitelson
 from swftools.parameters import Parameters

@@ -16,10 +16,10 @@ import pandas as pd
 
 from pipelines.augmentation import Augmentation, ParametersParameter
 from pipelines.build import AugmentParameter, augmentations_of, augmented, card_of, software
+from pipelines.catalog.strict_yaml import read_value
 from pipelines.keys import MISSING_INPUT, canonical_json, content_key
 from pipelines.names import check_name
 from pipelines.store import DataRoot
-from pipelines.strict_yaml import read_value
 from pipelines.targets import DirectoryTarget, VersionTarget
 from pipelines.traces import CleanTrace, RulesTask
 from swftools.errors import ParameterError

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from pipelines import cards, catalog
-from pipelines.catalog import Catalog, LogCard, read_catalog
+from pipelines.catalog import cards
+from pipelines.catalog import reader as catalog
+from pipelines.catalog.reader import Catalog, LogCard, read_catalog
 from swftools.errors import ParameterError, UnknownLogError
 from tests.pipelines.catalog_cards import CARD, second_card, with_line
 

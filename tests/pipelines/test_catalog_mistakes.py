@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pipelines.catalog import read_catalog
-from pipelines.strict_yaml import StrictLoader
+from pipelines.catalog.reader import read_catalog
+from pipelines.catalog.strict_yaml import StrictLoader
 from swftools.errors import CatalogError
 from tests.pipelines.catalog_cards import CARD, second_card, with_line
 

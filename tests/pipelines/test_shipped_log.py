@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from pipelines.catalog import RESOURCES, read_catalog
+from pipelines.catalog.reader import RESOURCES, read_catalog
 from pipelines.download import text_sha256
 from swftools.errors import ParameterError, UnreadableLogError
 

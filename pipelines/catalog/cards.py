@@ -1,6 +1,6 @@
 """The cards of ``data_catalog.yaml`` as frozen dataclasses, whose types pydantic checks.
 
-The keys are explained at the top of that file. ``pipelines/catalog.py`` reads it; whatever needs more than one
+The keys are explained at the top of that file. ``pipelines/catalog/reader.py`` reads it; whatever needs more than one
 key or card to be judged is judged there.
 """
 

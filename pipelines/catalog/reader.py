@@ -17,7 +17,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from pipelines.cards import (
+from pipelines.catalog.cards import (
     RESOURCES,
     Catalog,
     CleaningStep,
@@ -29,7 +29,7 @@ from pipelines.cards import (
     RanksCard,
     did_you_mean,
 )
-from pipelines.strict_yaml import KeyPath, read_yaml
+from pipelines.catalog.strict_yaml import KeyPath, read_yaml
 from swftools.errors import CatalogError
 
 __all__ = [
