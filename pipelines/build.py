@@ -19,7 +19,7 @@ from pipelines.augmentation import AUGMENTATIONS, Augmentation, ParametersParame
 from pipelines.keys import MISSING_INPUT, content_key
 from pipelines.logs import Log
 from pipelines.names import check_name
-from pipelines.store import DataRoot
+from pipelines.store.data_root import DataRoot
 from pipelines.targets import VersionTarget
 from pipelines.traces import CleanTrace, RulesTask
 from swftools._version import __version__

@@ -19,7 +19,7 @@ from pipelines.build import AugmentParameter, augmentations_of, augmented, card_
 from pipelines.catalog.strict_yaml import read_value
 from pipelines.keys import MISSING_INPUT, canonical_json, content_key
 from pipelines.names import check_name
-from pipelines.store import DataRoot
+from pipelines.store.data_root import DataRoot
 from pipelines.targets import DirectoryTarget, VersionTarget
 from pipelines.traces import CleanTrace, RulesTask
 from swftools.errors import ParameterError

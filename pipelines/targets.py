@@ -11,7 +11,7 @@ from pathlib import Path
 
 import luigi
 
-from pipelines.store import DataRoot
+from pipelines.store.data_root import DataRoot
 from swftools.errors import StorageError
 
 

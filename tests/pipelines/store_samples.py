@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from pipelines.names import MANIFEST
-from pipelines.store import DataRoot, Publication
+from pipelines.store.data_root import DataRoot, Publication
 from swftools.fields.dictionary import arrow_schema
 from swftools.fields.jobs import SWF_NAMES
 

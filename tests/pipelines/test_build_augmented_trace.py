@@ -18,7 +18,7 @@ import pipelines
 import swftools
 from pipelines.build import BuildAugmentedTrace
 from pipelines.logs import SHIPPED_LOG
-from pipelines.store import DataRoot
+from pipelines.store.data_root import DataRoot
 from swftools.fields.jobs import SWF_NAMES
 from swftools.formats.parquet import read_parquet
 from swftools.utility.functions import UtilityFunctions

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 import swftools
 from pipelines.cli import main
 from pipelines.logs import SHIPPED_LOG
-from pipelines.store import DataRoot
+from pipelines.store.data_root import DataRoot
 from swftools.formats.parquet import read_parquet
 from tests.pipelines.luigi_runs import SWFTOOLS, run
 

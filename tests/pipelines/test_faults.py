@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from pipelines.logs import SHIPPED_LOG
-from pipelines.store import DataRoot
+from pipelines.store.data_root import DataRoot
 from tests.pipelines.luigi_runs import LUIGI, build, environment
 
 KILLS = int(os.environ.get("SWFTOOLS_KILLS", "4"))

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 import yaml
 
-from pipelines.published_catalog import CatalogVersion, catalog_text
-from pipelines.store import DataRoot
+from pipelines.store.data_root import DataRoot
+from pipelines.store.intake_catalog import CatalogVersion, catalog_text
 from tests.pipelines.store_samples import jobs
 
 RECORD = {"licence": "none stated", "source_url": "https://example.org/sdsc.swf.gz", "citation": "Zoë {x}: data(x)"}

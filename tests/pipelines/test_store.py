@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipelines.names import MANIFEST
-from pipelines.store import DataRoot, Publication
+from pipelines.store.data_root import DataRoot, Publication
 from swftools.errors import (
     ParameterError,
     SchemaError,

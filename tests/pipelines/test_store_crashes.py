@@ -18,8 +18,8 @@ import pyarrow as pa
 import pytest
 
 from pipelines.names import CATALOG, PENDING
-from pipelines.storage import LocalStorage
-from pipelines.store import DataRoot
+from pipelines.store.data_root import DataRoot
+from pipelines.store.storage import LocalStorage
 from swftools.errors import (
     StorageError,
 )
@@ -27,7 +27,7 @@ from swftools.fields.dictionary import arrow_schema
 from tests.pipelines.store_samples import check_whole, contents, jobs, publish, staged
 
 PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["pipelines.store", "pytest"])
+PROCESSES.set_forkserver_preload(["pipelines.store.data_root", "pytest"])
 
 
 @pytest.fixture
@@ -242,7 +242,7 @@ def test_a_catalogue_that_cannot_be_written_is_an_error_and_is_mended(
         raise OSError(errno.ENOSPC, "full")
 
     with monkeypatch.context() as patch:
-        patch.setattr("pipelines.store.catalog_text", fail)
+        patch.setattr("pipelines.store.data_root.catalog_text", fail)
         with pytest.raises(StorageError, match=r"v2 is published, but `latest` or catalog.yaml may not show it: full"):
             publish(root, "v2")
     assert [] == root.verify("sdsc", "v2")

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipelines.names import MANIFEST
-from pipelines.store import DataRoot, check_name
+from pipelines.store.data_root import DataRoot, check_name
 from swftools.errors import (
     ParameterError,
     SchemaError,

@@ -10,8 +10,8 @@ import pytest
 from pyarrow import fs
 
 from pipelines.names import MANIFEST, PENDING
-from pipelines.storage import S3Storage
-from pipelines.store import DataRoot, Publication
+from pipelines.store.data_root import DataRoot, Publication
+from pipelines.store.storage import S3Storage
 from swftools.errors import ParameterError, SchemaError, StorageError, UnsafeNameError, VersionNotFoundError
 from tests.pipelines.conftest import BUCKET
 from tests.pipelines.store_samples import contents as local_contents

@@ -25,10 +25,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipelines.manifest import describe_file, describe_table, manifest_bytes, parse_manifest
 from pipelines.names import CATALOG, LATEST, MANIFEST, PENDING, check_name, is_name
-from pipelines.published_catalog import CatalogVersion, catalog_text
-from pipelines.storage import Storage, open_storage, storage_errors
+from pipelines.store.intake_catalog import CatalogVersion, catalog_text
+from pipelines.store.manifest import describe_file, describe_table, manifest_bytes, parse_manifest
+from pipelines.store.storage import Storage, open_storage, storage_errors
 from swftools.errors import ParameterError, SchemaError, StorageError, VersionNotFoundError
 from swftools.fields.dictionary import SCHEMA_VERSION, arrow_schema
 from swftools.tables import check_table, write_table
