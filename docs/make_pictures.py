@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import swftools
-from pipelines.logs import SHIPPED_LOG, find_log
+from pipelines.logs.find import SHIPPED_LOG, find_log
 from swftools.checkpoints.inference import infer_checkpoints
 from swftools.checkpoints.synthetic_survey import generate_checkpoint_survey
 from swftools.models import lublin_feitelson

@@ -11,10 +11,10 @@ from typing import Any
 import luigi
 
 from pipelines.config import setting, work_root
-from pipelines.download import download, text_sha256
 from pipelines.keys import MISSING_INPUT
-from pipelines.logs import SHIPPED_LOG, Log, find_log
-from pipelines.models import find_model
+from pipelines.logs.download import download, text_sha256
+from pipelines.logs.find import SHIPPED_LOG, Log, find_log
+from pipelines.logs.generated import find_model
 from pipelines.targets import DirectoryTarget
 from swftools.errors import AcquireError
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pipelines.augmentations  # noqa: F401 (defines them)
 from pipelines.augmentation import AUGMENTATIONS, Augmentation, ParametersParameter, find_augmentation
 from pipelines.keys import MISSING_INPUT, content_key
-from pipelines.logs import Log
+from pipelines.logs.find import Log
 from pipelines.names import check_name
 from pipelines.store.data_root import DataRoot
 from pipelines.targets import VersionTarget

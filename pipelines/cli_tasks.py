@@ -16,8 +16,8 @@ from luigi.task_register import TaskClassException
 
 from pipelines.acquire import LogFile
 from pipelines.catalog.strict_yaml import read_value
-from pipelines.logs import find_log
-from pipelines.models import generate_log
+from pipelines.logs.find import find_log
+from pipelines.logs.generated import generate_log
 from swftools.errors import UnreadableLogError
 from swftools.formats.parquet import read_parquet
 from swftools.formats.swf.reader import read_swf

@@ -13,7 +13,7 @@ import luigi
 
 from pipelines.acquire import AcquireLog, LogTask
 from pipelines.keys import canonical_json, content_key
-from pipelines.models import MODELS, generate_log
+from pipelines.logs.generated import MODELS, generate_log
 from pipelines.targets import DirectoryTarget
 from swftools.cleaning import Rule, clean, resolve_rules
 from swftools.errors import ParameterError, SwfFormatError

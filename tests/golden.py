@@ -25,8 +25,8 @@ import pyarrow as pa
 
 from pipelines.augmentation import AUGMENTATIONS
 from pipelines.build import BuildAugmentedTrace
-from pipelines.logs import SHIPPED_LOG
-from pipelines.models import find_model, generate_log
+from pipelines.logs.find import SHIPPED_LOG
+from pipelines.logs.generated import find_model, generate_log
 from pipelines.simulation import ComparePolicies, SimulatePolicy
 from pipelines.traces import CleanTrace, GenerateTrace, ParseLog
 from swftools import Trace, clean, read_swf

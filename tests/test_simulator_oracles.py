@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 import swftools
-from pipelines.logs import SHIPPED_LOG, find_log
+from pipelines.logs.find import SHIPPED_LOG, find_log
 from swftools.errors import ParameterError
 from swftools.simulator import Schedule, simulate
 from swftools.simulator.validation.report import validate

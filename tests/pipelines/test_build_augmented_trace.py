@@ -17,7 +17,7 @@ import pytest
 import pipelines
 import swftools
 from pipelines.build import BuildAugmentedTrace
-from pipelines.logs import SHIPPED_LOG
+from pipelines.logs.find import SHIPPED_LOG
 from pipelines.store.data_root import DataRoot
 from swftools.fields.jobs import SWF_NAMES
 from swftools.formats.parquet import read_parquet

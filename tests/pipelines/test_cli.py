@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 import swftools
 from pipelines.cli import main
-from pipelines.logs import SHIPPED_LOG
+from pipelines.logs.find import SHIPPED_LOG
 from pipelines.store.data_root import DataRoot
 from swftools.formats.parquet import read_parquet
 from tests.pipelines.luigi_runs import SWFTOOLS, run

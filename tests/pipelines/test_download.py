@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 import urllib3
 
-from pipelines import download as module
-from pipelines.download import LONGEST_WAIT, download
+from pipelines.logs import download as module
+from pipelines.logs.download import LONGEST_WAIT, download
 from swftools.errors import AcquireError, ParameterError, StorageError
 from tests.pipelines.scripted_server import HALF, LOG, SUM, TEXT, Answer, Server, names
 

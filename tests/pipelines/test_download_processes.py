@@ -21,8 +21,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pipelines import download as module
-from pipelines.download import download, text_sha256
+from pipelines.logs import download as module
+from pipelines.logs.download import download, text_sha256
 from swftools.errors import AcquireError, StorageError, UnreadableLogError
 from tests.pipelines.scripted_server import HALF, LOG, SUM, TEXT, Answer, Server, names, wait_until
 
@@ -184,7 +184,7 @@ def test_progress(
     """A bar is shown on a terminal and log lines are written elsewhere, unless no progress is wanted."""
     shown = Terminal() if terminal else io.StringIO()
     monkeypatch.setattr("sys.stderr", shown)
-    with caplog.at_level("INFO", logger="pipelines.download"):
+    with caplog.at_level("INFO", logger="pipelines.logs.download"):
         download(server.url, tmp_path / "x", sha256=SUM, progress=progress)
     assert ("B/s" in shown.getvalue()) is (terminal and progress)
     assert (f"{len(LOG):,} bytes" in caplog.text) is progress
@@ -195,6 +195,6 @@ def test_log_lines_go_on(server: Server, tmp_path: Path, monkeypatch: Any, caplo
     clock = iter(range(0, 10_000, 11))
     monkeypatch.setattr(module.time, "monotonic", lambda: float(next(clock)))
     monkeypatch.setattr("sys.stderr", io.StringIO())
-    with caplog.at_level("INFO", logger="pipelines.download"):
+    with caplog.at_level("INFO", logger="pipelines.logs.download"):
         download(server.url, tmp_path / "x", sha256=SUM)
     assert "bytes so far" in caplog.text

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.logs import SHIPPED_LOG
+from pipelines.logs.find import SHIPPED_LOG
 from pipelines.store.data_root import DataRoot
 from tests.pipelines.luigi_runs import LUIGI, build, environment
 

@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from pipelines.cli import main
-from pipelines.logs import find_log
-from pipelines.models import find_model, generate_log
+from pipelines.logs.find import find_log
+from pipelines.logs.generated import find_model, generate_log
 from swftools.errors import ParameterError
 from swftools.formats.parquet import read_parquet
 from swftools.models import cirne_berman

@@ -21,7 +21,7 @@ import numpy.typing as npt
 import pytest
 
 from pipelines.catalog.reader import RESOURCES, read_catalog
-from pipelines.download import text_sha256
+from pipelines.logs.download import text_sha256
 from swftools.errors import ParameterError, UnreadableLogError
 
 TOP = Path(__file__).parents[2]

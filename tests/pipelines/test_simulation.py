@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import swftools
-from pipelines.logs import SHIPPED_LOG
+from pipelines.logs.find import SHIPPED_LOG
 from pipelines.simulation import ComparePolicies, SimulatePolicy, as_markdown, label_of
 from swftools.errors import ParameterError
 from swftools.simulator import list_policies, simulate, validate

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.logs import SHIPPED_LOG
+from pipelines.logs.find import SHIPPED_LOG
 from tests.pipelines.luigi_runs import LUIGI, SWFTOOLS, run
 
 ROOT = Path(__file__).parents[2]

@@ -25,7 +25,7 @@ import requests
 import urllib3
 from tqdm import tqdm
 
-from pipelines.part_file import PartFile, open_part
+from pipelines.logs.part_file import PartFile, open_part
 from swftools._version import __version__
 from swftools.errors import AcquireError, ParameterError, StorageError, UnreadableLogError
 from swftools.formats.compression import TEXT_LIMIT, open_log

@@ -11,9 +11,9 @@ from pathlib import Path
 from pipelines.catalog.cards import RESOURCES, Catalog, LogCard
 from pipelines.catalog.reader import read_catalog
 from pipelines.config import log_directories, setting
-from pipelines.download import text_sha256
 from pipelines.keys import canonical_json
-from pipelines.models import MODELS, find_model
+from pipelines.logs.download import text_sha256
+from pipelines.logs.generated import MODELS, find_model
 from swftools.errors import SwfToolsError
 from swftools.parameters import Parameters
 
