@@ -1,11 +1,11 @@
 """The tasks one may run, as in ``luigi --module pipelines BuildAugmentedTrace``; nothing else."""
 
-from pipelines.acquire import AcquireLog
-from pipelines.augmentations import AddArrivals, AddCheckpoints, AddEstimates, AddSpeedup, AddUtility
-from pipelines.build import BuildAugmentedTrace
 from pipelines.config import apply_defaults
-from pipelines.simulation import ComparePolicies, SimulatePolicy
-from pipelines.traces import CleanTrace, GenerateTrace, ParseLog
+from pipelines.tasks.acquire import AcquireLog
+from pipelines.tasks.augmentations import AddArrivals, AddCheckpoints, AddEstimates, AddSpeedup, AddUtility
+from pipelines.tasks.build import BuildAugmentedTrace
+from pipelines.tasks.simulation import ComparePolicies, SimulatePolicy
+from pipelines.tasks.traces import CleanTrace, GenerateTrace, ParseLog
 
 apply_defaults()
 

@@ -17,7 +17,7 @@ from pipelines.cli_simulation import check_schedule, compare, simulate_log
 from pipelines.cli_tasks import read_log, run_task, settings_of
 from pipelines.config import setting
 from pipelines.store.data_root import DataRoot
-from pipelines.traces import RulesParameter
+from pipelines.tasks.traces import RulesParameter
 from swftools._version import __version__
 from swftools.cleaning import clean
 from swftools.cleaning.flurries import propose_flurries

@@ -14,10 +14,10 @@ from luigi.cmdline_parser import CmdlineParser
 from luigi.retcodes import run_with_retcodes
 from luigi.task_register import TaskClassException
 
-from pipelines.acquire import LogFile
 from pipelines.catalog.strict_yaml import read_value
 from pipelines.logs.find import find_log
 from pipelines.logs.generated import generate_log
+from pipelines.tasks.acquire import LogFile
 from swftools.errors import UnreadableLogError
 from swftools.formats.parquet import read_parquet
 from swftools.formats.swf.reader import read_swf

@@ -23,12 +23,12 @@ from typing import Any
 import luigi
 import pyarrow as pa
 
-from pipelines.augmentation import AUGMENTATIONS
-from pipelines.build import BuildAugmentedTrace
 from pipelines.logs.find import SHIPPED_LOG
 from pipelines.logs.generated import find_model, generate_log
-from pipelines.simulation import ComparePolicies, SimulatePolicy
-from pipelines.traces import CleanTrace, GenerateTrace, ParseLog
+from pipelines.tasks.augmentations.registry import AUGMENTATIONS
+from pipelines.tasks.build import BuildAugmentedTrace
+from pipelines.tasks.simulation import ComparePolicies, SimulatePolicy
+from pipelines.tasks.traces import CleanTrace, GenerateTrace, ParseLog
 from swftools import Trace, clean, read_swf
 from swftools.fields.dictionary import SCHEMA_VERSION, TABLES
 from swftools.simulator import list_policies, measure, simulate
@@ -43,16 +43,16 @@ LOGS = {
 
 VERSIONS = {
     "schema": ("SCHEMA_VERSION in swftools/fields/dictionary.py", SCHEMA_VERSION),
-    "parse": ("code_version of ParseLog in pipelines/traces.py", ParseLog.code_version),
-    "clean": ("code_version of CleanTrace in pipelines/traces.py", CleanTrace.code_version),
+    "parse": ("code_version of ParseLog in pipelines/tasks/traces.py", ParseLog.code_version),
+    "clean": ("code_version of CleanTrace in pipelines/tasks/traces.py", CleanTrace.code_version),
     **{
-        name: (f"code_version of {task.__name__} in pipelines/augmentations.py", task.code_version)
+        name: (f"code_version of {task.__name__} in pipelines/tasks/augmentations/{name}.py", task.code_version)
         for name, task in AUGMENTATIONS.items()
     },
-    "generate": ("code_version of GenerateTrace in pipelines/traces.py", GenerateTrace.code_version),
-    "simulate": ("code_version of SimulatePolicy in pipelines/simulation.py", SimulatePolicy.code_version),
-    "compare": ("code_version of ComparePolicies in pipelines/simulation.py", ComparePolicies.code_version),
-    "build": ("code_version of BuildAugmentedTrace in pipelines/build.py", BuildAugmentedTrace.code_version),
+    "generate": ("code_version of GenerateTrace in pipelines/tasks/traces.py", GenerateTrace.code_version),
+    "simulate": ("code_version of SimulatePolicy in pipelines/tasks/simulation.py", SimulatePolicy.code_version),
+    "compare": ("code_version of ComparePolicies in pipelines/tasks/simulation.py", ComparePolicies.code_version),
+    "build": ("code_version of BuildAugmentedTrace in pipelines/tasks/build.py", BuildAugmentedTrace.code_version),
 }
 """Where each stage declares its version, and the version, in the order of the data's way."""
 

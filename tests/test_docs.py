@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 import pipelines  # noqa: F401 (luigi takes its configuration from the directory where it is first imported)
-from pipelines.augmentation import AUGMENTATIONS
-from pipelines.augmentations import SurveyedCheckpoints
+from pipelines.tasks.augmentations.checkpoints import SurveyedCheckpoints
+from pipelines.tasks.augmentations.registry import AUGMENTATIONS
 from swftools.cleaning import DEFAULT_RULES, list_rules
 from swftools.cleaning import registry as cleaning_registry
 from swftools.models.arrivals import ArrivalParameters

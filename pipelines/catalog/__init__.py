@@ -1,1 +1,1 @@
-"""TODO pipelines/catalog."""
+"""What is known about logs: the cards of ``data_catalog.yaml``, read strictly."""

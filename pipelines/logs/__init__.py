@@ -1,1 +1,1 @@
-"""TODO pipelines/logs."""
+"""Logs by name: cards, paths and models; finding, fetching and generating them."""

@@ -1,1 +1,1 @@
-"""TODO pipelines/store."""
+"""Where data sets are published: versions, their manifests, the storage below, the catalogue for intake."""

@@ -10,8 +10,8 @@ import luigi
 import pandas as pd
 import pytest
 
-from pipelines.augmentation import AUGMENTATIONS, Augmentation, find_augmentation
-from pipelines.build import BuildAugmentedTrace
+from pipelines.tasks.augmentations.registry import AUGMENTATIONS, Augmentation, find_augmentation
+from pipelines.tasks.build import BuildAugmentedTrace
 from swftools.checkpoints.inference import read_checkpoints
 from swftools.checkpoints.survey import read_checkpoint_survey
 from swftools.errors import ParameterError

@@ -16,9 +16,9 @@ import pytest
 
 import pipelines
 import swftools
-from pipelines.build import BuildAugmentedTrace
 from pipelines.logs.find import SHIPPED_LOG
 from pipelines.store.data_root import DataRoot
+from pipelines.tasks.build import BuildAugmentedTrace
 from swftools.fields.jobs import SWF_NAMES
 from swftools.formats.parquet import read_parquet
 from swftools.utility.functions import UtilityFunctions

@@ -8,7 +8,7 @@ import luigi
 import pytest
 from pyarrow import fs
 
-from pipelines.build import BuildAugmentedTrace
+from pipelines.tasks.build import BuildAugmentedTrace
 from tests.pipelines.conftest import BUCKET
 from tests.pipelines.luigi_runs import build
 

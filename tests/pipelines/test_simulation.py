@@ -12,7 +12,7 @@ import pytest
 
 import swftools
 from pipelines.logs.find import SHIPPED_LOG
-from pipelines.simulation import ComparePolicies, SimulatePolicy, as_markdown, label_of
+from pipelines.tasks.simulation import ComparePolicies, SimulatePolicy, as_markdown, label_of
 from swftools.errors import ParameterError
 from swftools.simulator import list_policies, simulate, validate
 from swftools.simulator.metrics.measures import measure

@@ -1,6 +1,7 @@
 """The reservations of conservative backfilling, recomputed from the starts that a schedule shows.
 
-Used by ``promises.py``. A plan is a sorted list of times and of the changes of the processors in use then; it follows what the schedule shows of running jobs and has a place for each waiting one.
+Used by ``promises.py``. A plan is a sorted list of times and of the changes of the processors in use then; it
+follows what the schedule shows of running jobs and has a place for each waiting one.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """What an augmentation is: a task that computes columns for the jobs of a cleaned trace; and the registry of them.
 
-A new one is a subclass of ``Augmentation`` in ``augmentations.py`` with a name, columns of that name in
-``swftools/fields/augmentations.py``, and a parameter class; defined, it is an option of BuildAugmentedTrace.
+A new one is a file beside this with a subclass of ``Augmentation``: a name, columns of that name in
+``swftools/fields/augmentations.py``, and a parameter class; imported by the package, it is an option of
+BuildAugmentedTrace.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ import pandas as pd
 
 from pipelines.catalog.strict_yaml import read_yaml
 from pipelines.keys import canonical_json, content_key
-from pipelines.targets import DirectoryTarget
-from pipelines.traces import CleanTrace, RulesTask
+from pipelines.tasks.targets import DirectoryTarget
+from pipelines.tasks.traces import CleanTrace, RulesTask
 from swftools.errors import ParameterError
 from swftools.parameters import Parameters
 from swftools.tables import to_arrow, write_table

@@ -14,14 +14,14 @@ from typing import Any
 import luigi
 import pyarrow as pa
 
-import pipelines.augmentations  # noqa: F401 (defines them)
-from pipelines.augmentation import AUGMENTATIONS, Augmentation, ParametersParameter, find_augmentation
+import pipelines.tasks.augmentations  # noqa: F401 (defines them)
 from pipelines.keys import MISSING_INPUT, content_key
 from pipelines.logs.find import Log
 from pipelines.names import check_name
 from pipelines.store.data_root import DataRoot
-from pipelines.targets import VersionTarget
-from pipelines.traces import CleanTrace, RulesTask
+from pipelines.tasks.augmentations.registry import AUGMENTATIONS, Augmentation, ParametersParameter, find_augmentation
+from pipelines.tasks.targets import VersionTarget
+from pipelines.tasks.traces import CleanTrace, RulesTask
 from swftools._version import __version__
 from swftools.errors import SchemaError
 from swftools.fields.dictionary import SCHEMA_VERSION, arrow_schema

@@ -11,10 +11,10 @@ from typing import Any
 
 import luigi
 
-from pipelines.acquire import AcquireLog, LogTask
 from pipelines.keys import canonical_json, content_key
 from pipelines.logs.generated import MODELS, generate_log
-from pipelines.targets import DirectoryTarget
+from pipelines.tasks.acquire import AcquireLog, LogTask
+from pipelines.tasks.targets import DirectoryTarget
 from swftools.cleaning import Rule, clean, resolve_rules
 from swftools.errors import ParameterError, SwfFormatError
 from swftools.formats.swf.reader import read_swf

@@ -1,20 +1,15 @@
-"""The augmentations: utility functions, checkpointing, other arrivals, speedup curves, user estimates.
-
-Each is a task of its own with its own output; none reads what another makes, so they go in any combination.
-"""
+"""Checkpointing as an augmentation: by a survey, or a synthetic one."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-import pandas as pd
-
-from pipelines.augmentation import Augmentation
+from pipelines.tasks.augmentations.registry import Augmentation
 from swftools.checkpoints.inference import (
     CheckpointInference,
     CheckpointParameters,
@@ -23,48 +18,8 @@ from swftools.checkpoints.inference import (
 )
 from swftools.checkpoints.survey import CheckpointSurvey, read_checkpoint_survey, write_checkpoint_survey
 from swftools.checkpoints.synthetic_survey import CheckpointSurveyParameters, generate_checkpoint_survey
-from swftools.errors import ParameterError
-from swftools.models.arrivals import ArrivalParameters, generate_arrivals
-from swftools.models.moldability import SpeedupParameters, generate_speedup
-from swftools.models.requested_times import RequestedTimeParameters, generate_requested_times
 from swftools.parameters import Parameters
 from swftools.trace import Trace
-from swftools.utility.model import UtilityParameters, generate_utility
-
-
-class AddUtility(Augmentation):
-    """Generate a utility function for every job (Lee 2009, section 2.6)."""
-
-    name = "utility"
-    code_version = 1
-    parameters_class = UtilityParameters
-
-    @property
-    def chosen(self) -> UtilityParameters:
-        """The parameters: those given, the seed, and the card's queue ranks or those of a named alternative."""
-        given = self.given
-        ranks = given.get("queue_ranks")
-        if ranks is None or isinstance(ranks, str):
-            card = self.found.card
-            if card is None and ranks is not None:
-                raise ParameterError(
-                    f"utility: queue_ranks={ranks!r}, but log {self.found.name} has no card to look it up"
-                )
-            given["queue_ranks"] = card.ranks(ranks) if card else {}
-        return UtilityParameters.from_mapping(given)
-
-    @classmethod
-    def check(cls, parameters: Mapping[str, Any]) -> None:
-        """Raise ParameterError if a parameter is unknown or outside its domain.
-
-        ``queue_ranks`` may also be the name of an alternative ranking on the log's card.
-        """
-        named = isinstance(parameters.get("queue_ranks"), str)
-        UtilityParameters.from_mapping({n: v for n, v in parameters.items() if not (named and n == "queue_ranks")})
-
-    def compute(self, trace: Trace) -> pd.DataFrame:
-        """Return priority_rank, utility_decay, utility and logged_utility."""
-        return generate_utility(trace, self.chosen)
 
 
 @dataclass(frozen=True)
@@ -151,39 +106,3 @@ class AddCheckpoints(Augmentation):
         yield f"{data_set}.synthetic-checkpoints.csv", partial(write_checkpoints, trace.jobs)
         survey = self.chosen.survey_of(trace)
         yield f"{data_set}.synthetic-checkpoint-survey.csv", partial(write_checkpoint_survey, survey)
-
-
-class AddArrivals(Augmentation):
-    """Generate another submission time for every job, by an arrival model."""
-
-    name = "arrivals"
-    code_version = 1
-    parameters_class = ArrivalParameters
-
-    def compute(self, trace: Trace) -> pd.DataFrame:
-        """Return model_submit_time."""
-        return generate_arrivals(trace, self.chosen)
-
-
-class AddSpeedup(Augmentation):
-    """Generate a speedup curve, and the widths it may run on, for every job."""
-
-    name = "speedup"
-    code_version = 1
-    parameters_class = SpeedupParameters
-
-    def compute(self, trace: Trace) -> pd.DataFrame:
-        """Return the columns of which run_time(n) can be rebuilt."""
-        return generate_speedup(trace, self.chosen)
-
-
-class AddEstimates(Augmentation):
-    """Generate a user's estimate of the run time for every job (Tsafrir, Etsion, Feitelson 2005)."""
-
-    name = "estimates"
-    code_version = 1
-    parameters_class = RequestedTimeParameters
-
-    def compute(self, trace: Trace) -> pd.DataFrame:
-        """Return model_requested_time."""
-        return generate_requested_times(trace, self.chosen)

@@ -15,7 +15,7 @@ from pipelines.keys import MISSING_INPUT
 from pipelines.logs.download import download, text_sha256
 from pipelines.logs.find import SHIPPED_LOG, Log, find_log
 from pipelines.logs.generated import find_model
-from pipelines.targets import DirectoryTarget
+from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import AcquireError
 
 progress = logging.getLogger("pipelines")

@@ -14,14 +14,14 @@ from typing import Any
 import luigi
 import pandas as pd
 
-from pipelines.augmentation import Augmentation, ParametersParameter
-from pipelines.build import AugmentParameter, augmentations_of, augmented, card_of, software
 from pipelines.catalog.strict_yaml import read_value
 from pipelines.keys import MISSING_INPUT, canonical_json, content_key
 from pipelines.names import check_name
 from pipelines.store.data_root import DataRoot
-from pipelines.targets import DirectoryTarget, VersionTarget
-from pipelines.traces import CleanTrace, RulesTask
+from pipelines.tasks.augmentations.registry import Augmentation, ParametersParameter
+from pipelines.tasks.build import AugmentParameter, augmentations_of, augmented, card_of, software
+from pipelines.tasks.targets import DirectoryTarget, VersionTarget
+from pipelines.tasks.traces import CleanTrace, RulesTask
 from swftools.errors import ParameterError
 from swftools.fields.dictionary import SCHEMA_VERSION
 from swftools.selection import scale_to_load
