@@ -92,9 +92,9 @@ FLOORS = [
     {"pipelines.tasks.build"},
     {"pipelines.tasks.simulation"},
     {"pipelines"},
-    {"pipelines.cli_tasks"},
-    {"pipelines.cli_simulation"},
-    {"pipelines.cli"},
+    {"pipelines.cli.running"},
+    {"pipelines.cli.schedules"},
+    {"pipelines.cli.main"},
 ]
 """A module imports only from floors above it in this list (a lower number)."""
 

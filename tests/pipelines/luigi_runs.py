@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 LUIGI = [sys.executable, "-m", "luigi", "--module", "pipelines"]
-SWFTOOLS = [sys.executable, "-m", "pipelines.cli"]
+SWFTOOLS = [sys.executable, "-m", "pipelines.cli.main"]
 
 
 def environment(**extra: str) -> dict[str, str]:

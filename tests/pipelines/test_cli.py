@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import swftools
-from pipelines.cli import main
+from pipelines.cli.main import main
 from pipelines.logs.find import SHIPPED_LOG
 from pipelines.store.data_root import DataRoot
 from swftools.formats.parquet import read_parquet

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from pipelines.cli import main
+from pipelines.cli.main import main
 from pipelines.logs.find import find_log
 from pipelines.logs.generated import find_model, generate_log
 from swftools.errors import ParameterError

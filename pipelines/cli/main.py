@@ -13,8 +13,8 @@ from typing import Any
 import click
 
 import pipelines
-from pipelines.cli_simulation import check_schedule, compare, simulate_log
-from pipelines.cli_tasks import read_log, run_task, settings_of
+from pipelines.cli.running import read_log, run_task, settings_of
+from pipelines.cli.schedules import check_schedule, compare, simulate_log
 from pipelines.config import setting
 from pipelines.store.data_root import DataRoot
 from pipelines.tasks.traces import RulesParameter

@@ -10,7 +10,7 @@ from typing import Any
 import click
 import pandas as pd
 
-from pipelines.cli_tasks import read_log, run_task, settings_of
+from pipelines.cli.running import read_log, run_task, settings_of
 from pipelines.tasks.simulation import PoliciesParameter, label_of
 from swftools.cleaning import clean
 from swftools.selection import scale_to_load
