@@ -3,140 +3,88 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
 
-FLOORS = [
-    {"swftools._version", "swftools.errors", "swftools.fields.definition"},
-    {"swftools.fields.schedules"},
-    {"swftools.fields.augmentations"},
-    {"swftools.fields.dictionary", "swftools.formats.members", "swftools.keyed_random", "swftools.parameters"},
-    {
-        "swftools.formats.compression",
-        "swftools.cleaning.decisions",
-        "swftools.header",
-        "swftools.tables",
-        "swftools.utility.functions",
-        "swftools.fields.generate",
-        "swftools.formats.swf.kernel",
-    },
-    {"swftools.trace", "swftools.utility.tuples"},
-    {"swftools.offered_work", "swftools.models.daily_cycle", "swftools.models.speedup"},
-    {
-        "swftools.formats.swf.block",
-        "swftools.cleaning.apply",
-        "swftools.cleaning.flurries",
-        "swftools.description",
-        "swftools.checkpoints.survey",
-        "swftools.utility.model",
-        "swftools.models.moldability",
-        "swftools.models.cirne_berman",
-        "swftools.models.lublin_feitelson_types",
-        "swftools.models.requested_time_distribution",
-    },
-    {
-        "swftools.formats.swf.reader",
-        "swftools.cleaning.rules",
-        "swftools.formats.parquet",
-        "swftools.checkpoints.inference",
-        "swftools.checkpoints.synthetic_survey",
-        "swftools.models.lublin_feitelson_arrivals",
-        "swftools.models.requested_times",
-    },
-    {"swftools.models.arrivals", "swftools.models.lublin_feitelson"},
-    {"swftools.formats.trace_directory", "swftools.selection"},
-    {
-        *("swftools.simulator.event_queue", "swftools.simulator.waiting_queue", "swftools.simulator.profile"),
-        *("swftools.simulator.predictions", "swftools.simulator.schedule", "swftools.simulator.policies.job_orders"),
-        *(
-            "swftools.simulator.metrics.parameters",
-            "swftools.simulator.metrics.job_classes",
-            "swftools.simulator.validation.reservations",
-        ),
-    },
-    {
-        *("swftools.simulator.interface", "swftools.simulator.metrics.of_jobs"),
-        *("swftools.simulator.validation.promises", "swftools.simulator.validation.foreign_schedules"),
-    },
-    {
-        *("swftools.simulator.engine", "swftools.simulator.workload", "swftools.simulator.policies.ordered_easy"),
-        *("swftools.simulator.metrics.over_time", "swftools.simulator.validation.rules"),
-    },
-    {"swftools.simulator.registry", "swftools.simulator.metrics.measures", "swftools.simulator.validation.report"},
-    {
-        *("swftools.simulator.policies.conservative", "swftools.simulator.policies.easy"),
-        *("swftools.simulator.policies.priority_easy", "swftools.simulator.policies.strict"),
-    },
-    {"swftools.simulator.policies", "swftools.simulator.simulation"},
-    {"swftools.simulator"},
-    {"swftools"},
-    {"pipelines.names", "pipelines.catalog.strict_yaml", "pipelines.keys", "pipelines.logs.part_file"},
-    {"pipelines.catalog.cards", "pipelines.logs.generated"},
-    {
-        "pipelines.catalog.reader",
-        "pipelines.config",
-        "pipelines.store.storage",
-        "pipelines.store.manifest",
-        "pipelines.logs.download",
-    },
-    {"pipelines.store.intake_catalog", "pipelines.logs.find"},
-    {"pipelines.store.data_root"},
-    {"pipelines.tasks.targets"},
-    {"pipelines.tasks.acquire"},
-    {"pipelines.tasks.traces"},
-    {"pipelines.tasks.augmentations.registry"},
-    {"pipelines.tasks.augmentations.all"},
-    {"pipelines.tasks.build"},
-    {"pipelines.tasks.simulation"},
-    {"pipelines"},
-    {"pipelines.cli.running"},
-    {"pipelines.cli.schedules"},
-    {"pipelines.cli.main"},
+ROOMS = [
+    *("swftools._version", "swftools.errors", "swftools.keyed_random", "swftools.parameters", "swftools.fields"),
+    *("swftools.header", "swftools.tables", "swftools.trace", "swftools.utility", "swftools.formats"),
+    *("swftools.offered_work", "swftools.description", "swftools.cleaning", "swftools.checkpoints", "swftools.models"),
+    *("swftools.selection", "swftools.simulator", "swftools"),
+    *("pipelines.names", "pipelines.keys", "pipelines.catalog", "pipelines.config", "pipelines.store"),
+    *("pipelines.logs", "pipelines.tasks", "pipelines", "pipelines.cli"),
 ]
-"""A module imports only from floors above it in this list (a lower number)."""
-
-FLOOR = {module: number for number, floor in enumerate(FLOORS) for module in floor}
+"""A room is a folder with all that is in it, or a file beside the folders; it imports only from rooms before it."""
 
 
 def modules() -> dict[str, Path]:
-    """Return every module of both packages that holds code, by name."""
+    """Return every module of both packages, by name."""
     found = {}
     for package in ("swftools", "pipelines"):
         for path in sorted((ROOT / package).rglob("*.py")):
             parts = path.relative_to(ROOT).with_suffix("").parts
-            name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-            if name != "swftools.models":  # imports its models by name
-                found[name] = path
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return found
 
 
-def imports(path: Path) -> set[str]:
-    """Return the modules that a file imports, wherever in the file it does."""
-    found = set()
+MODULES = modules()
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Yield the modules that a file imports, wherever in the file and by whatever means it does."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found.add(node.module)
-    return found
+            named = [f"{node.module}.{alias.name}" for alias in node.names]
+            yield from (name if name in MODULES else node.module for name in named)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("import_module", "__import__")):
+            if isinstance(node.args[0], ast.Constant):
+                yield str(node.args[0].value)
+            elif isinstance(node.args[0], ast.JoinedStr):
+                yield from _named_by(path, node.args[0])
 
 
-def test_every_module_has_a_floor() -> None:
-    """A new module must be given its place in the house."""
-    assert set(modules()) == set(FLOOR)
+def _named_by(path: Path, name: ast.JoinedStr) -> Iterator[str]:
+    """Yield the modules that ``f"{__name__}.{name}"`` may mean: all beside the file."""
+    if ast.unparse(name).startswith("f'{__name__}."):
+        yield from (module for module, other in MODULES.items() if other.parent == path.parent and other != path)
 
 
-@pytest.mark.parametrize(("name", "path"), modules().items(), ids=modules())
+def room_of(module: str) -> str:
+    """Return the room that a module stands in."""
+    return next(room for room in sorted(ROOMS, key=len, reverse=True) if f"{module}.".startswith(f"{room}."))
+
+
+def test_every_room_is_in_the_list() -> None:
+    """A new folder, or a file beside the folders, must be given its place in the house; none is listed in vain."""
+    rooms = {".".join(module.split(".")[:2]) for module in MODULES}
+    assert rooms == set(ROOMS)
+
+
+@pytest.mark.parametrize(("name", "path"), MODULES.items(), ids=MODULES)
 def test_imports_point_down(name: str, path: Path) -> None:
-    """A module imports only from floors below its own."""
-    ours = {module for module in imports(path) if module in FLOOR}
-    assert [module for module in sorted(ours) if FLOOR[module] >= FLOOR[name]] == []
+    """A module imports only from its own room and the rooms below."""
+    ours = {module for module in imports(path) if module in MODULES}
+    floor = ROOMS.index(room_of(name))
+    assert [module for module in sorted(ours) if ROOMS.index(room_of(module)) > floor] == []
+
+
+def test_no_circles() -> None:
+    """No chain of imports leads back to its beginning, also within a room."""
+    arrows = {name: [module for module in imports(path) if module in MODULES] for name, path in MODULES.items()}
+    try:
+        TopologicalSorter(arrows).prepare()
+    except CycleError as error:
+        pytest.fail(f"a circle of imports: {' -> '.join(error.args[1])}")
 
 
 def test_swftools_knows_neither_luigi_nor_pipelines() -> None:
     """The toolkit stands without the pipeline."""
-    tops = {(name, module.split(".")[0]) for name, path in modules().items() for module in imports(path)}
+    tops = {(name, module.split(".")[0]) for name, path in MODULES.items() for module in imports(path)}
     assert [pair for pair in sorted(tops) if pair[0].startswith("swftools") and pair[1] in {"luigi", "pipelines"}] == []
