@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from swftools import Trace, clean, read_swf
 from tests.folders import ROOT
 
 # The same examples in every run, so that a failure is one of the code and not of the day's dice. Set
@@ -32,3 +33,15 @@ def shared() -> Path:
 def shipped_log() -> Path:
     """The log that is shipped with the package."""
     return ROOT / "pipelines/resources/logs/SDSC-BLUE-2000-4.2-cln-5000-9999.swf.gz"
+
+
+@pytest.fixture(scope="session")
+def shipped(shipped_log: Path) -> Trace:
+    """The shipped log as it is read."""
+    return read_swf(shipped_log)
+
+
+@pytest.fixture(scope="session")
+def cleaned(shipped: Trace) -> Trace:
+    """The shipped log, cleaned."""
+    return clean(shipped)[0]

@@ -1,11 +1,9 @@
-"""Checkpoints of jobs, inferred from a survey: equal to a slow twin, whatever the order; and the side file."""
+"""Checkpoints of jobs, inferred from a survey: equal to a slow twin, whatever the order."""
 
 from __future__ import annotations
 
 import dataclasses
-import io
 import json
-import math
 from pathlib import Path
 from typing import Any
 
@@ -17,27 +15,14 @@ from hypothesis import strategies as st
 
 from swftools import Trace, clean, read_swf
 from swftools.checkpoints import inference as module
-from swftools.checkpoints.inference import (
-    CheckpointInference,
-    CheckpointParameters,
-    infer_checkpoints,
-    read_checkpoints,
-    write_checkpoints,
-)
-from swftools.checkpoints.survey import CheckpointSurvey, read_checkpoint_survey
+from swftools.checkpoints.inference import CheckpointInference, CheckpointParameters, infer_checkpoints
+from swftools.checkpoints.survey import CheckpointSurvey
 from swftools.checkpoints.synthetic_survey import CheckpointSurveyParameters, generate_checkpoint_survey
 from swftools.errors import ParameterError
 from swftools.fields.augmentations import CHECKPOINT_COLUMNS
 from swftools.tables import to_arrow
+from tests.checkpoints.samples import ANSWERS_ALONE, drawn_trace, survey_of
 from tests.naive.checkpoints import naive_inference, plain, surveyed
-
-HEADER = "user_id,processors,job_number,submit_time,choice,interval_minutes\n"
-ANSWERS_ALONE = CheckpointParameters(workload="answers")
-
-
-def survey_of(*lines: str, comment: str = "") -> CheckpointSurvey:
-    """Return the survey of some lines."""
-    return read_checkpoint_survey(io.StringIO(comment + HEADER + "\n".join(lines)))
 
 
 def columns_of(inference: CheckpointInference) -> list[tuple[Any, ...]]:
@@ -46,18 +31,6 @@ def columns_of(inference: CheckpointInference) -> list[tuple[Any, ...]]:
 
 
 # By hand
-
-
-def drawn_trace() -> Trace:
-    """Return six jobs of two users, and one of nobody."""
-    return Trace.from_columns(
-        job_number=[1, 2, 3, 4, 5, 6, 7],
-        submit_time=[0, 10, 20, 30, 40, 50, 60],
-        user_id=[7, 7, 7, 8, 8, 7, -1],
-        allocated_processors=[4, -1, 8, 4, 4, -1, 4],
-        requested_processors=[9, 4, 8, 4, 4, -1, 4],
-        run_time=[3600, -1, 7200, 1800, 60, 5, 3600],
-    )
 
 
 def test_a_hand_drawn_inference() -> None:
@@ -341,12 +314,6 @@ def test_seeds_and_jobs_draw_apart() -> None:
     assert 5 < infer_checkpoints(same, survey).columns["checkpoint_interval"].nunique()
 
 
-@pytest.fixture(scope="module")
-def cleaned(shipped_log: Path) -> Trace:
-    """The shipped log, cleaned."""
-    return clean(read_swf(shipped_log))[0]
-
-
 def test_order_of_the_shipped_log_does_not_matter(cleaned: Trace) -> None:
     """Shuffled jobs have the checkpoints they had, from a survey made for the shuffled trace too."""
     shuffled = cleaned.with_jobs(cleaned.jobs.iloc[np.random.default_rng(3).permutation(len(cleaned))])
@@ -412,104 +379,3 @@ def test_parameters_survive_json() -> None:
         again = type(parameters).from_mapping(json.loads(json.dumps(parameters.to_mapping())))
         assert parameters == again
         assert {field.name for field in dataclasses.fields(parameters)} == set(parameters.to_mapping())
-
-
-# The side file
-
-
-def side_file_of(jobs: pd.DataFrame) -> str:
-    """Return the text of the side file of jobs."""
-    file = io.StringIO()
-    write_checkpoints(jobs, file)
-    return file.getvalue()
-
-
-def test_a_hand_drawn_side_file() -> None:
-    """One line a job in the order of the jobs, below what the file is."""
-    trace = drawn_trace()
-    columns = infer_checkpoints(trace, survey_of("7,4,1,,0,7.5", "7,8,3,,2,")).columns
-    lines = side_file_of(trace.jobs.join(columns)[2::-1]).splitlines()
-    assert [
-        "job_number,performs_checkpointing,interval_minutes,source",
-        "3,false,,survey",
-        "2,true,7.5,inferred",
-        "1,true,7.5,survey",
-    ] == lines[2:]
-    assert all(line.startswith("# ") and "synthetic" not in line for line in lines[:2])
-
-
-def test_the_side_file_of_a_synthetic_survey_says_so(cleaned: Trace, tmp_path: Path) -> None:
-    """Its first line is the mark, and what is read back has it; everything else is as written, to the last bit."""
-    jobs = cleaned.jobs.join(infer_checkpoints(cleaned, generate_checkpoint_survey(cleaned)).columns)
-    write_checkpoints(jobs, tmp_path / "side.csv")
-    assert (tmp_path / "side.csv").read_text(encoding="utf-8").startswith("# synthetic: ")
-    read = read_checkpoints(tmp_path / "side.csv")
-    pd.testing.assert_frame_equal(jobs[list(read)], read, check_index_type=False)
-
-
-def test_jobs_of_one_number_have_their_occurrence() -> None:
-    """The column job_occurrence stands where the number is not the key, and only there."""
-    trace = Trace.from_columns(job_number=[5, 5, -1], user_id=[1, 2, 1], requested_processors=[4, 4, 4])
-    jobs = trace.jobs.join(infer_checkpoints(trace, survey_of("1,4,90,,0,5")).columns)
-    text = side_file_of(jobs)
-    assert ["job_number,job_occurrence,performs_checkpointing,interval_minutes,source", "5,0,true,5,inferred"] == (
-        text.splitlines()[2:4]
-    )
-    assert [(5, 0), (5, 1), (None, 0)] == plain(read_checkpoints(io.StringIO(text)), "job_number", "job_occurrence")
-    assert "job_occurrence" not in side_file_of(jobs.iloc[1:])
-    assert "job_occurrence" in side_file_of(jobs.assign(job_occurrence=[0, 1, 0]).iloc[1:])
-
-
-@given(st.lists(st.none() | st.floats(5e-324, 1e10, exclude_min=True), max_size=8))
-def test_intervals_are_read_back_exactly(intervals: list[float | None]) -> None:
-    """Seconds are written as minutes that give the same seconds."""
-    jobs = pd.DataFrame(
-        {
-            "job_number": pd.array(range(len(intervals)), dtype="Int64"),
-            "performs_checkpointing": np.array([interval is not None for interval in intervals], bool),
-            "checkpoint_interval": np.array([math.nan if i is None else i for i in intervals], float),
-            "checkpoint_source": pd.array(["inferred"] * len(intervals), dtype="str"),
-            "is_checkpoint_survey_synthetic": np.zeros(len(intervals), bool),
-        }
-    )
-    file = io.BytesIO()
-    write_checkpoints(jobs, file)
-    file.seek(0)
-    read = read_checkpoints(file)
-    pd.testing.assert_frame_equal(jobs, read.drop(columns="job_occurrence"), check_index_type=False)
-
-
-def test_jobs_without_the_columns_are_refused() -> None:
-    """The message names what is missing and where it comes from."""
-    with pytest.raises(ParameterError, match=r"lack the columns \['performs_checkpointing', .*infer_checkpoints"):
-        write_checkpoints(drawn_trace().jobs, io.StringIO())
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            "job_number,performs_checkpointing,source\n1,true,survey",
-            "line 1: columns job_number,performs_checkpointing,",
-        ),
-        ("job_number,performs_checkpointing,interval_minutes,source,source\n", "(job_occurrence may be left out)"),
-        ("1.5,true,5,survey", "line 2: job '1.5', occurrence '0': not whole numbers of 0 or more"),
-        ("1,yes,5,survey", "line 2: performs_checkpointing='yes' is not true or false"),
-        ("1,true,,survey", "line 2: interval_minutes='': a number above 0 where true, empty where false"),
-        ("1,false,5,survey", "line 2: interval_minutes='5': a number above 0 where true, empty where false"),
-        ("1,true,0,survey", "line 2: interval_minutes='0': a number above 0"),
-        ("1,true,5,guess", "line 2: source='guess' is not survey, inferred, assumed-none"),
-        (
-            "1,true,5,assumed-none",
-            "line 2: source='assumed-none' is not survey, inferred, assumed-none (which is never",
-        ),
-        ("1,true,5", "line 2: 3 cells, the header has 4"),
-        ("", "no header line"),
-    ],
-)
-def test_a_bad_side_file_is_refused(text: str, message: str) -> None:
-    """The message names line, value and remedy."""
-    header = "job_number,performs_checkpointing,interval_minutes,source\n"
-    with pytest.raises(ParameterError) as caught:
-        read_checkpoints(io.StringIO(text if text.startswith("job") or not text else header + text))
-    assert message in str(caught.value)

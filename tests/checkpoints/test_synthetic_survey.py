@@ -37,12 +37,6 @@ LOGS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def cleaned(shipped_log: Path) -> Trace:
-    """The shipped log, cleaned."""
-    return clean(read_swf(shipped_log))[0]
-
-
 def counts_of(survey: CheckpointSurvey) -> list[int]:
     """Return the number of answers by choice."""
     return np.bincount(survey.answers["choice"].to_numpy(np.int64), minlength=7).tolist()

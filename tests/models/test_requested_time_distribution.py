@@ -1,4 +1,4 @@
-"""The distribution of user estimates: equal to a slow twin, and to what the authors' program gives."""
+"""The distribution of user estimates: equal to a slow twin, by hand, and well formed."""
 
 from __future__ import annotations
 
@@ -13,29 +13,14 @@ from hypothesis import strategies as st
 
 from swftools.errors import ParameterError
 from swftools.models import requested_time_distribution as model
-from swftools.models.requested_time_distribution import (
-    RequestedTimeDistribution,
-    head_sizes,
-    requested_time_distribution,
-)
-from tests.naive.requested_times import CONSTANTS, REFERENCE, naive_distribution, naive_sizes
+from swftools.models.requested_time_distribution import head_sizes, requested_time_distribution
+from tests.models.requested_time_samples import as_pairs, drawn
+from tests.naive.requested_times import CONSTANTS, naive_distribution, naive_sizes
 
 HOURS = 3600.0
-SEEDS = 200
-
-
-def drawn(jobs: int, maximum: float, seed: int = 0, **options: Any) -> RequestedTimeDistribution:
-    """Generate a distribution from a seed."""
-    return requested_time_distribution(jobs, maximum, rng=np.random.default_rng(seed), **options)
-
-
-def as_pairs(distribution: RequestedTimeDistribution) -> list[tuple[float, int]]:
-    """Return a distribution as (time, count)."""
-    return list(zip(distribution.times.tolist(), distribution.counts.tolist(), strict=True))
 
 
 # By hand
-
 
 COMMON = CONSTANTS["COMMON_TIMES"]
 
@@ -345,58 +330,3 @@ def test_wrong_parameters_are_refused(arguments: dict[str, Any], message: str) -
     with pytest.raises(ParameterError) as caught:
         requested_time_distribution(**values)
     assert f"estimates: {message}" in str(caught.value)
-
-
-# The authors' program
-
-
-@pytest.mark.parametrize("name", CONSTANTS)
-def test_constants_are_the_authors(name: str) -> None:
-    """Every constant is the one transcribed from the authors' program."""
-    ours = getattr(model, name)
-    assert CONSTANTS[name] == (np.array(ours).tolist() if isinstance(ours, tuple) else ours)
-
-
-def cases() -> list[Any]:
-    """Return the histograms of the reference."""
-    return [pytest.param(row, id=f"{row['jobs']}-{row['maximum']}") for row in REFERENCE["histograms"]]
-
-
-@pytest.mark.parametrize("reference", cases())
-def test_sizes_are_the_authors(reference: dict[str, Any]) -> None:
-    """The number of estimates, and the largest forty numbers of jobs, are those of the program to the last job."""
-    times, counts = drawn(reference["jobs"], reference["maximum"])
-    percents = np.sort(counts)[::-1] * 100 / reference["jobs"]
-    assert reference["distinct"] == len(times)
-    assert REFERENCE["largest_sizes_percent"][str(reference["jobs"])] == pytest.approx(percents[:40].tolist(), abs=1e-9)
-    assert reference["top20_percent"] == pytest.approx(percents[:20].sum(), abs=1e-9)
-    assert reference["rank1_percent"] == pytest.approx(counts[-1] * 100 / reference["jobs"], abs=1e-9)
-    assert reference["maximum"] == times[-1]
-
-
-@pytest.mark.parametrize("reference", [case for case in cases() if case.values[0]["head_times"]])
-def test_times_are_the_authors(reference: dict[str, Any]) -> None:
-    """The times of head and tail do not depend on the seed: the quantiles are those of the program, to the second."""
-    times, _ = drawn(reference["jobs"], reference["maximum"])
-    head, quantiles = reference["head_times"], reference["tail_time_quantiles"]
-    assert head == sorted(model._head_times(reference["maximum"]))
-    tail = times[~np.isin(times, head)]
-    assert list(quantiles.values()) == pytest.approx(
-        np.quantile(tail, [float(q) for q in quantiles]).tolist(), abs=0.01
-    )
-
-
-@pytest.mark.parametrize("reference", cases())
-def test_popularity_is_the_authors(reference: dict[str, Any]) -> None:
-    """The mean over 10 seeds of each common time's share, and of the estimate, is within 3 standard errors of ours."""
-    jobs, times = reference["jobs"], [float(time) for time in reference["mean_percent_by_time"]]
-    shares, means = [], []
-    for seed in range(SEEDS):
-        distribution = drawn(jobs, reference["maximum"], seed)
-        found = dict(as_pairs(distribution))
-        shares.append([100 * found.get(time, 0) / jobs for time in times])
-        means.append(float(distribution.times @ distribution.counts) / jobs)
-    theirs = np.array([*reference["mean_percent_by_time"].values(), np.mean(reference["mean_estimate"])])
-    ours = np.column_stack([shares, means])
-    error = ours.std(axis=0, ddof=1) * math.sqrt(1 / 10 + 1 / SEEDS)
-    assert (abs(ours.mean(axis=0) - theirs) <= 3 * error + 1e-3).all()

@@ -27,31 +27,9 @@ from swftools.models.requested_times import (
     apply_requested_times,
     generate_requested_times,
 )
-from tests.naive.requested_times import REFERENCE, naive_assignment
+from tests.models.requested_time_samples import DAY, estimates_of, jobs_of, random_jobs
+from tests.naive.requested_times import naive_assignment
 from tests.strategies import traces
-
-DAY = 86_400.0
-
-
-def jobs_of(*run_times: float, header: SwfHeader | None = None, **columns: Any) -> Trace:
-    """Make jobs with these run times, numbered from 1."""
-    numbers = {"job_number": range(1, len(run_times) + 1)}
-    return Trace.from_columns(header, run_time=run_times, **numbers | columns)
-
-
-def random_jobs(count: int, seed: int = 0) -> Trace:
-    """Make jobs of log-uniform run times from a second to a day, some missing, some numbers given twice."""
-    rng = np.random.default_rng(seed)
-    run_time = np.floor(np.exp(rng.uniform(0, math.log(DAY), count)))
-    run_time[rng.random(count) < 0.1] = -1
-    return Trace.from_columns(job_number=rng.integers(1, 2 * count, count), run_time=run_time)
-
-
-def estimates_of(trace: Trace, **parameters: Any) -> list[float]:
-    """Return the generated estimates."""
-    estimates: list[float] = generate_requested_times(trace, RequestedTimeParameters(**parameters))[COLUMN].tolist()
-    return estimates
-
 
 # By hand
 
@@ -245,33 +223,6 @@ def test_every_possible_assignment_is_as_likely() -> None:
     assert set(ways) == set(found)
     chi_squared = sum((count - draws / 12) ** 2 / (draws / 12) for count in found.values())
     assert chi_squared < 31.3  # 11 degrees of freedom: exceeded with probability 0.001
-
-
-# The authors' program
-
-
-def test_accuracy_is_the_authors() -> None:
-    """On run times of the Lublin-Feitelson model, run time / estimate is distributed as in the authors' program.
-
-    The reference are 5 traces of 10,000 jobs, here are 20. Of each figure (mean, deciles, shares of jobs by tenths,
-    rank correlation) the two means differ by less than 3 standard errors, from the spread of the traces.
-    """
-    grid = np.array(REFERENCE["run_time_quantiles"])
-    levels = np.arange(1, len(grid) + 1) / (len(grid) + 1)
-    ours = []
-    for seed in range(20):
-        run_time = np.floor(np.interp(np.random.default_rng(seed).random(10_000), levels, grid))
-        estimates = np.array(estimates_of(jobs_of(*run_time), seed=seed, maximum=172_800))
-        accuracy = run_time / estimates
-        shares = np.histogram(accuracy, np.linspace(0, 1, 11))[0] / 10_000
-        ranks = pd.DataFrame({"run": run_time, "estimate": estimates}).rank().corr().iloc[0, 1]
-        ours.append([accuracy.mean(), *np.quantile(accuracy, np.arange(1, 10) / 10), *shares, ranks])
-    theirs = [
-        [row["mean"], *row["deciles"], *row["histogram_of_tenths"], row["spearman"]] for row in REFERENCE["accuracy"]
-    ]
-    spread = np.maximum(np.std(ours, axis=0, ddof=1), np.std(theirs, axis=0, ddof=1))
-    difference = np.mean(ours, axis=0) - np.mean(theirs, axis=0)
-    assert (abs(difference) < 3 * spread * math.sqrt(1 / 20 + 1 / 5)).all()
 
 
 # In place of the logged request

@@ -20,9 +20,10 @@ from swftools.simulator.metrics.of_jobs import choose_jobs, measure_jobs, start_
 from swftools.simulator.metrics.over_time import mean_over_time, over_time
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.simulation import simulate
-from tests.drawn_schedules import schedule_of, value_of
+from tests.drawn_schedules import schedule_of
 from tests.folders import REFERENCES
 from tests.naive.metrics import jobs_of, naive_percentile, naive_statistics, naive_steps
+from tests.simulator.metrics.drawings import value_of
 
 REFERENCE = json.loads((REFERENCES / "metrics.json").read_text(encoding="utf-8"))
 

@@ -1,8 +1,7 @@
-"""Measures of schedules: by hand, and what is refused."""
+"""Measures of schedules, by hand."""
 
 from __future__ import annotations
 
-import json
 import math
 from typing import Any
 
@@ -17,26 +16,9 @@ from swftools.simulator.metrics.job_classes import classify
 from swftools.simulator.metrics.measures import measure, summarize
 from swftools.simulator.metrics.of_jobs import measure_jobs, start_delay
 from swftools.simulator.metrics.over_time import max_over_time, mean_over_time, over_time
-from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.schedule import Schedule
-from tests.drawn_schedules import draw, schedule_of, value_of
-
-# Four processors. Job 3 begins at once, is stopped at 5 and begins anew at 15; job 4 runs no time at all.
-#
-#   job  wait  turnaround  slowdown  of at least 10 s  as if it had run 10 s  work
-#     1     0          10       1                 1                      1      30
-#     2     8          13     2.6               1.3                    1.8      20
-#     3    12          17     3.4               1.7                    2.2       5
-#     4    11          11       -               1.1                    2.1       0
-DRAWN = """
-job submit processors runs       request queue backfilled
-1   0      3          0-10       10      1     0
-2   2      4          10-15      6       2     0
-3   3      1          3-5,15-20  8       1     1
-4   4      2          15-15      0       .     0
-"""
-EMPTY = draw(DRAWN.split("1   0", maxsplit=1)[0])
-
+from tests.drawn_schedules import draw, schedule_of
+from tests.simulator.metrics.drawings import DRAWN, EMPTY, REFERENCE_RUN, value_of
 
 # ---------------------------------------------------------------- by hand
 
@@ -188,16 +170,6 @@ def test_utility() -> None:
     assert (2, 60 / 110) == value_of(metrics, "start_value_earned", "mean_by_start_value")
     by_wait = measure(with_utility(draw(DRAWN)), utility_clock="wait")
     assert (3, 110) == value_of(by_wait, "utility", "total")
-
-
-REFERENCE_RUN = """
-job submit processors runs   request
-4   4      2          14-14  0
-3   3      1          12-17  8
-2   2      4          3-8    6
-1   0      3          5-15   10
-"""
-# Waits 10, 9, 1, 5: the longest is 10, and at 98 %, .94 of the way from 9 to 10, stands 9.94.
 
 
 def test_reference_schedule() -> None:
@@ -359,78 +331,3 @@ def test_summary() -> None:
     assert chosen["wait_p1"].isna().all()
     with pytest.raises(ParameterError, match="wait, mean stands twice for 'b'"):
         summarize(pd.concat([metrics, metrics]))
-
-
-# ---------------------------------------------------------------- mistakes
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"bound": -1}, "bound=-1 is not a number of seconds"),
-        ({"bound": math.nan}, "bound=nan is not"),
-        ({"slowdown": "plain"}, "slowdown='plain' is not turnaround or stretched"),
-        ({"nominal": "ideal"}, "nominal='ideal' is no column of times"),
-        ({"nominal": "queue_id", "where": "queue"}, "where='queue' is no column"),
-        ({"utility_clock": "start"}, "utility_clock='start' is not turnaround or wait"),
-        ({"percentiles": (50, 101)}, "percentiles=.* is not different numbers from 0 to 100"),
-        ({"percentiles": (50, 50)}, "percentiles=.* is not different numbers"),
-        ({"trimmed": 1}, "trimmed=1 is not True or False"),
-        ({"threshold": -5}, "threshold=-5 is not a number of seconds"),
-        ({"window": (5, 5)}, "window=.* is not .begin, end. in seconds"),
-        ({"window": 5}, "window=5 is not"),
-        ({"quantiles": (5,)}, "unknown parameters .'quantiles'.; there are bound"),
-        ({"where": [True]}, "where gives 1 values of bool; give a truth value for each of 4 jobs"),
-        ({"where": [1, 0, 1, 0]}, "where gives 4 values of int64"),
-        ({"where": lambda jobs: jobs["queue_id"] == 1}, "where gives 4 values of boolean"),
-        ({"where": [[True] * 4]}, "where gives 0 values"),
-        ({"where": "submit_time"}, "where gives 4 values of float64"),
-        ({"by": "users"}, "by='users' does not name columns of the jobs; there are job_number"),
-        ({"by": []}, "does not name columns"),
-        ({"by": {"queue_id": [3, 2]}}, "give upper ends of ranges, numbers that increase"),
-        ({"by": {"queue_id": []}}, "give upper ends of ranges"),
-        ({"by": {"queue_id": "12"}}, "give upper ends of ranges"),
-        ({"by": {"is_backfilled": [1]}}, "a column of bool has no ranges"),
-    ],
-)
-def test_mistakes(options: dict[str, Any], message: str) -> None:
-    """What cannot be measured is one clear error."""
-    with pytest.raises(ParameterError, match=message):
-        measure(draw(DRAWN), **options)
-
-
-def test_mistakes_elsewhere() -> None:
-    """Other jobs in the reference, runs of unknown jobs, unknown steps: errors that name them."""
-    fewer = draw("job submit processors runs request\n1 0 3 0-10 10")
-    with pytest.raises(ParameterError, match="has 1 jobs, not 4"):
-        start_delay(draw(DRAWN), fewer)
-    others = draw(REFERENCE_RUN.replace("4   4", "9   4"))
-    with pytest.raises(ParameterError, match="job 4, occurrence 0, is not among the jobs"):
-        measure(draw(DRAWN), reference=others)
-    with pytest.raises(ParameterError, match="job 4, occurrence 0, is not among the jobs"):
-        over_time(Schedule(others.jobs, draw(DRAWN).segments, others.excluded, 4, "drawn"))
-    with pytest.raises(ParameterError, match="job 1, occurrence 0, is not among the jobs"):
-        over_time(Schedule(EMPTY.jobs, fewer.segments, EMPTY.excluded, 4, "drawn"))
-    with pytest.raises(ParameterError, match="demand='wait_time' is not one of requested_time, run_time"):
-        over_time(fewer, demand="wait_time")
-    with pytest.raises(ParameterError, match="no step function 'time'; there are busy_processors"):
-        mean_over_time(over_time(fewer), "time")
-    negative = draw(DRAWN)
-    negative.jobs["standard"] = -1.0
-    with pytest.raises(ParameterError, match="nominal='standard' has times below 0"):
-        measure_jobs(negative, nominal="standard")
-    unhashable = draw(DRAWN)
-    unhashable.jobs["parts"] = [[1], [2], [3], [4]]
-    with pytest.raises(ParameterError, match="cannot be classed by a column of object"):
-        classify(unhashable.jobs, "parts")
-
-
-def test_parameters_to_json_and_back() -> None:
-    """Parameters survive JSON."""
-    parameters = MetricParameters(bound=60, percentiles=(50, 99.5), window=(0, 10), threshold=3.0)
-    again = MetricParameters.from_mapping(json.loads(json.dumps(parameters.to_mapping())))
-    assert parameters.to_mapping() == again.to_mapping()
-    ours, theirs = measure(draw(DRAWN), parameters), measure(draw(DRAWN), again)
-    pd.testing.assert_frame_equal(ours, theirs)
-    changed = measure(draw(DRAWN), parameters, bound=10)
-    assert 10 == changed["parameter"].max()
