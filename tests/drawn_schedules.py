@@ -51,10 +51,3 @@ def draw(table: str, processors: int = 4) -> Schedule:
         runs = [tuple(map(float, run.split("-"))) for run in cells.pop("runs").split(",")]
         rows.append({name: None if cell == "." else int(cell) for name, cell in cells.items()} | {"runs": runs})
     return schedule_of(rows, processors)
-
-
-def value_of(metrics: pd.DataFrame, name: str, statistic: str, job_class: str = "all") -> tuple[int, float]:
-    """Return over how many jobs a statistic was taken, and its value."""
-    of_measure = (metrics["measure"] == name) & (metrics["statistic"] == statistic)
-    (row,) = metrics[of_measure & (metrics["job_class"] == job_class)].to_dict("records")
-    return int(row["jobs"]), float(row["value"])

@@ -26,9 +26,10 @@ from swftools.models.requested_times import RequestedTimeParameters
 from swftools.parameters import Parameters
 from swftools.simulator import list_policies
 from swftools.utility.model import UtilityParameters
-from tests.known_counts import COUNTS, FLAGGED
+from tests.cleaning.known_counts import COUNTS, FLAGGED
+from tests.folders import ROOT
 
-DOCS = Path(__file__).parent.parent / "docs"
+DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
 README = DOCS.parent / "README.md"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+from tests.folders import ROOT
 
 ROOMS = [
     *("swftools._version", "swftools.errors", "swftools.keyed_random", "swftools.parameters", "swftools.fields"),

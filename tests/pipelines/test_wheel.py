@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from pipelines.logs.find import SHIPPED_LOG
+from tests.folders import ROOT
 from tests.pipelines.luigi_runs import LUIGI, SWFTOOLS, run
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
