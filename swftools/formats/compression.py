@@ -15,7 +15,7 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import BinaryIO, Protocol, cast
 
@@ -327,21 +327,15 @@ class _Whole:
         return len(data)
 
 
-@contextmanager
-def _compressor(raw: BinaryIO, compression: str | None) -> Iterator[_Writer]:
+def _compressor(raw: BinaryIO, compression: str | None) -> AbstractContextManager[_Writer]:
     """Return a stream that compresses into ``raw``; plain for no compression."""
-    if compression is None:
-        yield raw
-        return
-    zipped: BinaryIO
     if compression == "gzip":
-        zipped = cast(BinaryIO, gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0, compresslevel=6))
-    elif compression == "bz2":
-        zipped = cast(BinaryIO, bz2.BZ2File(raw, "wb"))
-    elif compression == "xz":
-        zipped = cast(BinaryIO, lzma.LZMAFile(raw, "wb"))
-    else:
-        options = {zstd.CompressionParameter.checksum_flag: 1}
-        zipped = cast(BinaryIO, zstd.ZstdFile(raw, "wb", options=options))
-    with zipped:
-        yield zipped
+        return gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0, compresslevel=6)
+    if compression == "bz2":
+        return bz2.BZ2File(raw, "wb")
+    if compression == "xz":
+        return lzma.LZMAFile(raw, "wb")
+    if compression == "zstd":
+        options: dict[int, int] = {zstd.CompressionParameter.checksum_flag: 1}
+        return zstd.ZstdFile(raw, "wb", options=options)
+    return nullcontext(raw)
