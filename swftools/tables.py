@@ -145,6 +145,7 @@ def write_table(data: pa.Table, path: Path | Any, table: str) -> None:
     A path appears, or is replaced, only when all is written; a binary file object stays open. Columns are written in
     the dictionary's order and with its metadata. Metadata of the table itself that the dictionary does not know is
     kept.
+
     Raises
     ------
     SchemaError
