@@ -117,6 +117,8 @@ def validate(logs: tuple[str, ...], strict: bool, lines: int) -> None:
     for log in logs:
         trace, report = clean(read_log(log))
         click.echo(f"{log}: {len(trace):,} jobs, {len(trace.quarantine):,} lines to quarantine")
+        if "unverified" in trace.provenance:
+            click.echo(f"  warning: {trace.provenance['unverified']}")
         for step in report.steps.to_dict("records"):
             counts = [
                 f"{step[kind]:,} {kind}" for kind in ("quarantined", "merged", "repaired", "flagged") if step[kind]

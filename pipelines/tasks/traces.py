@@ -6,6 +6,7 @@ import hashlib
 import importlib
 import inspect
 import json
+import logging
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +22,8 @@ from swftools.formats.swf.reader import read_swf
 from swftools.formats.trace_directory import load_trace, save_trace
 from swftools.tables import to_arrow, write_table
 from swftools.trace import Trace
+
+progress = logging.getLogger("pipelines")
 
 
 class ParseLog(LogTask):
@@ -58,6 +61,9 @@ class ParseLog(LogTask):
                 f"{first['line_number']}: {first['reason']}: {first['text'][:80]!r}; is this a log in SWF?"
             )
         provenance = {**trace.provenance, "name": found.name}
+        # How a log is compressed does not count in what is made of it, and the hash of a card vouches for its text.
+        if (note := provenance.pop("unverified", None)) and not found.card:
+            progress.warning("%s: %s", found.path, note)
         machine = found.card.machine.processors if found.card else None
         with self.output().fill() as directory:
             save_trace(replace(trace, machine_processors=machine, provenance=provenance), directory)

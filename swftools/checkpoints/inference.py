@@ -322,6 +322,8 @@ def write_checkpoints(jobs: pd.DataFrame, path_or_file: str | Path | IO[Any]) ->
     ------
     ParameterError
         A column is missing.
+    StorageError
+        The path cannot be written; an old file stays as it was.
 
     References
     ----------
