@@ -7,18 +7,18 @@ from typing import Any
 from swftools import clean
 from swftools.cleaning import CleaningReport
 from swftools.trace import Trace
-from tests.drawn import draw, drawn, rows_of
+from tests.drawn import draw_trace, rows_of, table_of
 
 
 def apply(table: str, rule: str, *, header: str = "", **parameters: Any) -> tuple[Trace, CleaningReport]:
     """Clean a drawn trace by one rule."""
-    return clean(draw(table, header=header), [{"rule": rule, **parameters}])
+    return clean(draw_trace(table, header=header), [{"rule": rule, **parameters}])
 
 
 def check(result: tuple[Trace, CleaningReport], expected: str, **counts: Any) -> None:
     """Hold the jobs kept against a table, and the step's counts against those given; others are 0."""
     trace, report = result
-    assert rows_of(expected) == drawn(trace, expected)
+    assert rows_of(expected) == table_of(trace, expected)
     step = report.steps.iloc[-1]
     names = ("quarantined", "merged", "repaired", "flagged")
     assert {**dict.fromkeys(names, 0), **{n: c for n, c in counts.items() if n in names}} == {n: step[n] for n in names}

@@ -19,7 +19,7 @@ from swftools.cleaning import apply as cleaning_module
 from swftools.errors import BalanceError
 from swftools.tables import to_arrow
 from tests.cleaning.known_counts import COUNTS, FLAGGED
-from tests.drawn import draw, drawn, rows_of
+from tests.drawn import draw_trace, rows_of, table_of
 from tests.folders import ROOT
 from tests.strategies import traces
 
@@ -122,7 +122,7 @@ def test_repairs_explain_every_change(trace: Trace, chosen: list[Any]) -> None:
 
 @half
 @given(crowded_traces() | traces())
-@example(draw("job submit status asked\n1 0 8 4\n1 0 9 4"))
+@example(draw_trace("job submit status asked\n1 0 8 4\n1 0 9 4"))
 def test_cleaning_twice_is_cleaning_once(trace: Trace) -> None:
     """A trace cleaned by the default rules, cleaned by them again, is the same trace."""
     once, _ = clean(trace)
@@ -189,7 +189,7 @@ def test_a_trace_from_no_file_has_neither_line_nor_text() -> None:
 
 def test_derived_columns() -> None:
     """A cleaned job has its flags, occurrence, width, and submission in UTC to the millisecond."""
-    trace = draw("job submit given asked\n1 0 4 8\n2 1.2345 . 8\n2 . 0 0", header="UnixStartTime: 956865642")
+    trace = draw_trace("job submit given asked\n1 0 4 8\n2 1.2345 . 8\n2 . 0 0", header="UnixStartTime: 956865642")
     cleaned, _ = clean(trace, [])
     assert [4, 8, pd.NA] == cleaned.jobs["width"].tolist()
     assert [0, 0, 1] == cleaned.jobs["job_occurrence"].tolist()
@@ -204,13 +204,13 @@ def test_derived_columns() -> None:
 @pytest.mark.parametrize("header", ["", "UnixStartTime: -1", "UnixStartTime: 0", "UnixStartTime: 253402300790"])
 def test_no_timestamp_where_there_is_none(header: str) -> None:
     """Without a start in the header, or beyond the calendar, there is no absolute time."""
-    cleaned, _ = clean(draw("job submit\n1 20", header=header), [])
+    cleaned, _ = clean(draw_trace("job submit\n1 20", header=header), [])
     assert [True] == cleaned.jobs["submit_timestamp"].isna().tolist()
 
 
 def test_the_last_timestamp_of_the_calendar() -> None:
     """The last second of the year 9999 is one."""
-    cleaned, _ = clean(draw("job submit\n1 9\n2 10", header="UnixStartTime: 253402300790"), [])
+    cleaned, _ = clean(draw_trace("job submit\n1 9\n2 10", header="UnixStartTime: 253402300790"), [])
     assert [False, True] == cleaned.jobs["submit_timestamp"].isna().tolist()
 
 
@@ -225,7 +225,16 @@ def test_columns_are_in_the_order_of_the_dictionary() -> None:
 
 def test_job_occurrence_does_not_depend_on_the_rules() -> None:
     """Occurrences count lines of the log, also those a rule takes away: so draws of the others do not change."""
-    trace = draw("job submit run asked user status\n1 0 5 4 7 1\n1 0 5 4 7 1\n1 0 6 4 7 1\n2 0 5 4 7 1\n1 9 5 4 7 1")
+    trace = draw_trace(
+        """
+        job submit run asked user status
+        1   0      5   4     7    1
+        1   0      5   4     7    1
+        1   0      6   4     7    1
+        2   0      5   4     7    1
+        1   9      5   4     7    1
+        """
+    )
     kept_all, _ = clean(trace, [])
     kept_some, _ = clean(trace, ["duplicates"])
     assert [0, 1, 2, 0, 3] == kept_all.jobs["job_occurrence"].tolist()
@@ -237,11 +246,11 @@ def test_job_occurrence_does_not_depend_on_the_rules() -> None:
 def test_job_occurrence_is_by_line() -> None:
     """Sorting does not change occurrences, whatever the order of the jobs."""
     table = "job submit\n1 9\n1 5\n1 7"
-    forwards, _ = clean(draw(table), ["submission-order"])
-    trace = draw(table)
+    forwards, _ = clean(draw_trace(table), ["submission-order"])
+    trace = draw_trace(table)
     backwards, _ = clean(trace.with_jobs(trace.jobs[::-1]), ["submission-order"])
     for cleaned in (forwards, backwards):
-        assert rows_of("submit occurrence line\n5 1 2\n7 2 3\n9 0 1") == drawn(cleaned, "submit occurrence line")
+        assert rows_of("submit occurrence line\n5 1 2\n7 2 3\n9 0 1") == table_of(cleaned, "submit occurrence line")
 
 
 def test_header_and_the_rest_stay() -> None:
@@ -262,7 +271,7 @@ def test_flags_that_jobs_carry_stay() -> None:
 
 def test_repairs_of_several_rules_add_up() -> None:
     """A job that one rule repaired stays marked when another rule repairs others."""
-    trace = draw("job run request status\n1 50 60 9\n2 70 60 1\n3 70 60 9\n4 50 60 1")
+    trace = draw_trace("job run request status\n1 50 60 9\n2 70 60 1\n3 70 60 9\n4 50 60 1")
     rules_in_order = [
         "unknown-status",
         *({"rule": "run-over-request", "action": a} for a in ("raise-request", "cut-run")),
@@ -274,7 +283,7 @@ def test_repairs_of_several_rules_add_up() -> None:
 
 def test_an_index_does_not_matter() -> None:
     """Jobs with any index are cleaned by their rows, and have an index from 0 afterwards."""
-    trace = draw("job submit status\n1 5 5\n2 3 1")
+    trace = draw_trace("job submit status\n1 5 5\n2 3 1")
     odd = trace.with_jobs(trace.jobs.set_index(pd.Index([7, 7])))
     for chosen in ([], ["cancelled"], ["submission-order", "cancelled"]):
         pd.testing.assert_frame_equal(clean(trace, chosen)[0].jobs, clean(odd, chosen)[0].jobs)

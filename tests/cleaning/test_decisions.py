@@ -11,12 +11,12 @@ import pytest
 from swftools import Trace, clean, cleaning_rule
 from swftools.cleaning import Decision, list_rules, registry
 from swftools.errors import ParameterError, RuleError
-from tests.drawn import draw, drawn, rows_of
+from tests.drawn import draw_trace, rows_of, table_of
 
 
 def test_a_rule_of_ones_own() -> None:
     """``module:function`` names a function of any importable module, with parameters."""
-    trace = draw("job submit run\n1 0 3600\n2 0 7201\n3 0 90000\n4 0 .")
+    trace = draw_trace("job submit run\n1 0 3600\n2 0 7201\n3 0 90000\n4 0 .")
     name = "tests.cleaning.rules_of_others:long_runs"
     cleaned, report = clean(trace, [name, {"rule": name, "hours": 2}])
     assert [1, 4] == cleaned.jobs["job_number"].tolist()
@@ -81,7 +81,7 @@ def decide(decision: Any) -> Any:
 
     cleaning_rule("test-rule")(rule)
     try:
-        return clean(draw(JOBS), ["test-rule"])
+        return clean(draw_trace(JOBS), ["test-rule"])
     finally:
         del registry._RULES["test-rule"]
 
@@ -151,14 +151,14 @@ def test_rules_that_fail_are_told(decision: Any, message: str) -> None:
 def test_a_failing_rule_is_told_with_its_place() -> None:
     """The message of a failing rule has file and line, and the cause has the traceback."""
     with pytest.raises(RuleError, match=r"rules_of_others.py, line \d+\)$") as caught:
-        clean(draw(JOBS), ["tests.cleaning.rules_of_others:fails"])
+        clean(draw_trace(JOBS), ["tests.cleaning.rules_of_others:fails"])
     assert isinstance(caught.value.__cause__, KeyError)
 
 
 def test_errors_that_a_rule_means_pass() -> None:
     """An error of this package that a rule raises on its jobs is passed on as it is."""
     with pytest.raises(ParameterError, match=r"^give me more jobs$"):
-        clean(draw(JOBS), ["tests.cleaning.rules_of_others:refuses"])
+        clean(draw_trace(JOBS), ["tests.cleaning.rules_of_others:refuses"])
 
 
 def meddle(trace: Trace) -> Decision:
@@ -176,7 +176,7 @@ def meddle(trace: Trace) -> Decision:
 
 def test_a_rule_that_meddles_changes_nothing() -> None:
     """What a rule does to the trace it was given stays with the rule: jobs, arrays and books are not touched."""
-    trace = draw(JOBS)
+    trace = draw_trace(JOBS)
     before = trace.jobs.copy(deep=True)
     plain, _ = clean(trace, [])
     cleaned, report = decide(meddle)
@@ -243,7 +243,7 @@ def test_one_decision_may_do_everything() -> None:
         remark="all done",
     )
     cleaned, report = decide(decision)
-    assert rows_of("job run flags\n3 13 cancelled,repaired") == drawn(cleaned, "job run flags")
+    assert rows_of("job run flags\n3 13 cancelled,repaired") == table_of(cleaned, "job run flags")
     assert [["test-rule", "first", 1]] == cleaned.quarantine[["rule", "reason", "line_number"]].values.tolist()
     assert [[2, 2, 3]] == report.merged[["line_number", "job_number", "into_line_number"]].values.tolist()
     step = report.steps.iloc[-1]

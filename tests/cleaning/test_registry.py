@@ -9,12 +9,12 @@ import pytest
 from swftools import Trace, clean, cleaning_rule
 from swftools.cleaning import DEFAULT_RULES, Decision, registry, resolve_rules
 from swftools.errors import ParameterError, SwfToolsError, UnknownRuleError
-from tests.drawn import draw
+from tests.drawn import draw_trace
 
 
 def test_no_rules() -> None:
     """An empty list does nothing but count."""
-    trace = draw("job submit\n2 .\n1 0")
+    trace = draw_trace("job submit\n2 .\n1 0")
     cleaned, report = clean(trace, [])
     assert ["read"] == report.steps["rule"].tolist()
     assert [2, 1] == cleaned.jobs["job_number"].tolist()
@@ -33,7 +33,7 @@ def test_default_rules() -> None:
 
 def test_rules_are_applied_in_order() -> None:
     """What an earlier rule removed a later one does not see."""
-    trace = draw("job submit run status asked\n1 0 . 5 4\n2 0 5 5 4")
+    trace = draw_trace("job submit run status asked\n1 0 . 5 4\n2 0 5 5 4")
     remove = [{"rule": name, "action": "quarantine"} for name in ("never-started", "cancelled")]
     assert ["never-started", "cancelled"] == clean(trace, remove)[0].quarantine["rule"].tolist()
     assert ["cancelled", "cancelled"] == clean(trace, remove[::-1])[0].quarantine["rule"].tolist()

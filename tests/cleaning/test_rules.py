@@ -11,7 +11,7 @@ from swftools.cleaning import DEFAULT_RULES, list_rules
 from swftools.errors import ParameterError
 from swftools.trace import Trace
 from tests.cleaning.one_rule import apply, check
-from tests.drawn import draw, drawn, rows_of
+from tests.drawn import draw_trace, rows_of, table_of
 
 MACHINE = "MaxProcs: 8"
 
@@ -319,7 +319,7 @@ def test_default_rules_in_their_order() -> None:
 
 def test_default_rules_together() -> None:
     """A log with one fault of every kind."""
-    trace = draw(
+    trace = draw_trace(
         """
         job submit wait run given asked request status user
         1   0      0    50  4     4     60      1      7
@@ -356,7 +356,7 @@ def test_default_rules_together() -> None:
         13  27     10  4     1      duplicate_number
         13  27     11  4     1      duplicate_number
         """
-    assert rows_of(expected) == drawn(cleaned, expected)
+    assert rows_of(expected) == table_of(cleaned, expected)
     assert {"job_lines": 16, "kept": 11, "quarantined": 4, "merged": 1} == report.balance
     removed = cleaned.quarantine[["line_number", "rule"]].values.tolist()
     assert [

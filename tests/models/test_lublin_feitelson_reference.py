@@ -29,7 +29,7 @@ from swftools.models.lublin_feitelson_types import (
 from swftools.offered_work import offered_load
 from tests.folders import REFERENCES
 from tests.naive.lublin_feitelson import naive_generate
-from tests.test_docs import table_of
+from tests.pages import table_on_page
 
 REFERENCE = json.loads((REFERENCES / "lublin_feitelson.json").read_text(encoding="utf-8"))
 CONFIGURATIONS: dict[str, dict[str, Any]] = REFERENCE["configurations"]
@@ -140,7 +140,7 @@ def test_published_constants_give_the_jobs_of_the_slow_twin(types: str) -> None:
 
 def test_page_has_the_constants() -> None:
     """The page's table has every constant of every type, in order."""
-    table = table_of("lublin_feitelson.md", "constant")
+    table = table_on_page("lublin_feitelson.md", "constant")
     assert JobType.names() == list(table)
     for column, name in enumerate(("batch", "interactive", "all")):
         assert REFERENCE["constants"][name] == {parameter: float(row[column]) for parameter, row in table.items()}

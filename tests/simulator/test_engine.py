@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from swftools import Trace
 from swftools.errors import ParameterError, PolicyError, PolicyWarning
 from swftools.simulator import engine
 from swftools.simulator.interface import (
@@ -27,17 +26,8 @@ from swftools.simulator.interface import (
 from swftools.simulator.registry import Policy, find_policy, list_policies, policy
 from swftools.simulator.simulation import simulate
 from swftools.simulator.waiting_queue import ANY, NOBODY
+from tests.drawn import draw_trace
 from tests.strategies import crowded_trace
-
-
-def trace_of(*jobs: tuple[float | None, float | None, int | None], processors: int = 2, **columns: Any) -> Trace:
-    """Return a trace of jobs (submission, run time, width), numbered from 1, requests as long as they run."""
-    submit, run, width = ([*column] for column in zip(*jobs, strict=True)) if jobs else ([], [], [])
-    given = {"job_number": list(range(1, len(jobs) + 1)), "requested_time": run, **columns}
-    return Trace.from_columns(
-        machine_processors=processors, submit_time=submit, run_time=run, allocated_processors=width, **given
-    )
-
 
 # What a policy may not do
 
@@ -118,6 +108,7 @@ def turns_for_ever(now, machine, requests, parameters, memory, rng):  # type: ig
     wake_at(machine, now, now + 1.0)
 
 
+TWO_JOBS = "submit run width / 0 5 1 / 3 5 2"
 FAULTS = [
     (starts_too_much, "at 3 s: started job 1 of the queue (submitted at 3 s), which needs 2 processors, with 1 free"),
     (starts_twice, "at 0 s: started job 0 of the queue (submitted at 0 s), which is not waiting"),
@@ -142,7 +133,7 @@ def test_faults(monkeypatch: pytest.MonkeyPatch, decide: Any, message: str, comp
     """Each ends the simulation with words that name the policy, the time, the job and what is wrong."""
     monkeypatch.setattr(engine, "PATIENCE", 50)  # the compiled engine keeps the number that it was compiled with
     with pytest.raises(PolicyError, match=re.escape(message)) as told:
-        simulate(trace_of((0, 5, 1), (3, 5, 2)), Policy("faulty", decide), compiled=compiled)
+        simulate(draw_trace(TWO_JOBS), Policy("faulty", decide), 2, compiled=compiled)
     assert str(told.value).startswith("policy 'faulty', at ")
 
 
@@ -162,7 +153,7 @@ def not_compilable(now, machine, requests, parameters, memory, rng):  # type: ig
 def test_a_policy_that_answers() -> None:
     """A policy acts; what it returns would be lost."""
     with pytest.raises(PolicyError, match="returned 'job 1'; a policy acts by start"):
-        simulate(trace_of((0, 5, 1)), Policy("talker", returns_garbage), compiled=False)
+        simulate(draw_trace("submit run width / 0 5 1"), Policy("talker", returns_garbage), 2, compiled=False)
 
 
 def test_a_policy_that_cannot_be_compiled() -> None:
@@ -205,7 +196,7 @@ TURNS = Policy("turns", takes_turns, {"quantum": 2.0}, lambda jobs, processors: 
 @pytest.mark.parametrize("compiled", [True, False])
 def test_preemption(compiled: bool) -> None:
     """Two jobs take turns on one processor; the work of a run that was stopped is lost."""
-    schedule = simulate(trace_of((0, 5, 1), (1, 3, 1), processors=1), TURNS, compiled=compiled)
+    schedule = simulate(draw_trace("submit run width / 0 5 1 / 1 3 1", processors=1), TURNS, compiled=compiled)
     segments = schedule.segments[["job_number", "start_time", "end_time", "is_preempted"]].to_numpy().tolist()
     assert [[1, 0, 2, True], [2, 2, 4, True], [1, 4, 9, False], [2, 9, 12, False]] == segments
     assert [4.0, 9.0] == schedule.jobs["start_time"].tolist()
@@ -247,7 +238,7 @@ def changes_its_mind(now, machine, requests, parameters, memory, rng):  # type: 
 def test_what_is_undone_at_once_leaves_no_trace(compiled: bool) -> None:
     """A start that is taken back in the same decision is no run; a run that is stopped and begun anew is two."""
     made = Policy("fickle", changes_its_mind, {}, lambda jobs, processors: ((1, 1), (0, 0)))
-    segments = simulate(trace_of((1, 5, 1)), made, compiled=compiled).segments
+    segments = simulate(draw_trace("submit run width / 1 5 1", processors=2), made, compiled=compiled).segments
     expected = [[1.0, 3.0, True], [3.0, 8.0, False]]
     assert expected == segments[["start_time", "end_time", "is_preempted"]].to_numpy().tolist()
 
@@ -278,11 +269,11 @@ OURS = [name for name, made in list_policies().items() if made.decide.__module__
 
 
 @pytest.mark.parametrize("name", sorted(OURS))
-@pytest.mark.parametrize("jobs", [[], [(4, 3, 1)], [(4, 0, 2)], [(0, 0, 2), (0, 0, 2), (0, 0, 1)]])
-def test_few_jobs(name: str, jobs: list[tuple[float, float, int]]) -> None:
+@pytest.mark.parametrize("jobs", [[], ["4 3 1"], ["4 0 2"], ["0 0 2", "0 0 2", "0 0 1"]])
+def test_few_jobs(name: str, jobs: list[str]) -> None:
     """No job, one, and jobs of no time: each starts when it is submitted."""
-    schedule = simulate(trace_of(*jobs), name)
-    expected = [job[0] for job in jobs]
+    schedule = simulate(draw_trace(" / ".join(["submit run width", *jobs]), processors=2), name)
+    expected = [float(job.split()[0]) for job in jobs]
     if name == "conservative-fixed" and len(jobs) == 3:
         expected[2] = 1  # behind a reservation, which is at least 1 s long, and does not move
     assert expected == schedule.jobs["start_time"].tolist()
@@ -293,12 +284,12 @@ def test_few_jobs(name: str, jobs: list[tuple[float, float, int]]) -> None:
 def test_machines_that_there_are_not(processors: Any) -> None:
     """The size is a positive whole number."""
     with pytest.raises(ParameterError, match="processors="):
-        simulate(trace_of((0, 1, 1)), "fcfs", processors)
+        simulate(draw_trace("submit run width / 0 1 1"), "fcfs", processors)
 
 
 def test_equal_submissions_are_taken_by_number() -> None:
     """And jobs of the same number as often as it occurred, whatever the order of the rows."""
-    trace = trace_of((5, 1, 1), (5, 1, 1), (5, 1, 1), (0, 6, 1), processors=1, job_number=[7, 3, 7, 9])
+    trace = draw_trace("job submit run width / 7 5 1 1 / 3 5 1 1 / 7 5 1 1 / 9 0 6 1", processors=1)
     jobs = simulate(trace, "fcfs").jobs
     assert [7, 3, 7, 9] == jobs["job_number"].tolist()
     assert [7.0, 6.0, 8.0, 0.0] == jobs["start_time"].tolist()
@@ -306,7 +297,18 @@ def test_equal_submissions_are_taken_by_number() -> None:
 
 def test_jobs_that_cannot_be_simulated() -> None:
     """They are told apart from the schedule, with the reason, and nothing is lost."""
-    trace = trace_of((0, 3, 1), (None, 3, 1), (0, None, 1), (0, 3, None), (0, 3, 3), (1, 1, 2))
+    trace = draw_trace(
+        """
+        job submit run width
+        1   0      3   1
+        2   .      3   1
+        3   0      .   1
+        4   0      3   .
+        5   0      3   3
+        6   1      1   2
+        """,
+        processors=2,
+    )
     schedule = simulate(trace, "easy")
     assert [1, 6] == schedule.jobs["job_number"].tolist()
     assert [0.0, 3.0] == schedule.jobs["start_time"].tolist()
@@ -322,7 +324,7 @@ def test_jobs_that_cannot_be_simulated() -> None:
 @pytest.mark.parametrize(("cancelled", "ends"), [("end-at-once", 1.0), ("full-request", 7.0)])
 def test_cancelled_jobs(cancelled: str, ends: float) -> None:
     """A job without run time runs a second, or as long as it asked for; if it asked for nothing it is left out."""
-    trace = trace_of((0, None, 2), (0, 3, 2), (0, None, 2), requested_time=[7, 3, None])
+    trace = draw_trace("submit run width request / 0 . 2 7 / 0 3 2 3 / 0 . 2 .", processors=2)
     schedule = simulate(trace, "fcfs", cancelled=cancelled)
     assert [0.0, ends] == schedule.jobs["start_time"].tolist()[:2]
     assert (["no run_time"] if cancelled == "full-request" else []) == schedule.excluded["reason"].tolist()
@@ -334,11 +336,11 @@ def test_cancelled_jobs(cancelled: str, ends: float) -> None:
 def test_unknown_names() -> None:
     """What there is is listed."""
     with pytest.raises(ParameterError, match=r"no policy 'esay'; there are: .*conservative.*, easy, "):
-        simulate(trace_of(), "esay")
+        simulate(draw_trace("submit", processors=2), "esay")
     with pytest.raises(ParameterError, match=r"policy 'easy': unknown parameters \['slack'\]; there are: backfill_"):
-        simulate(trace_of(), "easy", slack=3)
+        simulate(draw_trace("submit", processors=2), "easy", slack=3)
     with pytest.raises(ParameterError, match=r"policy 'fcfs': unknown parameters \['slack'\]; there are: none"):
-        simulate(trace_of(), "fcfs", slack=3)
+        simulate(draw_trace("submit", processors=2), "fcfs", slack=3)
     with pytest.raises(ParameterError, match=r"'no\.such\.module:easy': module 'no\.such\.module' cannot"):
         find_policy("no.such.module:easy")
 
@@ -368,7 +370,8 @@ def whoever_fits(now, machine, requests, parameters, memory, rng):
     (tmp_path / "policy_of_ones_own.py").write_text(source, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     try:
-        schedule = simulate(trace_of((0, 9, 1), (1, 2, 2), (1, 2, 1)), "policy_of_ones_own:whoever-fits")
+        trace = draw_trace("submit run width / 0 9 1 / 1 2 2 / 1 2 1", processors=2)
+        schedule = simulate(trace, "policy_of_ones_own:whoever-fits")
         assert [0.0, 9.0, 1.0] == schedule.jobs["start_time"].tolist()
         assert {"least": 1.0} == {name: schedule.options[name] for name in ("least",)}
     finally:

@@ -12,15 +12,7 @@ from swftools.simulator.registry import Policy
 from swftools.simulator.simulation import simulate
 from swftools.simulator.validation.report import validate
 from swftools.simulator.waiting_queue import NOBODY
-
-
-def trace_of(*jobs: tuple[float, float, int]) -> Trace:
-    """Return a trace of jobs (submission, run time, width), numbered from 1, requests as long as they run."""
-    submit, run, width = zip(*jobs, strict=True)
-    numbers = range(1, len(jobs) + 1)
-    return Trace.from_columns(
-        job_number=list(numbers), submit_time=submit, run_time=run, requested_time=run, allocated_processors=width
-    )
+from tests.drawn import draw_trace
 
 
 def takes_all(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
@@ -38,7 +30,7 @@ def takes_all(now, machine, requests, parameters, memory, rng):  # type: ignore[
 
 def moldable_trace() -> Trace:
     """Make jobs of each curve: downey (A = 4, sigma = 0), simple, rigid, and downey with a least width of 3."""
-    trace = trace_of((0, 40, 2), (50, 26, 4), (100, 10, 3), (150, 30, 3))
+    trace = draw_trace("submit run width / 0 40 2 / 50 26 4 / 100 10 3 / 150 30 3")
     return trace.with_jobs(
         trace.jobs.assign(
             is_moldable=[True, True, False, True],
@@ -82,7 +74,7 @@ def test_a_width_that_cannot_be_is_a_fault(compiled: bool) -> None:
     """Of a rigid job, or without curves at all."""
     message = "started job 0 of the queue .* on a width that its speedup curve does not allow"
     with pytest.raises(PolicyError, match=message):
-        simulate(trace_of((0, 5, 2)), Policy("doubles", doubles), 8, compiled=compiled)
+        simulate(draw_trace("submit run width / 0 5 2"), Policy("doubles", doubles), 8, compiled=compiled)
     with pytest.raises(PolicyError, match="at 100 s: started job 2"):
         simulate(moldable_trace(), Policy("doubles", doubles), 8, compiled=compiled)
 

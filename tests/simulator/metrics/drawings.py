@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from tests.drawn_schedules import draw
+from tests.drawn import draw_schedule
 
 # Four processors. Job 3 begins at once, is stopped at 5 and begins anew at 15; job 4 runs no time at all.
 #
@@ -14,20 +14,20 @@ from tests.drawn_schedules import draw
 #     3    12          17     3.4               1.7                    2.2       5
 #     4    11          11       -               1.1                    2.1       0
 DRAWN = """
-job submit processors runs       request queue backfilled
-1   0      3          0-10       10      1     0
-2   2      4          10-15      6       2     0
-3   3      1          3-5,15-20  8       1     1
-4   4      2          15-15      0       .     0
+job submit width runs       request queue backfilled
+1   0      3     0-10       10      1     0
+2   2      4     10-15      6       2     0
+3   3      1     3-5,15-20  8       1     1
+4   4      2     15-15      0       .     0
 """
-EMPTY = draw(DRAWN.split("1   0", maxsplit=1)[0])
+EMPTY = draw_schedule(DRAWN.split("1   0", maxsplit=1)[0])
 
 REFERENCE_RUN = """
-job submit processors runs   request
-4   4      2          14-14  0
-3   3      1          12-17  8
-2   2      4          3-8    6
-1   0      3          5-15   10
+job submit width runs   request backfilled
+4   4      2     14-14  0       0
+3   3      1     12-17  8       0
+2   2      4     3-8    6       0
+1   0      3     5-15   10      0
 """
 # Waits 10, 9, 1, 5: the longest is 10, and at 98 %, .94 of the way from 9 to 10, stands 9.94.
 

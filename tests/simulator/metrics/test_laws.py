@@ -20,7 +20,7 @@ from swftools.simulator.metrics.of_jobs import choose_jobs, measure_jobs, start_
 from swftools.simulator.metrics.over_time import mean_over_time, over_time
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.simulation import simulate
-from tests.drawn_schedules import schedule_of
+from tests.drawn import schedule_of
 from tests.folders import REFERENCES
 from tests.naive.metrics import jobs_of, naive_percentile, naive_statistics, naive_steps
 from tests.simulator.metrics.drawings import value_of
@@ -53,8 +53,9 @@ def schedules(draw_: st.DrawFn) -> Schedule:
         for length in draw_(st.lists(times, min_size=1, max_size=3)):
             runs.append(place(now + draw_(times), length, width))
             now = runs[-1][1]
-        row = {"job": number // 2, "occurrence": number % 2, "submit": submit, "processors": width, "runs": runs}
-        rows.append({**row, "request": draw_(times), "queue": draw_(st.none() | st.integers(0, 2))})
+        row = {"job": number // 2, "occurrence": number % 2, "submit": submit, "width": width, "runs": runs}
+        row |= {"backfilled": False, "request": draw_(times), "queue": draw_(st.none() | st.integers(0, 2))}
+        rows.append(row)
     return schedule_of(rows, processors)
 
 

@@ -16,7 +16,7 @@ from swftools.simulator.metrics.of_jobs import measure_jobs, start_delay
 from swftools.simulator.metrics.over_time import mean_over_time, over_time
 from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.schedule import Schedule
-from tests.drawn_schedules import draw
+from tests.drawn import draw_schedule
 from tests.simulator.metrics.drawings import DRAWN, EMPTY, REFERENCE_RUN
 
 
@@ -52,30 +52,30 @@ from tests.simulator.metrics.drawings import DRAWN, EMPTY, REFERENCE_RUN
 def test_mistakes(options: dict[str, Any], message: str) -> None:
     """What cannot be measured is one clear error."""
     with pytest.raises(ParameterError, match=message):
-        measure(draw(DRAWN), **options)
+        measure(draw_schedule(DRAWN), **options)
 
 
 def test_mistakes_elsewhere() -> None:
     """Other jobs in the reference, runs of unknown jobs, unknown steps: errors that name them."""
-    fewer = draw("job submit processors runs request\n1 0 3 0-10 10")
+    fewer = draw_schedule("job submit width runs request / 1 0 3 0-10 10")
     with pytest.raises(ParameterError, match="has 1 jobs, not 4"):
-        start_delay(draw(DRAWN), fewer)
-    others = draw(REFERENCE_RUN.replace("4   4", "9   4"))
+        start_delay(draw_schedule(DRAWN), fewer)
+    others = draw_schedule(REFERENCE_RUN.replace("4   4", "9   4"))
     with pytest.raises(ParameterError, match="job 4, occurrence 0, is not among the jobs"):
-        measure(draw(DRAWN), reference=others)
+        measure(draw_schedule(DRAWN), reference=others)
     with pytest.raises(ParameterError, match="job 4, occurrence 0, is not among the jobs"):
-        over_time(Schedule(others.jobs, draw(DRAWN).segments, others.excluded, 4, "drawn"))
+        over_time(Schedule(others.jobs, draw_schedule(DRAWN).segments, others.excluded, 4, "drawn"))
     with pytest.raises(ParameterError, match="job 1, occurrence 0, is not among the jobs"):
         over_time(Schedule(EMPTY.jobs, fewer.segments, EMPTY.excluded, 4, "drawn"))
     with pytest.raises(ParameterError, match="demand='wait_time' is not one of requested_time, run_time"):
         over_time(fewer, demand="wait_time")
     with pytest.raises(ParameterError, match="no step function 'time'; there are busy_processors"):
         mean_over_time(over_time(fewer), "time")
-    negative = draw(DRAWN)
+    negative = draw_schedule(DRAWN)
     negative.jobs["standard"] = -1.0
     with pytest.raises(ParameterError, match="nominal='standard' has times below 0"):
         measure_jobs(negative, nominal="standard")
-    unhashable = draw(DRAWN)
+    unhashable = draw_schedule(DRAWN)
     unhashable.jobs["parts"] = [[1], [2], [3], [4]]
     with pytest.raises(ParameterError, match="cannot be classed by a column of object"):
         classify(unhashable.jobs, "parts")
@@ -86,7 +86,7 @@ def test_parameters_to_json_and_back() -> None:
     parameters = MetricParameters(bound=60, percentiles=(50, 99.5), window=(0, 10), threshold=3.0)
     again = MetricParameters.from_mapping(json.loads(json.dumps(parameters.to_mapping())))
     assert parameters.to_mapping() == again.to_mapping()
-    ours, theirs = measure(draw(DRAWN), parameters), measure(draw(DRAWN), again)
+    ours, theirs = measure(draw_schedule(DRAWN), parameters), measure(draw_schedule(DRAWN), again)
     pd.testing.assert_frame_equal(ours, theirs)
-    changed = measure(draw(DRAWN), parameters, bound=10)
+    changed = measure(draw_schedule(DRAWN), parameters, bound=10)
     assert 10 == changed["parameter"].max()

@@ -1,17 +1,10 @@
-"""Schedules of policies drawn by hand: jobs as a table of text, the schedule as a picture.
-
-A picture has a row for each processor and a column for each second. Which of its processors a job gets is not said, so
-pictures are compared column by column, whatever the order of rows.
-"""
+"""Schedules of policies drawn by hand: jobs as a table, the schedule as a picture (``tests/drawn.py``)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
-
-from swftools import Trace
-from swftools.simulator.schedule import Schedule
 
 
 class Drawing(NamedTuple):
@@ -249,42 +242,3 @@ DRAWINGS = {
         {"overrun": "kill"},
     ),
 }
-
-
-def rows_of(text: str) -> list[list[str]]:
-    """Return the words of every line."""
-    return [line.split() for line in text.split("\n") if line.strip()]
-
-
-def draw_trace(text: str, processors: int) -> Trace:
-    """Return the trace of a table of jobs, numbered in their order."""
-    headings, *rows = rows_of(text)
-    columns = {heading: [row[i] for row in rows] for i, heading in enumerate(headings)}
-    trace = Trace.from_columns(
-        machine_processors=processors,
-        job_number=list(range(len(rows))),
-        submit_time=[float(cell) for cell in columns["submit"]],
-        run_time=[float(cell) for cell in columns["run"]],
-        requested_time=[float(cell) for cell in columns["request"]],
-        allocated_processors=[int(cell) for cell in columns["width"]],
-    )
-    if "rank" not in columns:
-        return trace
-    ranks = [None if cell == "." else int(cell) for cell in columns["rank"]]
-    return trace.with_jobs(trace.jobs.assign(priority_rank=ranks).astype({"priority_rank": "Int64"}))
-
-
-def picture_columns(picture: str) -> list[str]:
-    """Return the jobs of each second of a picture, one letter for each processor, in alphabetical order."""
-    rows = [row for [row] in rows_of(picture)]
-    return ["".join(sorted("".join(column).replace(".", ""))) for column in zip(*rows, strict=True)]
-
-
-def schedule_columns(schedule: Schedule, names: list[str]) -> list[str]:
-    """Return the same of a schedule whose jobs have these names."""
-    jobs = schedule.jobs
-    columns = [""] * int(jobs["end_time"].max())
-    for job in jobs.itertuples():
-        for second in range(int(job.start_time), int(job.end_time)):
-            columns[second] += names[job.job_number] * job.allocated_processors
-    return ["".join(sorted(column)) for column in columns]

@@ -22,9 +22,10 @@ from swftools.simulator.registry import find_policy, list_policies
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.simulation import simulate
 from swftools.simulator.workload import prepare
+from tests.drawn import draw_trace, names_of, picture_columns, rows_of, schedule_columns
 from tests.folders import ROOT
 from tests.naive.simulator import TWINS, Job, Policy, simulate_naively
-from tests.simulator.policies.drawings import DRAWINGS, draw_trace, picture_columns, rows_of, schedule_columns
+from tests.simulator.policies.drawings import DRAWINGS
 from tests.strategies import crowded_trace, workloads
 
 OURS = sorted(name for name, made in list_policies().items() if made.decide.__module__.startswith("swftools."))
@@ -51,12 +52,12 @@ def test_drawn_schedules(title: str, policy: str, picture: str) -> None:
     name, *words = policy.split()
     given = {key: int(value) if value.isdigit() else value for key, value in (word.split("=") for word in words)}
     schedule = simulate(
-        draw_trace(drawing.jobs, len(rows_of(picture))),
+        draw_trace(drawing.jobs, processors=len(rows_of(picture))),
         name,
         **drawing.options,
         **given,  # type: ignore[arg-type]
     )
-    assert picture_columns(picture) == schedule_columns(schedule, [row[0] for row in rows_of(drawing.jobs)[1:]])
+    assert picture_columns(picture) == schedule_columns(schedule, names_of(drawing.jobs))
 
 
 # The slow twins

@@ -9,26 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from swftools import Trace
 from swftools.simulator.schedule import Schedule
-from swftools.simulator.validation.foreign_schedules import schedule_from_table
 from swftools.simulator.validation.report import validate
-
-
-def drawn(table: str, processors: int = 4, policy: str = "", semantics: str | None = "instant") -> Schedule:
-    """Return a schedule drawn as lines of submit, width, run, request, start; jobs are numbered from 1."""
-    rows = np.array([[float(cell) for cell in line.split()] for line in table.strip().splitlines()])
-    submit, width, run, request, start = rows.reshape(-1, 5).T
-    number = np.arange(1, len(rows) + 1)
-    trace = Trace.from_columns(
-        job_number=number,
-        submit_time=submit,
-        run_time=run,
-        requested_time=request,
-        requested_processors=width.astype(int),
-    )
-    starts = pd.DataFrame({"job_number": number, "start_time": start})
-    return schedule_from_table(starts, trace, processors, policy=policy, semantics=semantics, overrun="run-on")
+from tests.drawn import draw_schedule
 
 
 def broken(schedule: Schedule, **options: Any) -> dict[str, list[int]]:
@@ -38,16 +21,16 @@ def broken(schedule: Schedule, **options: Any) -> dict[str, list[int]]:
 
 
 SOUND = """
-0 3 10 10 0
-1 2 5 5 10
-2 1 4 4 2
+job submit width run request start backfilled
+1   0      3     10  10      0     0
+2   1      2     5   5       10    0
+3   2      1     4   4       2     1
 """
 
 
 def sound() -> Schedule:
     """Return a schedule without fault, of three jobs, the last of which goes ahead."""
-    schedule = drawn(SOUND)
-    return replace(schedule, jobs=schedule.jobs.assign(is_backfilled=[False, False, True]))
+    return draw_schedule(SOUND)
 
 
 def with_job(row: int, **values: Any) -> Callable[[Schedule], Schedule]:

@@ -15,6 +15,7 @@ from swftools.errors import ParameterError, UnreadableLogError
 from swftools.simulator.simulation import simulate
 from swftools.simulator.validation.foreign_schedules import read_schedule
 from swftools.simulator.validation.report import PROMISES, validate
+from tests.drawn import draw_trace
 from tests.simulator.validation.faults import (
     sound,
 )
@@ -22,13 +23,15 @@ from tests.simulator.validation.faults import (
 
 def small_trace() -> Trace:
     """Return a trace with a number that occurs twice, and a job that is wider than the machine."""
-    return Trace.from_columns(
-        machine_processors=4,
-        job_number=[1, 2, 2, 5],
-        submit_time=[0, 1, 2, 3],
-        run_time=[10, 5, 4, 9],
-        requested_time=[8, 5, -1, 9],
-        requested_processors=[3, 2, 1, 9],
+    return draw_trace(
+        """
+        job submit run request asked
+        1   0      10  8       3
+        2   1      5   5       2
+        2   2      4   .       1
+        5   3      9   9       9
+        """,
+        processors=4,
     )
 
 

@@ -13,7 +13,8 @@ from swftools.simulator.schedule import Schedule
 from swftools.simulator.simulation import simulate
 from swftools.simulator.validation.report import EXAMPLES, PROMISES, validate
 from swftools.simulator.validation.rules import RULES
-from tests.simulator.validation.faults import CHANGES, broken, drawn, sound, with_job, with_more_runs, with_run
+from tests.drawn import draw_schedule, draw_trace
+from tests.simulator.validation.faults import CHANGES, broken, sound, with_job, with_more_runs, with_run
 
 
 def test_sound_schedule_passes() -> None:
@@ -56,12 +57,12 @@ def test_preempted_job_passes() -> None:
 
 def test_ends_come_before_starts() -> None:
     """A job may start where another ends, and runs of no length take nothing."""
-    assert {} == broken(drawn("0 4 5 5 0\n0 4 5 5 5\n1 4 0 5 3"))
+    assert {} == broken(draw_schedule("submit width run request start / 0 4 5 5 0 / 0 4 5 5 5 / 1 4 0 5 3"))
 
 
 def test_capacity_at_an_instant() -> None:
     """The report names the instant, how many processors were in use, and by whom."""
-    report = validate(drawn("0 3 10 10 0\n0 2 10 10 4\n0 1 1 1 20"))
+    report = validate(draw_schedule("submit width run request start / 0 3 10 10 0 / 0 2 10 10 4 / 0 1 1 1 20"))
     row = report.violations.iloc[0]
     assert ("capacity", 4.0, 2, 1) == (row["rule"], row["time"], row["job_number"], row["count"])
     assert "5 of 4 processors in use from 4 s on, by jobs 1, 2" in str(report)
@@ -69,8 +70,8 @@ def test_capacity_at_an_instant() -> None:
 
 def test_first_violations_are_shown() -> None:
     """Of many violations the first by time are shown, and all are counted."""
-    lines = "\n".join(f"{20 - i} 1 1 1 {19 - i}" for i in range(20))
-    found = validate(drawn(lines)).violations
+    lines = "\n".join(["submit width run request start", *(f"{20 - i} 1 1 1 {19 - i}" for i in range(20))])
+    found = validate(draw_schedule(lines)).violations
     assert [0.0, 1.0, 2.0, 3.0, 4.0] == found["time"].tolist()
     assert {20} == set(found["count"])
     assert len(found) == EXAMPLES
@@ -81,13 +82,15 @@ def test_first_violations_are_shown() -> None:
 
 def traced() -> tuple[Schedule, Trace]:
     """Return the sound schedule and its trace, in which one more job has no width."""
-    trace = Trace.from_columns(
-        machine_processors=4,
-        job_number=[1, 2, 3, 4],
-        submit_time=[0, 1, 2, 3],
-        run_time=[10, 5, 4, 1],
-        requested_time=[10, 5, 4, 1],
-        requested_processors=[3, 2, 1, -1],
+    trace = draw_trace(
+        """
+        job submit run request asked
+        1   0      10  10      3
+        2   1      5   5       2
+        3   2      4   4       1
+        4   3      1   1       .
+        """,
+        processors=4,
     )
     return simulate(trace, "easy"), trace
 
@@ -131,13 +134,15 @@ def test_trace_rule_is_broken(name: str) -> None:
 @pytest.mark.parametrize("cancelled", ["drop", "end-at-once", "full-request"])
 def test_options_of_the_simulation_are_known(semantics: str, overrun: str, cancelled: str) -> None:
     """Run times that options change are held against the trace as changed."""
-    trace = Trace.from_columns(
-        machine_processors=4,
-        job_number=[1, 2, 3, 4],
-        submit_time=[0, 1, 2, 3],
-        run_time=[10, -1, 0, 7],
-        requested_time=[5, 6, 4, 9],
-        requested_processors=[3, 2, 1, 4],
+    trace = draw_trace(
+        """
+        job submit run request asked
+        1   0      10  5       3
+        2   1      .   6       2
+        3   2      0   4       1
+        4   3      7   9       4
+        """,
+        processors=4,
     )
     schedule = simulate(trace, "easy", overrun=overrun, cancelled=cancelled, semantics=semantics)
     assert {} == broken(schedule, trace=trace)
