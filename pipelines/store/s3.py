@@ -86,7 +86,8 @@ class S3Storage(Storage):
 
     def left_overs(self, directory: str) -> list[str]:
         """Return the keys below a directory that hold an old marker and no manifest."""
-        keys = [f"{directory}/{name}" for name in self.directories(directory) if is_name(name)]
+        names = self.directories(directory) if directory else []
+        keys = [f"{directory}/{name}" for name in names if is_name(name)]
         manifests = self.modified(f"{key}/{MANIFEST}" for key in keys)
         markers = self.modified(f"{key}/{PENDING}" for key in keys)
         limit = datetime.now(UTC) - ABANDONED_AFTER

@@ -165,9 +165,7 @@ def test_connection_lost_at_every_step(root: DataRoot, bucket: fs.S3FileSystem, 
             with bucket.open_output_stream(f"{BUCKET}/some/prefix/{name}", compression=None) as sink:
                 sink.write(content)
         storage._connection = Broken(client, step)
-        with pytest.raises(
-            StorageError, match=r"Could not connect .*; check endpoint, region, bucket and cred"
-        ) as caught:
+        with pytest.raises(StorageError, match=r"Could not connect .*; check endpoint, .*credentials") as caught:
             publish(root, "v2", files=files)
 
         storage._connection = client
@@ -226,7 +224,7 @@ def test_service_out_of_reach(bucket: fs.S3FileSystem, monkeypatch: pytest.Monke
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     root = DataRoot.open(f"s3://{BUCKET}/x")
     with pytest.raises(
-        StorageError, match=r"v1: nothing was published: Could not connect .*127.0.0.1:1.*check endpoint"
+        StorageError, match=r"v1: nothing was published: .*Could not connect .*127.0.0.1:1.*check endpoint"
     ) as caught:
         publish(root, "v1")
     assert caught.value.__cause__ is None
