@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 import requests
 import urllib3
-from filelock import FileLock, SoftFileLock, Timeout
+from filelock import BaseFileLock, FileLock, SoftFileLock, Timeout
 from requests.adapters import HTTPAdapter
 from tqdm import tqdm
 
@@ -40,7 +40,6 @@ _PIECE = 1 << 14  # what a broken connection or a kill may lose of what came
 _CAUSES: dict[tuple[type[BaseException], ...], str] = {
     (requests.HTTPError,): "the server gives no log",
     (requests.exceptions.InvalidSchema,): "leads to an address that is not https",
-    (requests.exceptions.InvalidURL, requests.exceptions.MissingSchema): "no web address",
     (requests.TooManyRedirects,): "redirected in circles",
     (requests.exceptions.ProxyError,): "no way through the proxy that the environment names",
     (requests.exceptions.SSLError, urllib3.exceptions.SSLError): "the server's certificate cannot be trusted",
@@ -48,6 +47,7 @@ _CAUSES: dict[tuple[type[BaseException], ...], str] = {
     (ConnectionRefusedError,): "the server refuses the connection",
     (requests.Timeout, urllib3.exceptions.TimeoutError): "the server does not answer in time",
     (requests.ConnectionError, urllib3.exceptions.HTTPError): "no connection, or it broke",
+    (ValueError,): "no web address",
 }
 """What users read, by what is somewhere in the chain of errors; the first that fits."""
 
@@ -109,6 +109,7 @@ def download(
         with _lock(destination):
             if destination.exists() and not _fault(destination, sha256, max_bytes):
                 return
+            logger.info("%s: downloading", url)
             limit = max_bytes + max_bytes // 100 + 1024
             if _fetch(url, part, limit, retries, timeout) and _fault(part, sha256, max_bytes):
                 part.unlink()  # its parts were of two versions, or of two addresses
@@ -139,16 +140,21 @@ def _beside(path: Path, suffix: str) -> Path:
 
 def _lock(destination: Path) -> AbstractContextManager[object]:
     """Return the lock on a destination, once no other process has it; it ends with the process however that ends."""
-    path = _beside(destination, ".lock")
     try:
-        return FileLock(path).acquire(blocking=False)
-    except Timeout:
-        logger.info("%s: another process is downloading it; waiting for that one", destination)
-        return FileLock(path).acquire()
+        return _acquire(FileLock(_beside(destination, ".lock")))
     except OSError as error:
         if error.errno not in (errno.ENOLCK, errno.EOPNOTSUPP):
             raise
-        return SoftFileLock(path).acquire()
+        # The file system has no locks. What the attempt has left must not be taken for another process's mark.
+        return _acquire(SoftFileLock(_beside(destination, ".mark.lock")))
+
+
+def _acquire(lock: BaseFileLock) -> AbstractContextManager[object]:
+    try:
+        return lock.acquire(blocking=False)
+    except Timeout:
+        logger.info("waiting for another process's download; if there is none any more, remove %s", lock.lock_file)
+        return lock.acquire()
 
 
 def _fault(path: Path, sha256: str, max_bytes: int) -> str:
@@ -206,11 +212,11 @@ def _attempt(session: requests.Session, url: str, part: Path, limit: int, timeou
         if status != requests.codes.ok and not (start and status == requests.codes.partial_content):
             raise requests.HTTPError(f"HTTP status {status} {response.reason}")
         start = start if status == requests.codes.partial_content else 0
-        left = (
-            response.raw.length_remaining
-        )  # None where the server does not say; else urllib3 sees to it that so much comes
+        # None where the server does not tell it; where it does, urllib3 raises if less comes.
+        left = response.raw.length_remaining
         total = None if left is None else start + left
-        logger.info("%s: %s", url, "length not known" if total is None else f"{total:,} bytes")
+        length = "a file of unknown length" if total is None else f"{total:,} bytes"
+        logger.info("%s: %s", url, length)
         with (
             part.open("ab" if start else "wb") as file,
             tqdm(total=total, initial=start, unit="B", unit_scale=True, disable=None) as bar,
@@ -218,7 +224,7 @@ def _attempt(session: requests.Session, url: str, part: Path, limit: int, timeou
             for block in response.raw.stream(_PIECE, decode_content=False):
                 if max(file.tell() + len(block), total or 0) > limit:
                     part.unlink()
-                    raise requests.HTTPError(f"{f'{total:,} bytes, ' * bool(total)}more than the limit of {limit:,}")
+                    raise requests.HTTPError(f"{length}, more than the limit of {limit:,}")
                 file.write(block)
                 bar.update(len(block))
             file.flush()

@@ -103,8 +103,8 @@ def respond(handler: BaseHTTPRequestHandler, answer: Answer) -> None:
 
 
 def names(directory: Path) -> list[str]:
-    """Return the names of all files in a directory."""
-    return sorted(path.name for path in directory.iterdir())
+    """Return the names of all files in a directory but locks, which stay."""
+    return sorted(path.name for path in directory.iterdir() if path.suffix != ".lock")
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
