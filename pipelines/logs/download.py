@@ -45,8 +45,9 @@ _CAUSES: dict[tuple[type[BaseException], ...], str] = {
     (requests.exceptions.SSLError, urllib3.exceptions.SSLError): "the server's certificate cannot be trusted",
     (socket.gaierror,): "the server's name cannot be resolved: there is no network, or no such server",
     (ConnectionRefusedError,): "the server refuses the connection",
+    (urllib3.exceptions.NewConnectionError,): "no connection",  # which calls itself a timeout too
     (requests.Timeout, urllib3.exceptions.TimeoutError): "the server does not answer in time",
-    (requests.ConnectionError, urllib3.exceptions.HTTPError): "no connection, or it broke",
+    (requests.ConnectionError, urllib3.exceptions.HTTPError): "the connection broke",
     (ValueError,): "no web address",
 }
 """What users read, by what is somewhere in the chain of errors; the first that fits."""
