@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 import luigi
-import yaml
 from luigi.cmdline_parser import CmdlineParser
 from luigi.retcodes import run_with_retcodes
 from luigi.task_register import TaskClassException
@@ -18,7 +17,7 @@ from pipelines.catalog.strict_yaml import read_value
 from pipelines.logs.find import find_log
 from pipelines.logs.generated import generate_log
 from pipelines.tasks.acquire import LogFile
-from swftools.errors import UnreadableLogError
+from swftools.errors import ParameterError, UnreadableLogError
 from swftools.formats.parquet import read_parquet
 from swftools.formats.swf.reader import read_swf
 from swftools.trace import Trace
@@ -58,7 +57,7 @@ def settings_of(settings: tuple[str, ...]) -> dict[str, dict[str, Any]]:
             raise click.UsageError(f"--set {word!r}: write AUGMENTATION.NAME=VALUE, such as utility.globmax=2")
         try:
             chosen.setdefault(augmentation, {})[name] = read_value(text)
-        except yaml.YAMLError as error:
+        except ParameterError as error:
             raise click.UsageError(f"--set {word!r}: {error}") from error
     return chosen
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import yaml
-
 from pipelines.catalog.strict_yaml import read_value
 from swftools.errors import ParameterError
 from swftools.models import cirne_berman, lublin_feitelson
@@ -53,7 +51,7 @@ def find_model(log: str) -> Parameters | None:
             raise ParameterError(f"log {log!r}: {key} is given twice")
         try:
             target[inner or key] = read_value(value)
-        except yaml.YAMLError as error:
+        except ParameterError as error:
             raise ParameterError(f"log {log!r}: {word!r} is not NAME=VALUE: {error}") from error
     return MODELS[name][0].from_mapping(values)
 

@@ -22,7 +22,7 @@ logs:
     queues:
       1: {{name: high, priority_rank: 0, why: by name}}
       2: {{name: low, priority_rank: 1, why: by name}}
-""".format(sha256="0" * 64)
+""".format(sha256="a" * 64)
 
 
 def with_line(line: str, instead_of: str) -> str:
@@ -33,5 +33,5 @@ def with_line(line: str, instead_of: str) -> str:
 
 def second_card(text: str = "", name: str = "SITE-2") -> str:
     """Return the valid catalogue with a second card that is based on the first."""
-    lines = ["based_on: SITE-1", "title: B", f"sha256: {'1' * 64}", "bytes: 5", "jobs: 1"]
+    lines = ["based_on: SITE-1", "title: B", f"sha256: {'b' * 64}", "bytes: 5", "jobs: 1"]
     return f"{CARD}  {name}:\n" + "".join(f"    {line}\n" for line in lines) + text

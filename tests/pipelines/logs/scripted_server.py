@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import random
+import ssl
 import threading
 import time
 from collections.abc import Callable
@@ -38,12 +39,14 @@ class Answer:
     ranges: bool = True
     if_range: bool = True
     length: bool = True
+    endless: bool = False
+    """Send the body again and again."""
 
 
 class Server:
     """The scripted server: its answers, and the requests it got."""
 
-    def __init__(self) -> None:
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self.answers: list[Answer] = [Answer()]
         self.requests: list[dict[str, str]] = []
         server = self
@@ -54,14 +57,16 @@ class Server:
                 answer = server.answers.pop(0) if len(server.answers) > 1 else server.answers[0]
                 try:
                     respond(self, answer)
-                except (BrokenPipeError, ConnectionResetError):
+                except (BrokenPipeError, ConnectionResetError, ssl.SSLError):
                     self.close_connection = True
 
             def log_message(self, *args: Any) -> None:
                 """Write nothing to the terminal."""
 
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.base = f"http://127.0.0.1:{self._http.server_port}"
+        if tls:
+            self._http.socket = tls.wrap_socket(self._http.socket, server_side=True)
+        self.base = f"{'https' if tls else 'http'}://127.0.0.1:{self._http.server_port}"
         self.url = f"{self.base}/KTH.swf.gz"
         self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.01})
         self._thread.start()
@@ -96,6 +101,8 @@ def respond(handler: BaseHTTPRequestHandler, answer: Answer) -> None:
         handler.send_header(name, value)
     handler.end_headers()
     handler.wfile.write(body[: answer.cut])
+    while answer.endless:
+        handler.wfile.write(body)
     if answer.hold is not None:
         handler.wfile.flush()
         answer.hold.wait(30)
@@ -103,8 +110,8 @@ def respond(handler: BaseHTTPRequestHandler, answer: Answer) -> None:
 
 
 def names(directory: Path) -> list[str]:
-    """Return the names of all files in a directory."""
-    return sorted(path.name for path in directory.iterdir())
+    """Return the names of all files in a directory but locks, which stay."""
+    return sorted(path.name for path in directory.iterdir() if path.suffix != ".lock")
 
 
 def wait_until(condition: Callable[[], bool]) -> None:

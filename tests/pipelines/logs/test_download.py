@@ -13,14 +13,15 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import urllib3
+import urllib3.util.retry
 
 from pipelines.logs import download as module
 from pipelines.logs.download import LONGEST_WAIT, download
-from swftools.errors import AcquireError, ParameterError, StorageError
+from swftools.errors import AcquireError, StorageError
 from tests.pipelines.logs.scripted_server import HALF, LOG, SUM, TEXT, Answer, Server, names
 
 
@@ -34,18 +35,20 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
 
 @pytest.fixture
-def waits() -> list[float]:
-    """Give the list of the seconds that were waited between attempts."""
-    return []
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Give the list of the seconds that were waited between attempts, without waiting."""
+    seconds: list[float] = []
+    monkeypatch.setattr(urllib3.util.retry, "time", SimpleNamespace(sleep=seconds.append, time=time.time))
+    return seconds
 
 
 @pytest.fixture
 def fetch(tmp_path: Path, waits: list[float]) -> Callable[..., Path]:
     """Download to ``tmp_path``, noting waits in place of waiting."""
 
-    def run(url: str, sha256: str | None = SUM, **options: Any) -> Path:
+    def run(url: str, sha256: str = SUM, **options: Any) -> Path:
         destination = tmp_path / "KTH.swf.gz"
-        download(url, destination, sha256=sha256, sleep=waits.append, **options)
+        download(url, destination, sha256=sha256, **options)
         return destination
 
     return run
@@ -57,9 +60,10 @@ def test_arrives_whole(server: Server, fetch: Callable[..., Path], tmp_path: Pat
     assert names(tmp_path) == ["KTH.swf.gz"]
 
 
-def test_returns_the_checksum(server: Server, tmp_path: Path) -> None:
-    """The checksum of the decompressed text is returned, also where none was expected."""
-    assert download(server.url, tmp_path / "deep" / "er" / "x", sha256=None) == SUM
+def test_directories_are_made(server: Server, tmp_path: Path) -> None:
+    """The directories above the destination are made."""
+    download(server.url, tmp_path / "deep" / "er" / "x", sha256=SUM)
+    assert (tmp_path / "deep" / "er" / "x").read_bytes() == LOG
 
 
 def test_checksum_in_capitals(server: Server, fetch: Callable[..., Path]) -> None:
@@ -95,31 +99,15 @@ def test_truncation_is_resumed(server: Server, fetch: Callable[..., Path], waits
     server.answers = [Answer(cut=cut), Answer()]
     assert fetch(server.url).read_bytes() == LOG
     assert server.requests[1].get("range") == (f"bytes={cut}-" if cut else None)
-    assert server.requests[1].get("if-range") == ('"one"' if cut else None)
-    assert waits == [1.0]
-
-
-def test_truncation_that_the_library_missed(
-    server: Server, fetch: Callable[..., Path], waits: list[float], monkeypatch: Any
-) -> None:
-    """The length is checked here too: not every version of urllib3 does."""
-    stream = urllib3.response.HTTPResponse.stream
-
-    def short(self: Any, amount: int, decode_content: bool) -> Iterator[bytes]:
-        monkeypatch.setattr(urllib3.response.HTTPResponse, "stream", stream)
-        yield self.read(100, decode_content=decode_content)
-
-    monkeypatch.setattr(urllib3.response.HTTPResponse, "stream", short)
-    assert fetch(server.url).read_bytes() == LOG
-    assert server.requests[1]["range"] == "bytes=100-"
+    assert waits == []
 
 
 def test_resumed_by_a_later_run(server: Server, fetch: Callable[..., Path], tmp_path: Path) -> None:
     """What a failed run got is kept, and the next run asks only for the rest."""
     server.answers = [Answer(cut=HALF)]
-    with pytest.raises(AcquireError, match="at attempt 1"):
+    with pytest.raises(AcquireError, match="broke"):
         fetch(server.url, retries=0)
-    assert names(tmp_path) == ["KTH.swf.gz.part", "KTH.swf.gz.part.json"]
+    assert names(tmp_path) == ["KTH.swf.gz.part"]
     server.answers = [Answer()]
     assert fetch(server.url, retries=0).read_bytes() == LOG
     assert server.requests[-1]["range"] == f"bytes={HALF}-"
@@ -137,7 +125,7 @@ def test_complete_part(server: Server, fetch: Callable[..., Path], tmp_path: Pat
 
 
 @pytest.mark.parametrize("status", ["ignores ranges", "new version", "new version, ignores If-Range", "shorter now"])
-def test_no_mixture_of_versions(server: Server, fetch: Callable[..., Path], waits: list[float], status: str) -> None:
+def test_no_mixture_of_versions(server: Server, fetch: Callable[..., Path], status: str) -> None:
     """Half of one version is never joined to half of another, however the server answers."""
     text = TEXT[600_000::-1]
     other = gzip.compress(text, mtime=0)
@@ -153,36 +141,26 @@ def test_no_mixture_of_versions(server: Server, fetch: Callable[..., Path], wait
     assert fetch(server.url, expected).read_bytes() == other
 
 
+def test_mixture_of_plain_texts(server: Server, fetch: Callable[..., Path]) -> None:
+    """Parts of two plain texts, which no decompression tells apart, are not joined either."""
+    server.answers = [Answer(body=b"a" * len(TEXT), cut=HALF), Answer(body=TEXT)]
+    assert fetch(server.url).read_bytes() == TEXT
+
+
 def test_wrong_part(server: Server, fetch: Callable[..., Path]) -> None:
-    """A part from another place than asked for is not appended."""
+    """A part from another place than asked for is not kept."""
     wrong = Answer(status=206, headers={"Content-Range": f"bytes 0-{len(LOG) - 1}/{len(LOG)}"})
     server.answers = [Answer(cut=HALF), wrong, Answer()]
     assert fetch(server.url).read_bytes() == LOG
 
 
-@pytest.mark.parametrize("etag", [None, 'W/"weak"'])
-def test_no_strong_mark_no_resume(server: Server, fetch: Callable[..., Path], etag: str | None) -> None:
-    """Without a mark that tells versions apart byte for byte, a transfer begins anew."""
-    server.answers = [Answer(etag=etag, cut=HALF), Answer(etag=etag)]
+@pytest.mark.parametrize("length", [10, 2 * len(LOG)])
+def test_part_of_something_else(server: Server, fetch: Callable[..., Path], tmp_path: Path, length: int) -> None:
+    """A part file of something else costs a second request, not the log."""
+    (tmp_path / "KTH.swf.gz.part").write_bytes(b"x" * length)
     assert fetch(server.url).read_bytes() == LOG
-    assert "range" not in server.requests[1]
-
-
-def test_date_of_change_as_mark(server: Server, fetch: Callable[..., Path]) -> None:
-    """Where a server gives no ETag, its date of change serves."""
-    dated = {"Last-Modified": "Sun, 01 Jan 2012 10:00:00 GMT"}
-    server.answers = [Answer(etag=None, headers=dated, cut=HALF), Answer(etag=None, headers=dated)]
-    assert fetch(server.url).read_bytes() == LOG
-    assert server.requests[1]["if-range"] == dated["Last-Modified"]
-
-
-@pytest.mark.parametrize("note", [b"", b"[]", b'{"url": "https://other/KTH.swf.gz", "mark": "x"}', b"\xff"])
-def test_part_of_something_else(server: Server, fetch: Callable[..., Path], tmp_path: Path, note: bytes) -> None:
-    """A part file of another address, or with a damaged note, is not gone on with."""
-    (tmp_path / "KTH.swf.gz.part").write_bytes(b"something else")
-    (tmp_path / "KTH.swf.gz.part.json").write_bytes(note)
-    assert fetch(server.url).read_bytes() == LOG
-    assert "range" not in server.requests[0]
+    assert [request.get("range") for request in server.requests] == [f"bytes={length}-", None]
+    assert names(tmp_path) == ["KTH.swf.gz"]
 
 
 @pytest.mark.parametrize("status", [500, 502, 503, 504, 429, 408])
@@ -192,17 +170,17 @@ def test_busy_server_is_asked_again(
     """A failing or busy server is asked again, after longer and longer waits."""
     server.answers = [Answer(status=status, body=b"busy")] * 3 + [Answer()]
     assert fetch(server.url).read_bytes() == LOG
-    assert waits == [1.0, 2.0, 4.0]
+    assert waits == [1.0, 2.0]
 
 
 def test_gives_up(server: Server, fetch: Callable[..., Path], waits: list[float], tmp_path: Path) -> None:
     """After the last attempt the error names the address, the answer and the remedy, and nothing is left."""
     server.answers = [Answer(status=503)]
-    with pytest.raises(AcquireError, match=r"HTTP status 503 Service Unavailable, at attempt 3.*--log PATH") as caught:
+    with pytest.raises(AcquireError, match=r"HTTP status 503 Service Unavailable.*--log PATH") as caught:
         fetch(server.url, retries=2)
     assert server.url in str(caught.value)
     assert len(server.requests) == 3
-    assert waits == [1.0, 2.0]
+    assert waits == [1.0]
     assert names(tmp_path) == []
 
 
@@ -212,7 +190,7 @@ def test_refusal_is_final(
 ) -> None:
     """A refusal is not asked again; the error says to download by hand."""
     server.answers = [Answer(status=status, body=b"")]
-    with pytest.raises(AcquireError, match=rf"KTH\.swf\.gz: HTTP status {status} .*by hand and pass --log PATH"):
+    with pytest.raises(AcquireError, match=rf"KTH\.swf\.gz: .*HTTP status {status} .*by hand: .*--log PATH"):
         fetch(server.url)
     assert len(server.requests) == 1
     assert waits == []
@@ -221,13 +199,24 @@ def test_refusal_is_final(
 
 @pytest.mark.parametrize(
     ("header", "wait"),
-    [("7", 7.0), ("0", 0.0), ("99999", LONGEST_WAIT), ("9" * 400, LONGEST_WAIT), ("soon", 1.0), ("-5", 1.0)],
+    [
+        ("7", [7.0]),
+        ("0", []),
+        ("99999", [LONGEST_WAIT]),
+        ("9" * 400, [LONGEST_WAIT]),
+        ("9" * 5000, []),
+        ("soon", []),
+        ("-5", []),
+    ],
+    ids=lambda value: str(value)[:8],
 )
-def test_retry_after(server: Server, fetch: Callable[..., Path], waits: list[float], header: str, wait: float) -> None:
-    """The server's wish how long to wait is honoured within a bound, and ignored where it makes no sense."""
+def test_retry_after(
+    server: Server, fetch: Callable[..., Path], waits: list[float], header: str, wait: list[float]
+) -> None:
+    """The server's wish how long to wait is honoured within a bound, and passed over where it makes no sense."""
     server.answers = [Answer(status=429, headers={"Retry-After": header}), Answer()]
-    fetch(server.url)
-    assert waits == [wait]
+    assert fetch(server.url).read_bytes() == LOG
+    assert waits == wait
 
 
 def test_retry_after_a_date(server: Server, fetch: Callable[..., Path], waits: list[float]) -> None:
@@ -237,17 +226,17 @@ def test_retry_after_a_date(server: Server, fetch: Callable[..., Path], waits: l
     server.answers = [*(Answer(status=503, headers={"Retry-After": date}) for date in dates), Answer()]
     fetch(server.url)
     assert 50 < waits[0] <= 60
-    assert waits[1] == 0
+    assert waits[1:] == [1.0]
 
 
 def test_no_connection(fetch: Callable[..., Path], waits: list[float]) -> None:
-    """A server that is not there is tried again, then named."""
+    """A server that is not there is tried again, then named with the reason."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-        with pytest.raises(AcquireError, match=f"no connection to 127.0.0.1:{port}, at attempt 3"):
+        with pytest.raises(AcquireError, match=f"127.0.0.1:{port}/.* refuses the connection"):
             fetch(f"http://127.0.0.1:{port}/KTH.swf.gz", retries=2)
-    assert waits == [1.0, 2.0]
+    assert waits == [1.0]
 
 
 @pytest.mark.parametrize("cut", [0, HALF])
@@ -259,7 +248,7 @@ def test_silence(server: Server, fetch: Callable[..., Path], waits: list[float],
         assert fetch(server.url, timeout=0.1).read_bytes() == LOG
     finally:
         released.set()
-    assert waits == [1.0]
+    assert len(server.requests) == 2
 
 
 def test_silence_for_good(server: Server, fetch: Callable[..., Path]) -> None:
@@ -268,7 +257,7 @@ def test_silence_for_good(server: Server, fetch: Callable[..., Path]) -> None:
     server.answers = [Answer(cut=0, hold=released)]
     start = time.monotonic()
     try:
-        with pytest.raises(AcquireError, match="does not answer in time, at attempt 1"):
+        with pytest.raises(AcquireError, match="does not answer in time"):
             fetch(server.url, timeout=0.1, retries=0)
     finally:
         released.set()
@@ -288,7 +277,7 @@ def test_redirect_off_the_web(
 ) -> None:
     """A redirect to anything but http and https is refused at once."""
     server.answers = [Answer(status=302, body=b"", headers={"Location": target})]
-    with pytest.raises(AcquireError, match="not http or https"):
+    with pytest.raises(AcquireError, match="not https"):
         fetch(server.url)
     assert waits == []
     assert names(tmp_path) == []
@@ -305,7 +294,7 @@ def test_redirect_in_circles(server: Server, fetch: Callable[..., Path], waits: 
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://host/x", "http://", "KTH.swf.gz", "http://[::1/x"])
 def test_no_web_address(fetch: Callable[..., Path], waits: list[float], url: str) -> None:
     """What is no address of the web is refused at once."""
-    with pytest.raises(AcquireError, match=r"not http or https|no web address"):
+    with pytest.raises(AcquireError, match=r"not https|no web address"):
         fetch(url)
     assert waits == []
 
@@ -333,12 +322,11 @@ def test_wrong_checksum_keeps_the_old_one(server: Server, fetch: Callable[..., P
     assert (tmp_path / "KTH.swf.gz").read_bytes() == b"; old\n"
 
 
-@pytest.mark.parametrize("sha256", [SUM, None])
-def test_unreadable_log(server: Server, fetch: Callable[..., Path], tmp_path: Path, sha256: str | None) -> None:
-    """A log that the server itself has only in part is not taken, even if no checksum is known."""
+def test_unreadable_log(server: Server, fetch: Callable[..., Path], tmp_path: Path) -> None:
+    """A log that the server itself has only in part is not taken."""
     server.answers = [Answer(body=LOG[:HALF])]
     with pytest.raises(AcquireError, match="no readable log"):
-        fetch(server.url, sha256)
+        fetch(server.url)
     assert names(tmp_path) == ["KTH.swf.gz.bad"]
 
 
@@ -350,19 +338,13 @@ def test_unknown_length(server: Server, fetch: Callable[..., Path]) -> None:
 
 @pytest.mark.parametrize("length", [True, False])
 def test_too_long(server: Server, fetch: Callable[..., Path], tmp_path: Path, length: bool) -> None:
-    """More bytes than the limit are not fetched, whether or not the server tells how many there are."""
-    server.answers = [Answer(length=length)]
-    told = f"{len(LOG):,} bytes, more than" if length else "KTH.swf.gz: more than"
-    with pytest.raises(AcquireError, match=f"{told} the limit of {len(LOG) - 1:,}"):
-        fetch(server.url, max_bytes=len(LOG) - 1)
+    """More bytes than the log can have are not fetched, whether or not the server tells how many there are."""
+    server.answers = [Answer(body=TEXT, length=length)]
+    told = f"{len(TEXT):,} bytes" if length else "a file of unknown length"
+    with pytest.raises(AcquireError, match=f"{told}, more than the limit"):
+        fetch(server.url, max_bytes=len(TEXT) * 9 // 10)
     assert names(tmp_path) == []
-    assert fetch(server.url, max_bytes=len(LOG)).read_bytes() == LOG
-
-
-def test_negative_retries(fetch: Callable[..., Path]) -> None:
-    """A negative number of retries is refused."""
-    with pytest.raises(ParameterError, match="retries"):
-        fetch("http://127.0.0.1:9/x", retries=-1)
+    assert fetch(server.url, max_bytes=len(TEXT)).read_bytes() == TEXT
 
 
 def test_part_file_cannot_be_opened(server: Server, fetch: Callable[..., Path], tmp_path: Path) -> None:

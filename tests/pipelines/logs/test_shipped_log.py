@@ -20,7 +20,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from pipelines.catalog.reader import RESOURCES, read_catalog
+from pipelines.catalog.cards import RESOURCES
+from pipelines.catalog.reader import read_catalog
 from pipelines.logs.download import text_sha256
 from swftools.errors import ParameterError, UnreadableLogError
 from tests.folders import ROOT
