@@ -19,7 +19,7 @@ from cryptography.x509.oid import NameOID
 from pipelines.logs import download as module
 from pipelines.logs.download import download
 from swftools.errors import AcquireError
-from tests.pipelines.scripted_server import HALF, LOG, SUM, TEXT, Answer, Server, names
+from tests.pipelines.logs.scripted_server import HALF, LOG, SUM, TEXT, Answer, Server, names
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from pipelines.store.s3 import S3Storage
 from swftools.errors import ParameterError, StorageError
 from tests.pipelines.conftest import BUCKET
 from tests.pipelines.luigi_runs import LUIGI, run
-from tests.pipelines.store_samples import jobs, publish
+from tests.pipelines.store.samples import jobs, publish
 
 LOG = "; UnixStartTime: 956700003\n1 0 5 60 4 -1 -1 4 90 -1 1 7 -1 -1 3 -1 -1 -1\n"
 

@@ -10,7 +10,7 @@ import pytest
 
 from pipelines.store.data_root import DataRoot
 from swftools.errors import UnsafeNameError, VersionNotFoundError
-from tests.pipelines.store_samples import publish
+from tests.pipelines.store.samples import publish
 
 ONE, OTHER, THIRD = "518608227b61c1aa", "51869c0000000000", "late000000000000"
 

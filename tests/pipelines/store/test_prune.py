@@ -18,7 +18,7 @@ from pipelines.store.prune import Plan, carry_out, plan_prune, plan_prune_work
 from pipelines.store.staging import staging
 from swftools.errors import ParameterError, StorageError, VersionNotFoundError
 from tests.pipelines.killed import PROCESSES, Full, killed_at_every_step
-from tests.pipelines.store_samples import check_whole, contents, date, publish, staged
+from tests.pipelines.store.samples import check_whole, contents, date, publish, staged
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from swftools.description import describe
 from swftools.errors import UnreadableLogError
 from swftools.formats.compression import create_log, open_log
 from swftools.formats.trace_directory import load_trace, save_trace
-from tests.malformed import sound_lines
+from tests.formats.malformed import sound_lines
 
 MUTATIONS = 100
 TEXT = b"".join(line for _ in range(40) for line in sound_lines(random.Random(40)))

@@ -13,7 +13,7 @@ import pytest
 from pipelines.names import CATALOG, LATEST
 from pipelines.store.data_root import DataRoot
 from pipelines.store.prune import carry_out, plan_prune
-from tests.pipelines.store_samples import publish
+from tests.pipelines.store.samples import publish
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks /proc for a descriptor's path")
 

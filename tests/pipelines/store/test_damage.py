@@ -14,7 +14,7 @@ from pipelines.names import CATALOG, LATEST, MANIFEST
 from pipelines.store import data_root
 from pipelines.store.data_root import DataRoot
 from swftools.errors import ParameterError, StorageError, VersionNotFoundError
-from tests.pipelines.store_samples import contents, date, jobs, publish
+from tests.pipelines.store.samples import contents, date, jobs, publish
 
 PART = "jobs/part-0.parquet"
 

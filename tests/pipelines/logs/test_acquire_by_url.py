@@ -19,9 +19,9 @@ from pipelines.logs import download as module
 from pipelines.tasks.acquire import AcquireLog
 from pipelines.tasks.build import BuildAugmentedTrace
 from swftools.errors import AcquireError, ParameterError, StorageError
-from tests.pipelines.catalog_cards import with_line
+from tests.pipelines.catalog.cards import with_line
+from tests.pipelines.logs.scripted_server import HALF, LOG, SUM, TEXT, Answer, Server, names, wait_until
 from tests.pipelines.luigi_runs import SWFTOOLS, run
-from tests.pipelines.scripted_server import HALF, LOG, SUM, TEXT, Answer, Server, names, wait_until
 
 
 @pytest.fixture
