@@ -145,7 +145,7 @@ def test_a_policy_of_the_users_own_counts_by_its_source(tmp_path: Path, monkeypa
         (ComparePolicies, {"policies": '[{"policy": "easy", "depth": 2}]'}, r"unknown parameters \['depth'\]"),
         (ComparePolicies, {"policies": "nowhere:mine"}, "module 'nowhere' cannot be imported"),
         (ComparePolicies, {"metrics": "bound=-1"}, "bound=-1 is not"),
-        (ComparePolicies, {"metrics": "bound"}, "is not NAME=VALUE"),
+        (ComparePolicies, {"metrics": "bound"}, "is not KEY=VALUE"),
         (ComparePolicies, {"metrics": "{"}, "is not JSON"),
     ],
 )
