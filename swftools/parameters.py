@@ -160,7 +160,7 @@ class Parameters:
         ParameterError
             There is none of that name.
         """
-        cls._refuse_unknown([name])
+        refuse_unknown(cls.NAME, [name], cls.names())
         return cls.names().index(name)
 
     @classmethod
@@ -187,16 +187,8 @@ class Parameters:
         ParameterError
             A name is unknown or a value outside its domain.
         """
-        cls._refuse_unknown(parameters)
+        refuse_unknown(cls.NAME, parameters, cls.names())
         return cls(**parameters)
-
-    @classmethod
-    def _refuse_unknown(cls, given: Iterable[Any]) -> None:
-        """Raise ParameterError if a name is none of the parameters'."""
-        known = cls.names()
-        if unknown := sorted(str(name) for name in given if name not in known):
-            there_are = f"there are: {', '.join(known)}" if known else "there are none"
-            raise ParameterError(f"{cls.NAME}: unknown parameters {unknown}; {there_are}{did_you_mean(unknown, known)}")
 
     def to_mapping(self) -> dict[str, Any]:
         """Return every parameter by name, in types that JSON holds; ``from_mapping`` takes it back."""
@@ -210,6 +202,13 @@ class Parameters:
     def to_text(self) -> str:
         """Return the name and every parameter in the form that ``read_entry`` takes back."""
         return write_entry(self.NAME, self.to_mapping())
+
+
+def refuse_unknown(name: str, given: Iterable[Any], known: Collection[str]) -> None:
+    """Raise ParameterError if a name that is given is none of the known parameters of what has the name."""
+    if unknown := sorted(str(each) for each in given if each not in known):
+        there_are = f"there are: {', '.join(known)}" if known else "there are none"
+        raise ParameterError(f"{name}: unknown parameters {unknown}; {there_are}{did_you_mean(unknown, known)}")
 
 
 def did_you_mean(names: Collection[str], known: Iterable[str]) -> str:
