@@ -134,9 +134,7 @@ def validate(logs: tuple[str, ...], strict: bool, lines: int) -> None:
 @click.argument("log")
 @click.argument("output")
 @click.option("--clean/--no-clean", "cleaned", default=False, help="Apply the cleaning rules first.")
-@click.option(
-    "--rules", default="", help="Cleaning rules, such as default,cancelled:action=quarantine; implies --clean."
-)
+@click.option("--rules", default="", help="Cleaning rules: default,cancelled:action=quarantine; implies --clean.")
 @click.option("--strict", is_flag=True, help="Fail at the first line that is no job, instead of leaving it out.")
 def convert(log: str, output: str, cleaned: bool, rules: str, strict: bool) -> None:
     """Convert a log to SWF or Parquet, by the suffix of OUTPUT (.swf, .parquet; .swf.gz .bz2 .xz .zst).

@@ -17,7 +17,7 @@ from numba.core.errors import NumbaError
 
 from swftools.errors import ParameterError, PolicyWarning
 from swftools.parameter_text import read_entry
-from swftools.parameters import Parameters, did_you_mean, is_whole
+from swftools.parameters import Parameters, did_you_mean, is_whole, refuse_unknown
 from swftools.simulator.engine import DECIDE
 from swftools.simulator.interface import Memory
 
@@ -52,7 +52,7 @@ class Policy:
 
     name: str
     decide: Callable[..., None]
-    parameters: type[Parameters]
+    parameters: type[Parameters] = Parameters
     memory: Callable[[int, int], tuple[tuple[int, int], tuple[int, int]]] | None = None
     rests: bool = False
     version: int = 1
@@ -67,6 +67,17 @@ class Policy:
             warnings.warn(f"policy {self.name!r} is interpreted, not compiled: {reason}", PolicyWarning, stacklevel=2)
             return None
 
+    def chosen(self, given: Mapping[str, Any]) -> Parameters:
+        """Return every parameter, those that are given and the defaults.
+
+        Raises
+        ------
+        ParameterError
+            A name is unknown, or a value outside its domain.
+        """
+        refuse_unknown(self.name, given, self.parameters.names())
+        return self.parameters.from_mapping(given)
+
     def parameter_array(self, given: Mapping[str, Any]) -> npt.NDArray[np.float64]:
         """Return the parameters in the order of the class's fields, words as the position of the choice.
 
@@ -75,7 +86,7 @@ class Policy:
         ParameterError
             A name is unknown, or a value outside its domain.
         """
-        return np.array(self.parameters.from_mapping(given).to_numbers(), np.float64)
+        return np.array(self.chosen(given).to_numbers(), np.float64)
 
     def empty_memory(self, jobs: int, processors: int) -> Memory:
         """Return the policy's memory at the beginning: zeros."""
@@ -132,13 +143,9 @@ def policy(
 
 
 def _checked_class(name: str, parameters: type[Parameters] | None) -> type[Parameters]:
-    """Return the class of a policy's parameters, named after it; an empty one for a policy that has none."""
+    """Return the class of a policy's parameters, named after it; that of none where it has none."""
     if parameters is None:
-
-        class NoParameters(Parameters):
-            """Parameters of a policy that has none."""
-
-        return NoParameters.named(name)
+        return Parameters
     if taken := sorted(OPTIONS & set(parameters.names())):
         raise ParameterError(f"policy {name!r}: parameters {taken} are called as options of simulate; rename them")
     domains = parameters.domains()

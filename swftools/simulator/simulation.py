@@ -129,7 +129,7 @@ def simulate(
         "predictor": told.to_text(),
         "semantics": semantics,
         "seed": seed,
-        **chosen.parameters.from_mapping(given).to_mapping(),
+        **chosen.chosen(given).to_mapping(),
     }
     return _schedule(trace, workload, log, machine_size, chosen.name, options)
 
