@@ -10,11 +10,10 @@ import logging
 from dataclasses import replace
 from typing import Any
 
-import luigi
-
-from pipelines.keys import canonical_json, content_key
+from pipelines.keys import content_key
 from pipelines.logs.generated import MODELS, generate_log
 from pipelines.tasks.acquire import AcquireLog, LogTask
+from pipelines.tasks.parameters import RulesParameter
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.cleaning import Rule, clean, resolve_rules
 from swftools.errors import ParameterError, SwfFormatError
@@ -103,35 +102,12 @@ class GenerateTrace(LogTask):
         return load_trace(self.output().path)
 
 
-class RulesParameter(luigi.Parameter):
-    """Cleaning rules as names separated by commas, or as a JSON list; empty: the card's, else the default rules."""
-
-    def normalize(self, value: Any) -> str:
-        """Return the rules as canonical JSON; empty stays empty.
-
-        Raises
-        ------
-        ParameterError, UnknownRuleError
-            A rule is unknown or malformed.
-        """
-        if not value:
-            return ""
-        rules = value
-        if isinstance(value, str):
-            try:
-                rules = json.loads(value) if value.lstrip().startswith("[") else value.replace(" ", "").split(",")
-            except json.JSONDecodeError as error:
-                raise ParameterError(f"rules={value!r} is not JSON: {error}") from error
-        resolve_rules(rules)
-        return canonical_json(list(rules))
-
-
 class RulesTask(LogTask):
     """What the stages from cleaning on have in common: the rules."""
 
     rules = RulesParameter(
         default="",
-        description="cleaning rules: names separated by commas, or a JSON list; default: the card's, else 'default'",
+        description="cleaning rules: default,cancelled:action=quarantine,... or a JSON list; default: the card's",
     )
 
 

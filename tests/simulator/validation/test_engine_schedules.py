@@ -40,7 +40,7 @@ def test_schedules_with_exact_estimates_pass(policy: str, trace: Trace) -> None:
     longer = trace.with_jobs(trace.jobs.assign(run_time=seconds, requested_time=seconds))
     for work, is_checked in ((trace, policy == "easy"), (longer, True)):
         for semantics in ("instant", "cqsim"):
-            schedule = simulate(work, policy, estimates="exact", semantics=semantics)
+            schedule = simulate(work, policy, predictor="exact", semantics=semantics)
             report = validate(schedule, trace=work)
             assert report.ok, str(report)
             assert not is_checked or set(PROMISES[policy]) <= set(report.checked)
@@ -55,13 +55,13 @@ def test_schedules_by_the_semantics_of_pyss_pass(policy: str, trace: Trace) -> N
     assert report.ok, str(report)
 
 
-@pytest.mark.parametrize("estimates", ["last-model", "virtual:0.5", "factor:2"])
+@pytest.mark.parametrize("predictor", ["last-model", "virtual:error=0.5", "factor:factor=2"])
 @pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative"])
 @given(trace=workloads())
 @settings(max_examples=20)
-def test_schedules_by_other_estimates_pass(policy: str, estimates: str, trace: Trace) -> None:
+def test_schedules_by_other_estimates_pass(policy: str, predictor: str, trace: Trace) -> None:
     """Estimates that jobs outlive excuse promises, and break none."""
-    report = validate(simulate(trace, policy, estimates=estimates), trace=trace)
+    report = validate(simulate(trace, policy, predictor=predictor), trace=trace)
     assert report.ok, str(report)
 
 

@@ -135,7 +135,7 @@ def test_files_are_read(name: str, tmp_path: Path) -> None:
 
 def test_a_schedule_of_ours_as_a_table(shipped: Trace) -> None:
     """The jobs table of a simulation, read back, is valid too, with its promises."""
-    schedule = simulate(shipped, "conservative", overrun="kill", estimates="factor:2")
+    schedule = simulate(shipped, "conservative", overrun="kill", predictor="factor:factor=2")
     options: dict[str, Any] = {"policy": "conservative", "semantics": "instant", "overrun": "kill"}
     report = validate(schedule.jobs, trace=shipped, **options)
     assert report.ok, str(report)
