@@ -12,10 +12,10 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 ROOMS = [
-    *("swftools._version", "swftools.errors", "swftools.keyed_random", "swftools.parameters", "swftools.fields"),
-    *("swftools.header", "swftools.tables", "swftools.trace", "swftools.utility", "swftools.formats"),
-    *("swftools.offered_work", "swftools.description", "swftools.cleaning", "swftools.checkpoints", "swftools.models"),
-    *("swftools.selection", "swftools.simulator", "swftools"),
+    *("swftools._version", "swftools.errors", "swftools.kernel", "swftools.keyed_random", "swftools.parameters"),
+    *("swftools.fields", "swftools.header", "swftools.tables", "swftools.trace", "swftools.utility"),
+    *("swftools.formats", "swftools.offered_work", "swftools.description", "swftools.cleaning"),
+    *("swftools.checkpoints", "swftools.models", "swftools.selection", "swftools.simulator", "swftools"),
     *("pipelines.names", "pipelines.keys", "pipelines.catalog", "pipelines.config", "pipelines.store"),
     *("pipelines.logs", "pipelines.tasks", "pipelines", "pipelines.cli"),
 ]

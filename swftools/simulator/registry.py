@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
-from numba.core.errors import NumbaError
 
 from swftools.errors import ParameterError, PolicyWarning
+from swftools.kernel import kernel
 from swftools.parameters import is_number
-from swftools.simulator.engine import DECIDE
+from swftools.simulator.engine import policy_signature
 from swftools.simulator.interface import Memory
 
 Default = float | Sequence[str]
@@ -52,8 +51,10 @@ class Policy:
     @cached_property
     def compiled(self) -> Any:
         """The policy compiled; None, with a warning, where numba cannot."""
+        from numba.core.errors import NumbaError  # noqa: PLC0415 (takes half a second, and is needed from here on)
+
         try:
-            return njit(DECIDE, cache=_is_importable(self.decide), nogil=True)(self.decide)
+            return kernel(policy_signature())(self.decide).compiled
         except NumbaError as error:
             reason = str(error).strip().splitlines()[-1][:200]
             warnings.warn(f"policy {self.name!r} is interpreted, not compiled: {reason}", PolicyWarning, stacklevel=2)
@@ -93,11 +94,6 @@ class Policy:
 def default_of(default: Default) -> float | str:
     """Return the value that a parameter has if it is not given: of words, the first."""
     return default if isinstance(default, int | float) else default[0]
-
-
-def _is_importable(function: Callable[..., Any]) -> bool:
-    """Whether a later process finds the function again, so that its compiled form may be kept."""
-    return function.__module__ != "__main__" and "<locals>" not in function.__qualname__
 
 
 def policy(
