@@ -198,43 +198,36 @@ def simulate_events(run_time, requests, machine, options, parameters, memory, rn
         decide(now, machine, requests, parameters, memory, rng)
         counts[ENDED] = 0
         in_vain = 0 if happened > 0 else in_vain + 1
-        log, events = note_actions(now, run_time, requests, machine, log, events, row)
+        # What the decision did goes into the log, and what follows from it into the events.
+        for i in range(counts[PREEMPTED]):
+            job = machine.preempted[i]
+            if row[job] >= 0:
+                log.end[row[job]] = now
+                row[job] = -1
+        head = first_waiting(machine)
+        for i in range(counts[STARTED]):
+            job = machine.started[i]
+            if machine.allocated[job] == 0 or row[job] >= 0:
+                continue  # preempted in the same decision
+            if log.size[0] == len(log.job):
+                log = longer_log(log)
+            if events.size[0] + 2 > len(events.times):
+                events = larger_events(events)
+            run = log.size[0]
+            log.size[0] += 1
+            row[job] = run
+            log.job[run], log.start[run], log.end[run] = job, now, np.nan
+            log.processors[run] = machine.allocated[job]
+            log.overtook[run] = head != NOBODY and head < job
+            end = now + run_time[job] * stretch_on(requests, job, machine.allocated[job])
+            push(events.times, events.events, events.size[0], end, 2 * run)
+            events.size[0] += 1
+            if machine.expected_end[job] < end:
+                push(events.times, events.events, events.size[0], machine.expected_end[job], 2 * run + 1)
+                events.size[0] += 1
     replay.counts[SUBMITTED], replay.counts[DONE], replay.counts[IN_VAIN] = submitted, done, in_vain
     replay.counts[LEFT] = instants
     return Replay(log, events, row, accuracy, replay.counts)
-
-
-@kernel
-def note_actions(now, run_time, requests, machine, log, events, row):  # type: ignore[no-untyped-def]
-    """Write a decision's actions into the log, and what follows from them into the events; return both."""
-    counts = machine.counts
-    for i in range(counts[PREEMPTED]):
-        job = machine.preempted[i]
-        if row[job] >= 0:
-            log.end[row[job]] = now
-            row[job] = -1
-    head = first_waiting(machine)
-    for i in range(counts[STARTED]):
-        job = machine.started[i]
-        if machine.allocated[job] == 0 or row[job] >= 0:
-            continue  # preempted in the same decision
-        if log.size[0] == len(log.job):
-            log = longer_log(log)
-        if events.size[0] + 2 > len(events.times):
-            events = larger_events(events)
-        run = log.size[0]
-        log.size[0] += 1
-        row[job] = run
-        log.job[run], log.start[run], log.end[run] = job, now, np.nan
-        log.processors[run] = machine.allocated[job]
-        log.overtook[run] = head != NOBODY and head < job
-        end = now + run_time[job] * stretch_on(requests, job, machine.allocated[job])
-        push(events.times, events.events, events.size[0], end, 2 * run)
-        events.size[0] += 1
-        if machine.expected_end[job] < end:
-            push(events.times, events.events, events.size[0], machine.expected_end[job], 2 * run + 1)
-            events.size[0] += 1
-    return log, events
 
 
 @kernel
