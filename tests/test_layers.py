@@ -15,7 +15,8 @@ ROOMS = [
     *("swftools._version", "swftools.errors", "swftools.kernel", "swftools.keyed_random", "swftools.parameters"),
     *("swftools.fields", "swftools.header", "swftools.tables", "swftools.trace", "swftools.utility"),
     *("swftools.formats", "swftools.offered_work", "swftools.description", "swftools.cleaning"),
-    *("swftools.checkpoints", "swftools.models", "swftools.selection", "swftools.simulator", "swftools"),
+    *("swftools.checkpoints", "swftools.models", "swftools.selection", "swftools.simulator"),
+    *("swftools.rehearsal", "swftools"),
     *("pipelines.names", "pipelines.keys", "pipelines.catalog", "pipelines.config", "pipelines.store"),
     *("pipelines.logs", "pipelines.tasks", "pipelines", "pipelines.cli"),
 ]

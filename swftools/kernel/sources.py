@@ -2,7 +2,7 @@
 
 numba keys what it keeps to the file of the function alone, and would go on with old code after a change in a function
 that this one calls. Here the key is the text of every file of swftools that imports ``swftools.kernel``. Kernels take
-functions, constants and named tuples from such files only; ``tests/test_kernel_sources.py`` holds that.
+functions, constants and named tuples from such files only; ``tests/test_kernel_cache.py`` holds that.
 """
 
 from __future__ import annotations
