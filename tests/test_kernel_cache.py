@@ -203,6 +203,11 @@ def names_in(code: object) -> set[str]:
     return set(code.co_names).union(*inner)  # type: ignore[attr-defined]
 
 
+def is_ours(function: Callable[..., object]) -> bool:
+    """Whether a function is of swftools."""
+    return function.__module__.startswith("swftools.")
+
+
 def module_of(module: str, name: str) -> str:
     """Return where a name is from that is imported of a module, or the module that it is."""
     return f"{module}.{name}" if f"{module}.{name}" in sys.modules else module
@@ -212,12 +217,12 @@ def test_kernels_use_kernel_files_only() -> None:
     """A constant from a file without kernels would be compiled in, and its change not seen."""
     modules = set(sources.kernel_modules())
     foreign = []
-    for name in modules:
+    for name in modules | {one.decide.__module__ for one in list_policies().values() if is_ours(one.decide)}:
         __import__(name)
         module = sys.modules[name]
         tree = ast.parse(Path(str(module.__file__)).read_text())
         taken = {
-            alias.asname or alias.name: node.module
+            alias.asname or alias.name: module_of(node.module, alias.name)
             for node in ast.walk(tree)
             if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("swftools")
             for alias in node.names

@@ -1,8 +1,9 @@
 """What a compiled kernel depends on: its own file, and all files that have kernels.
 
 numba keys what it keeps to the file of the function alone, and would go on with old code after a change in a function
-that this one calls. Here the key is the text of every file of swftools that imports ``swftools.kernel``. Kernels take
-functions, constants and named tuples from such files only; ``tests/test_kernel_cache.py`` holds that.
+that this one calls. Here the key is the text of every file of swftools that imports ``swftools.kernel``, or names it
+in a comment. Kernels take functions, constants and named tuples from such files only; ``tests/test_kernel_cache.py``
+holds that.
 """
 
 from __future__ import annotations
@@ -73,7 +74,8 @@ def _compiled_in(values: Iterable[Any]) -> Iterator[Callable[..., Any]]:
 
 def changed_since_import(function: Callable[..., Any]) -> bool:
     """Whether a file that a function is keyed to changed while this process ran, which may still have the old text."""
-    return any(_changed(path) for path in (*kernel_files(), *own_files(function)))
+    own = Path(function.__code__.co_filename)
+    return any(_changed(path) for path in (own, *kernel_files(), *own_files(function)))
 
 
 def _changed(path: Path) -> bool:
