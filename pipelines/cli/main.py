@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 import pipelines
+from pipelines.cli.kernels import warm_up_kernels
 from pipelines.cli.running import read_log, run_task, settings_of
 from pipelines.cli.schedules import check_schedule, compare, simulate_log
 from pipelines.config import setting
@@ -63,7 +64,7 @@ def main() -> None:
     """
 
 
-for _command in (simulate_log, compare, check_schedule):
+for _command in (simulate_log, compare, check_schedule, warm_up_kernels):
     main.add_command(_command)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import click
 import pandas as pd
 
+from pipelines.cli.progress import simulation_shown
 from pipelines.cli.running import read_log, run_task, settings_of
 from pipelines.tasks.parameters import PoliciesParameter
 from pipelines.tasks.simulation import label_of
@@ -74,7 +75,8 @@ def simulate_log(
     if load is not None:
         trace = scale_to_load(trace, load, processors)
     parameters = {name: value for name, value in entry.items() if name != "policy"}
-    schedule = simulate(trace, entry["policy"], processors, seed=seed, **options, **parameters)
+    with simulation_shown() as progress:
+        schedule = simulate(trace, entry["policy"], processors, seed=seed, progress=progress, **options, **parameters)
     click.echo(f"{log}, {label_of(entry)} on {schedule.processors:,} processors: {len(schedule):,} jobs")
     for reason, count in schedule.excluded["reason"].value_counts().items():
         click.echo(f"  left out: {count:,} jobs, {reason}")
