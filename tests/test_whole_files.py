@@ -25,7 +25,7 @@ import swftools
 from swftools import Trace, read_swf, write_swf
 from swftools.checkpoints.inference import write_checkpoints
 from swftools.checkpoints.survey import CheckpointSurvey, read_checkpoint_survey, write_checkpoint_survey
-from swftools.errors import StorageError, SwfFormatError
+from swftools.errors import StorageError, SwfFormatError, UnreadableLogError
 from swftools.formats.parquet import read_parquet, write_parquet
 from swftools.formats.trace_directory import save_trace
 from swftools.tables import to_arrow, write_table
@@ -346,7 +346,10 @@ def test_a_folder_that_cannot_be_synced(tmp_path: Path, monkeypatch: pytest.Monk
         plain(tmp_path / "log")
 
 
-@pytest.mark.parametrize("error", [ZeroDivisionError(), KeyboardInterrupt(), SwfFormatError("ours")])
+@pytest.mark.parametrize(
+    "error",
+    [ZeroDivisionError(), KeyboardInterrupt(), SwfFormatError("ours"), UnreadableLogError("ours, and an OSError")],
+)
 def test_what_fails_while_a_file_is_written_is_raised_as_it_is(error: BaseException, tmp_path: Path) -> None:
     """The old file stays."""
     path = tmp_path / "log"
