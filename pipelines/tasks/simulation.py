@@ -16,6 +16,7 @@ import pandas as pd
 
 from pipelines.catalog.strict_yaml import read_value
 from pipelines.keys import MISSING_INPUT, canonical_json, content_key
+from pipelines.logs.load import check_queues
 from pipelines.names import check_name
 from pipelines.store.data_root import DataRoot
 from pipelines.tasks.augmentations.registry import Augmentation, ParametersParameter
@@ -127,8 +128,10 @@ class SimulationTask(RulesTask):
         except ValueError as error:
             raise ParameterError(f"unmeasured_queues={self.unmeasured_queues!r}: give numbers, such as 0,5") from error
 
-    def check(self) -> None:
-        """Raise ParameterError if an option is outside its domain."""
+    def check_values(self) -> None:
+        """Raise ParameterError if an option is outside its domain, of the augmentations too."""
+        super().check_values()
+        augmentations_of(self, self.augment)
         check_options(**self.options)
         find_estimates(self.estimates)
         _ = self.queues_left_out
@@ -147,6 +150,11 @@ class SimulatePolicy(SimulationTask):
     policy = PoliciesParameter(default="easy", description="name of a policy, or a JSON mapping with its parameters")
     seed = luigi.IntParameter(default=0, description="seed of every random draw")
 
+    def check_values(self) -> None:
+        """Raise ParameterError if an option is outside its domain, or there are several policies."""
+        super().check_values()
+        _ = self.entry
+
     @property
     def entry(self) -> dict[str, Any]:
         """The policy with its parameters."""
@@ -163,7 +171,6 @@ class SimulatePolicy(SimulationTask):
     @property
     def key(self) -> str:
         """Content key of the output."""
-        self.check()
         inputs = {
             "trace": self.clone(CleanTrace).key,
             "augmentations": {task.name: task.key for task in self.augmentations},
@@ -194,6 +201,7 @@ class SimulatePolicy(SimulationTask):
     def run(self) -> None:
         """Simulate and measure."""
         trace = augmented(self.clone(CleanTrace), self.augmentations)
+        check_queues(trace, self.queues_left_out)
         if self.load:
             trace = scale_to_load(trace, self.load, self.processors or None)
         chosen = {name: value for name, value in self.entry.items() if name != "policy"}
@@ -244,6 +252,11 @@ class ComparePolicies(SimulationTask):
     )
     seeds = luigi.Parameter(default="0", description="seeds, separated by commas")
     data_set = luigi.Parameter(default="", description="name to publish under; default: the log's, with -policies")
+
+    def check_values(self) -> None:
+        """Raise ParameterError if an option is outside its domain, or a seed."""
+        super().check_values()
+        _ = self.cells
 
     @property
     def data_set_name(self) -> str:

@@ -6,17 +6,17 @@ import hashlib
 import importlib
 import inspect
 import json
-from dataclasses import replace
 from typing import Any
 
 import luigi
 
 from pipelines.keys import canonical_json, content_key
 from pipelines.logs.generated import MODELS, generate_log
+from pipelines.logs.load import as_its_log, rules_of
 from pipelines.tasks.acquire import AcquireLog, LogTask
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.cleaning import Rule, clean, resolve_rules
-from swftools.errors import ParameterError, SwfFormatError
+from swftools.errors import ParameterError
 from swftools.formats.swf.reader import read_swf
 from swftools.formats.trace_directory import load_trace, save_trace
 from swftools.tables import to_arrow, write_table
@@ -49,18 +49,9 @@ class ParseLog(LogTask):
 
     def run(self) -> None:
         """Read the log."""
-        found = self.found
-        trace = read_swf(self.requires().path)
-        if not len(trace) and len(trace.quarantine):
-            first = trace.quarantine.iloc[0]
-            raise SwfFormatError(
-                f"{found.path or found.name}: not one of {len(trace.quarantine)} lines is a job; line "
-                f"{first['line_number']}: {first['reason']}: {first['text'][:80]!r}; is this a log in SWF?"
-            )
-        provenance = {**trace.provenance, "name": found.name}
-        machine = found.card.machine.processors if found.card else None
+        trace = as_its_log(read_swf(self.requires().path), self.found)
         with self.output().fill() as directory:
-            save_trace(replace(trace, machine_processors=machine, provenance=provenance), directory)
+            save_trace(trace, directory)
 
     def load(self) -> Trace:
         """Return the trace, with the lines it was read from."""
@@ -142,15 +133,7 @@ class CleanTrace(RulesTask):
     @property
     def _resolved(self) -> list[tuple[str, Rule, dict[str, Any]]]:
         """The rules to apply: those given, else the card's, else the default ones."""
-        card = self.found.card
-        chosen: list[Any] | None = None
-        if self.rules:
-            chosen = json.loads(self.rules)
-        elif card and card.cleaning:
-            chosen = [
-                {"rule": step.rule, **step.parameters} if step.parameters else step.rule for step in card.cleaning
-            ]
-        return resolve_rules(chosen)
+        return resolve_rules(rules_of(self.found, json.loads(self.rules) if self.rules else None))
 
     @property
     def plan(self) -> list[dict[str, Any]]:
