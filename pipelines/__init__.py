@@ -12,9 +12,10 @@ __getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
 
 if "luigi.cmdline" in sys.modules:
     # luigi's own command finds those tasks that are defined once it has imported the module it is told to.
-    from pipelines.tasks import luigi_settings
+    from pipelines.config import show_progress
+    from pipelines.tasks.luigi_settings import check_luigis_command
 
     for _name in __all__:
         __getattr__(_name)
-    luigi_settings.show_progress()
-    luigi_settings.check_luigis_command()
+    show_progress()
+    check_luigis_command()

@@ -1,4 +1,4 @@
-"""Settings of the pipeline: where data goes, and where logs and the catalogue are looked for.
+"""Settings of the pipeline: where data goes, where logs and the catalogue are looked for, and what is said meanwhile.
 
 A setting comes from the environment (``SWFTOOLS_DATA_ROOT`` ...), else from the section ``[swftools]`` of
 luigi.cfg, else from the luigi.cfg shipped with the package.
@@ -6,7 +6,9 @@ luigi.cfg, else from the luigi.cfg shipped with the package.
 
 from __future__ import annotations
 
+import logging
 import os
+import sys
 from configparser import ConfigParser
 from functools import cache
 from importlib.resources import files
@@ -44,3 +46,28 @@ def work_root(data_root: str) -> Path:
 def log_directories() -> list[Path]:
     """Return the directories in which a card's log is looked for."""
     return [Path(part).expanduser() for part in setting("log_path").split(os.pathsep) if part]
+
+
+def show_progress(level: int = logging.INFO) -> None:
+    """Let what the package says of its progress appear on standard error.
+
+    For commands alone: a program decides about its logging itself.
+
+    Parameters
+    ----------
+    level : int
+        Of ``logging``: INFO says what tasks do, DEBUG every step, WARNING only what is amiss.
+    """
+    progress = logging.getLogger("pipelines")
+    progress.setLevel(level)
+    if not any(isinstance(handler, _OnStandardError) for handler in progress.handlers):
+        progress.addHandler(_OnStandardError())
+        progress.propagate = False
+
+
+class _OnStandardError(logging.Handler):
+    """Writes bare messages to what is standard error at that moment."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a message."""
+        sys.stderr.write(f"{record.getMessage()}\n")

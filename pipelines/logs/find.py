@@ -110,6 +110,17 @@ _catalog = FileCache(read_catalog)
 _sha256 = FileCache(text_sha256)
 
 
+def path_of(log: str) -> Path | None:
+    """Return the file that a log is read from, without looking into it; None where it is read from none."""
+    if is_stream(log):
+        return Path("/dev/stdin" if log == "-" else log)
+    path = Path(log).expanduser()
+    if path.is_file() or find_model(log):
+        return path if path.is_file() else None
+    card = catalog_in_use().logs.get(log)
+    return _local_copy(card) if card else None
+
+
 def _local_copy(card: LogCard) -> Path | None:
     """Return a local file that holds a card's log, if there is one."""
     if card.file:

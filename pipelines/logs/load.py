@@ -6,7 +6,6 @@ and ``rules_of``. So both have the same jobs, and a simulation the same schedule
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterable
 from contextlib import nullcontext
@@ -18,7 +17,7 @@ from pipelines.logs.find import Log, catalog_in_use, find_log, is_stream
 from pipelines.logs.generated import generate_log
 from swftools.cleaning import CleaningReport
 from swftools.cleaning import clean as clean_trace
-from swftools.errors import ParameterError, SwfFormatError, UnknownLogError, UnreadableLogError
+from swftools.errors import SwfFormatError, UnknownLogError, UnreadableLogError
 from swftools.formats.parquet import read_parquet
 from swftools.formats.swf.reader import read_swf
 from swftools.trace import Trace
@@ -109,16 +108,6 @@ def as_its_log(trace: Trace, log: Log) -> Trace:
         raise SwfFormatError(f"{log.path or log.name}: {_without_jobs(trace)}; is this a log in SWF?")
     machine = log.card.machine.processors if log.card else trace.machine_processors
     return replace(trace, machine_processors=machine, provenance={**trace.provenance, "name": log.name})
-
-
-def check_queues(trace: Trace, queues: Iterable[int]) -> None:
-    """Raise ParameterError if queues that are named in an option have no job of a trace."""
-    known = set(trace.jobs["queue_id"].dropna().astype(int))
-    if strange := sorted(set(queues) - known):
-        raise ParameterError(
-            f"no job is of queue {', '.join(map(str, strange))}; "
-            f"the log has {', '.join(map(str, sorted(known))) or 'no queues'}"
-        )
 
 
 def _read(name: str, *, strict: bool) -> tuple[Log, Trace]:

@@ -1,7 +1,6 @@
 """luigi as this package wants it: its settings, what it shows of an error, and what it takes for a wrong command line.
 
-``apply_defaults`` is for every program that uses tasks; the rest is for luigi's own command and the console script,
-which alone decide what appears on a terminal.
+``apply_defaults`` is for every program that uses tasks; the rest is for luigi's own command and the console script.
 """
 
 from __future__ import annotations
@@ -21,13 +20,8 @@ from luigi.task_register import TaskClassException
 
 from pipelines.catalog.cards import did_you_mean
 from pipelines.config import shipped_settings
-from swftools.errors import ParameterError, SwfToolsError, UnknownRuleError, UnsafeNameError
-
-WRONG_COMMAND = 2
-"""Exit status where the command line, or a parameter's value, is wrong."""
-
-WRONG_VALUES = (ParameterError, UnknownRuleError, UnsafeNameError)
-"""Errors that say so, where a task is made from its parameters."""
+from pipelines.exit_statuses import WRONG_COMMAND, WRONG_VALUES
+from swftools.errors import ParameterError, SwfToolsError
 
 
 def apply_defaults() -> None:
@@ -40,17 +34,6 @@ def apply_defaults() -> None:
     luigi_log = logging.getLogger("luigi-interface")
     if not any(isinstance(item, _PlainErrors) for item in luigi_log.filters):
         luigi_log.addFilter(_PlainErrors())
-
-
-def show_progress(level: int = logging.INFO) -> None:
-    """Let what tasks say of their progress appear on standard error."""
-    progress = logging.getLogger("pipelines")
-    progress.setLevel(level)
-    if not progress.handlers:
-        handler = logging.StreamHandler(sys.stderr)
-        handler.setFormatter(logging.Formatter("%(message)s"))
-        progress.addHandler(handler)
-        progress.propagate = False
 
 
 def task_of(arguments: Sequence[str]) -> luigi.Task:
@@ -95,7 +78,9 @@ def _unknown_task(error: TaskClassException) -> str:
     """Return what luigi says of a task, with the names that are near in place of all there are."""
     said, _, listed = str(error).partition(" Candidates are: ")
     name = said.partition("No task ")[2].rstrip(".")
-    return f"no task {name!r}{did_you_mean(name, listed.split(','))}; swftools run --help lists them" if listed else said
+    return (
+        f"no task {name!r}{did_you_mean(name, listed.split(','))}; swftools run --help lists them" if listed else said
+    )
 
 
 def _check(name: str, parameter: Any, words: Any) -> None:
@@ -119,7 +104,7 @@ def check_luigis_command() -> None:
     failure of its own. It imports this package while it reads the command line, so that is where to look first.
     """
     arguments = sys.argv[1:]
-    known, _ = CmdlineParser._build_parser().parse_known_args(arguments)  # noqa: SLF001 (it has no other door)
+    known, _ = CmdlineParser._build_parser().parse_known_args(arguments)
     if known.core_module != "pipelines":
         return
     try:

@@ -16,7 +16,6 @@ import pandas as pd
 
 from pipelines.catalog.strict_yaml import read_value
 from pipelines.keys import MISSING_INPUT, canonical_json, content_key
-from pipelines.logs.load import check_queues
 from pipelines.names import check_name
 from pipelines.store.data_root import DataRoot
 from pipelines.tasks.augmentations.registry import Augmentation, ParametersParameter
@@ -201,7 +200,6 @@ class SimulatePolicy(SimulationTask):
     def run(self) -> None:
         """Simulate and measure."""
         trace = augmented(self.clone(CleanTrace), self.augmentations)
-        check_queues(trace, self.queues_left_out)
         if self.load:
             trace = scale_to_load(trace, self.load, self.processors or None)
         chosen = {name: value for name, value in self.entry.items() if name != "policy"}

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit, typeof, types
 
+from swftools.choices import INSTANT, PYSS
 from swftools.simulator.event_queue import pop, push
 from swftools.simulator.interface import (
     CAPACITY,
@@ -43,11 +44,8 @@ from swftools.simulator.waiting_queue import NOBODY, empty_queue, put
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
-INSTANT, PYSS, CQSIM = range(3)
 PATIENCE = 1_000_000
 """Decisions, one after the other, between which no job comes or ends, after which a policy is stopped."""
-
-SEMANTICS = {"instant": INSTANT, "pyss": PYSS, "cqsim": CQSIM}
 
 
 class Events(NamedTuple):

@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from swftools.choices import CANCELLED, OVERRUN, PYSS, SEMANTICS
 from swftools.errors import ParameterError, PolicyError
 from swftools.keyed_random import count_occurrences, generator
 from swftools.parameters import is_whole
-from swftools.simulator.engine import PYSS, SEMANTICS, Log, Options, compiled_engine, empty_machine, simulate_events
+from swftools.simulator.engine import Log, Options, compiled_engine, empty_machine, simulate_events
 from swftools.simulator.interface import FAULT, FAULT_FREE, FAULT_JOB, NOW, WAITING, Machine
 from swftools.simulator.predictions import Estimates, find_estimates
 from swftools.simulator.registry import Policy, default_of, find_policy
 from swftools.simulator.schedule import Schedule
-from swftools.simulator.workload import CANCELLED, OVERRUN, Workload, prepare
+from swftools.simulator.workload import Workload, prepare
 from swftools.trace import Trace
 
 RESTATED = {

@@ -13,8 +13,6 @@ from swftools.simulator.interface import DOWNEY, RIGID, SIMPLE, Requests
 from swftools.simulator.predictions import Estimates
 from swftools.trace import Trace
 
-OVERRUN = ("extend", "kill", "run-on")
-CANCELLED = ("drop", "end-at-once", "full-request")
 AT_ONCE = 1.0
 """Seconds that a job without a run time runs under ``cancelled="end-at-once"``."""
 

@@ -12,14 +12,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from swftools.choices import OVERRUN
 from swftools.errors import ParameterError, UnreadableLogError
 from swftools.keyed_random import count_occurrences
 from swftools.simulator.schedule import Schedule
 from swftools.trace import Trace
 
 FloatArray = npt.NDArray[np.float64]
-
-OVERRUN = ("extend", "kill", "run-on")
 
 NAMES = {
     "job_number": ("job_number", "job_id"),

@@ -1,0 +1,14 @@
+"""The words that options of a simulation take: shown in help before anything heavy is loaded, and meant by the engine."""
+
+from __future__ import annotations
+
+OVERRUN = ("extend", "kill", "run-on")
+"""What becomes of a job that ran longer than requested: the request is raised, the run is cut, or both are left."""
+
+CANCELLED = ("drop", "end-at-once", "full-request")
+"""What becomes of a job without a run time: it is left out, runs 1 s, or as long as it requested."""
+
+INSTANT, PYSS, CQSIM = range(3)
+
+SEMANTICS = {"instant": INSTANT, "pyss": PYSS, "cqsim": CQSIM}
+"""How one instant is taken: one decision when all has happened, or in the manner of other simulators."""
