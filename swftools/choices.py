@@ -1,4 +1,4 @@
-"""The words that options of a simulation take: shown in help before anything heavy is loaded, and meant by the engine."""
+"""The words that options of a simulation take, apart from what is heavy to load, because help shows them."""
 
 from __future__ import annotations
 

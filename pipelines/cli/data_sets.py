@@ -146,10 +146,10 @@ def prune(data_set: str | None, keep: int, yes: bool, data_root: str) -> None:
 
     root = open_root(data_root, data_set)
     plan = [*plan_prune(root, data_set, keep), *([] if data_set else plan_prune_work(work_root(data_root)))]
-    for item in plan:
-        click.echo(f"{item.bytes:>16,} bytes  {item.path}\n{'':>24}{item.why}")
-    size = sum(item.bytes for item in plan)
+    for path, size, why in plan:
+        click.echo(f"{size:>16,} bytes  {path}\n{'':>24}{why}")
+    total = sum(size for _, size, _ in plan)
     if yes:
         carry_out(plan)
     end = "removed" if yes else "to remove; run again with --yes to remove them"
-    click.echo(f"{len(plan):,} directories, {size:,} bytes {end}" if plan else "nothing to remove")
+    click.echo(f"{len(plan):,} directories, {total:,} bytes {end}" if plan else "nothing to remove")

@@ -30,7 +30,6 @@ STATUS = {
 """What a status of SWF means."""
 
 UNITS = {
-    "days": "days",
     "offered_load": "of capacity",
     "mean_width": "processors",
     "median_interarrival_time": "s",
@@ -122,7 +121,7 @@ def validate_logs(logs: tuple[str, ...], cleaned: bool, rules: str, strict: bool
             if not isinstance(error, SwfFormatError | UnreadableLogError | UnknownLogError):
                 raise
             is_missing = status_of(error) == MISSING_INPUT
-            click.echo(f"error: {error}" if is_missing else f"{log}: {error}", err=is_missing)
+            click.echo(f"error: {error}" if is_missing else str(error), err=is_missing)
             status = max(status, MISSING_INPUT if is_missing else FOUND_FAULTS)
             continue
         _print_findings(log, loaded, lines)

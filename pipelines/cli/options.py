@@ -82,10 +82,9 @@ def _say(level: int) -> Callable[[click.Context, click.Parameter, bool], None]:
 
 def says_its_progress(command: Command) -> Command:
     """Add the options that say how much is said on the way; answers and errors are always said."""
-    flag = {"is_flag": True, "expose_value": False}
     for level, names, text in (
         (logging.WARNING, ("-q", "--quiet"), "Say nothing on the way."),
         (logging.DEBUG, ("-v", "--verbose"), "Say every step, in plain lines."),
     ):
-        command = click.option(*names, **flag, callback=_say(level), help=text)(command)
+        command = click.option(*names, is_flag=True, expose_value=False, callback=_say(level), help=text)(command)
     return command

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -28,6 +29,7 @@ from swftools.choices import CANCELLED, OVERRUN, SEMANTICS
 
 if TYPE_CHECKING:
     from swftools.simulator.schedule import Schedule
+    from swftools.simulator.validation.report import ValidationReport
     from swftools.trace import Trace
 
 _options = [
@@ -106,23 +108,33 @@ def simulate_log(
         click.echo(f"  {output}: written")
     report = validate(schedule, trace=trace)
     if not report.ok:
-        click.echo(str(report), err=True)
+        _print_report(report, err=True)
         sys.exit(FOUND_FAULTS)
 
 
 def _print_figures(schedule: Schedule) -> None:
     """Print which jobs a schedule is without, and its chief measures with their units."""
-    from swftools.simulator.metrics.measures import SUMMARY, measure
+    from swftools.simulator.metrics.measures import USUAL, measure
 
     for reason, count in schedule.excluded["reason"].value_counts().items():
         click.echo(f"  left out: {count:,} jobs, {reason}")
-    measured = measure(schedule).dropna(subset=["value"]).set_index(["measure", "statistic"])
-    for name, statistic in SUMMARY:
-        if (name, statistic) in measured.index:
-            value, unit = measured.loc[(name, statistic), ["value", "unit"]]
+    rows = measure(schedule).dropna(subset=["value"])
+    keys = zip(rows["measure"], rows["statistic"], strict=True)
+    found = dict(zip(keys, zip(rows["value"].tolist(), rows["unit"].tolist(), strict=True), strict=True))
+    for name, statistic in USUAL:
+        if (name, statistic) in found:
+            value, unit = found[name, statistic]
             shown = f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}"
             title = name if statistic == "value" else f"{name}_{statistic}"
             click.echo(f"  {title:<36} {shown:>16} {'' if unit == '1' else unit}".rstrip())
+
+
+def _print_report(report: ValidationReport, *, err: bool = False) -> None:
+    """Print what was found in a schedule, in lines that fit the terminal."""
+    first, *lines = str(report).splitlines()
+    width = shutil.get_terminal_size().columns
+    wrapped = [click.wrap_text(line.strip(), width, initial_indent="  ", subsequent_indent="    ") for line in lines]
+    click.echo("\n".join([first, *wrapped]), err=err)
 
 
 def _write_parquet(schedule: Schedule, output: str) -> None:
@@ -209,5 +221,5 @@ def check_schedule(
         find_policy(policy)
     trace: Trace = load(log, cleaned, rules, processors=processors).trace
     report = validate(schedule, trace=trace, policy=policy, **options)
-    click.echo(str(report))
+    _print_report(report)
     sys.exit(0 if report.ok else FOUND_FAULTS)

@@ -100,8 +100,8 @@ def run(ctx: click.Context, /, task: str, dry_run: bool) -> None:
     """
     if task in _HELP:
         click.echo(ctx.get_help())
-    elif task not in pipelines.__all__:
-        raise click.UsageError(f"no task {task!r}; there are: {', '.join(pipelines.__all__)}")
+    elif task not in dir(pipelines):
+        raise click.UsageError(f"no task {task!r}; there are: {', '.join(dir(pipelines))}")
     elif set(_HELP) & set(ctx.args):
         click.echo(_help_of(task))
     else:
@@ -133,7 +133,7 @@ def run_task(name: str, flags: list[str], dry_run: bool, *, shows_path: bool = F
     """Run a task as luigi's command line does, or show what it would do, and end the program with the true status."""
     from luigi.retcodes import run_with_retcodes
 
-    for other in pipelines.__all__:
+    for other in dir(pipelines):
         getattr(pipelines, other)  # luigi knows the flags of those tasks alone that are defined
     from pipelines.tasks.luigi_settings import task_of
 
@@ -157,7 +157,7 @@ def _show_path(task: luigi.Task) -> None:
 
     output = task.output()
     if isinstance(output, DirectoryTarget):
-        click.echo(output.path)
+        click.echo(output.path.resolve())
 
 
 def _show_plan(task: luigi.Task) -> int:

@@ -84,8 +84,9 @@ class LogTask(luigi.Task):
 
         Subclasses add what they know of their own.
         """
-        if getattr(self, "seed", 0) < 0:
-            raise ParameterError(f"seed={self.seed} is not a whole number >= 0")
+        seed = getattr(self, "seed", 0)
+        if seed < 0:
+            raise ParameterError(f"seed={seed} is not a whole number >= 0")
         if name := getattr(self, "data_set", ""):
             check_name(name, "data set")
 

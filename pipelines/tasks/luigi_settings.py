@@ -69,18 +69,19 @@ def task_of(arguments: Sequence[str]) -> luigi.Task:
             for place in (name, f"{chosen.get_task_family()}_{name}"):
                 _check(name, parameter, getattr(parser.known_args, place, None))
         try:
-            return parser.get_task_obj()
+            task: luigi.Task = parser.get_task_obj()
         except ParameterException as error:
             raise ParameterError(str(error).rpartition("]: ")[2]) from error
+    return task
 
 
 def _unknown_task(error: TaskClassException) -> str:
     """Return what luigi says of a task, with the names that are near in place of all there are."""
     said, _, listed = str(error).partition(" Candidates are: ")
     name = said.partition("No task ")[2].rstrip(".")
-    return (
-        f"no task {name!r}{did_you_mean(name, listed.split(','))}; swftools run --help lists them" if listed else said
-    )
+    if not listed:
+        return said
+    return f"no task {name!r}{did_you_mean(name, listed.split(','))}; swftools run --help lists them"
 
 
 def _check(name: str, parameter: Any, words: Any) -> None:
@@ -121,10 +122,12 @@ class _PlainErrors(logging.Filter):
     """Replaces the traceback of an error that a user can mend by its message.
 
     luigi logs a failed task with the exception, but a task that cannot be scheduled with a formatted traceback
-    in the text.
+    in the text. What it says of a log that is missing is dropped: LogFile has said more.
     """
 
     def filter(self, record: logging.LogRecord) -> bool:
+        if record.getMessage().startswith("Data for LogFile("):
+            return False
         error = record.exc_info[1] if record.exc_info else None
         message = str(error) if isinstance(error, SwfToolsError | ParameterException) else None
         _, found, text = record.getMessage().rpartition(f"\n{SwfToolsError.__module__}.")

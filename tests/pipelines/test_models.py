@@ -91,10 +91,10 @@ def test_it_is_published_like_any_log(tmp_path: Path) -> None:
     assert "already complete" in again.stdout
 
 
-def test_wrong_parameters_end_luigi_with_40(tmp_path: Path) -> None:
-    """One line, and the status of a parameter outside its domain."""
+def test_wrong_parameters_end_luigi_with_2(tmp_path: Path) -> None:
+    """One line, and the status of a wrong command line."""
     done = run([*LUIGI, "BuildAugmentedTrace", "--BuildAugmentedTrace-log", "lublin-feitelson:load=-1"], tmp_path)
-    assert 40 == done.returncode
+    assert 2 == done.returncode
     assert ["load=-1 is not a positive number"] == [
         line.split("lublin-feitelson: ")[1] for line in done.stderr.splitlines()
     ]
