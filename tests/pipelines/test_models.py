@@ -117,6 +117,6 @@ def test_the_other_model() -> None:
 def test_commands_for_logs_take_it(tmp_path: Path) -> None:
     """It is described, validated and converted as a file is."""
     output = tmp_path / "model.parquet"
-    for command in (["describe", LOG], ["validate", LOG], ["convert", LOG, str(output)]):
+    for command in (["describe", LOG], ["validate", LOG], ["convert", LOG, str(output), "--raw"]):
         assert 0 == CliRunner().invoke(main, command).exit_code
     assert read_parquet(output).equals(generate(300, processors=64, load=0.8, seed=3))
