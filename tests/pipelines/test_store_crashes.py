@@ -19,7 +19,7 @@ import pytest
 
 from pipelines.names import CATALOG, PENDING
 from pipelines.store.data_root import DataRoot
-from pipelines.store.storage import LocalStorage
+from pipelines.store.local import LocalStorage
 from swftools.errors import (
     StorageError,
 )
