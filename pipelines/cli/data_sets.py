@@ -15,9 +15,6 @@ from pipelines.names import LATEST
 if TYPE_CHECKING:
     from pipelines.store.data_root import DataRoot
 
-LEAST_PREFIX = 4
-"""Fewest characters that may stand for a version."""
-
 
 def open_root(location: str, data_set: str | None = None) -> DataRoot:
     """Open a data root that holds something.
@@ -38,25 +35,6 @@ def open_root(location: str, data_set: str | None = None) -> DataRoot:
     return root
 
 
-def resolve(root: DataRoot, data_set: str, version: str) -> str:
-    """Return the version that a name, or a beginning that only one has, means; others as they are.
-
-    Raises
-    ------
-    ParameterError
-        Several versions begin so.
-    """
-    names = [listed.version for listed in root.versions(data_set)]
-    if version in (LATEST, *names) or len(version) < LEAST_PREFIX:
-        return version
-    meant = [name for name in names if name.startswith(version)]
-    if len(meant) > 1:
-        from swftools.errors import ParameterError
-
-        raise ParameterError(f"{data_set}: {len(meant)} versions begin with {version}: {', '.join(sorted(meant))}")
-    return meant[0] if meant else version
-
-
 @click.command()
 @click.argument("data_set", required=False)
 @click.argument("version", required=False)
@@ -69,7 +47,7 @@ def versions(data_set: str | None, version: str | None, data_root: str) -> None:
     """
     root = open_root(data_root, data_set)
     if data_set and version:
-        manifest = root.manifest(data_set, resolve(root, data_set, version))
+        manifest = root.manifest(data_set, version)
         click.echo(root.path(data_set, manifest["version"]))
         for name, table in manifest["tables"].items():
             click.echo(f"  {name:<24} {table['rows']:>12,} rows")
@@ -81,6 +59,8 @@ def versions(data_set: str | None, version: str | None, data_root: str) -> None:
             jobs = "" if listed.jobs is None else f"{listed.jobs:,} jobs"
             when = f"{listed.published_at:%Y-%m-%d %H:%M:%S}Z"
             click.echo(f"{mark} {listed.version}  {when} {jobs:>16} {listed.bytes:>14,} bytes")
+            if listed.damage:
+                click.echo(f"    damaged: {listed.damage}")
 
 
 @click.command()
@@ -93,8 +73,7 @@ def rollback(data_set: str, version: str | None, data_root: str) -> None:
     VERSION may be the beginning of a version's name.
     """
     root = open_root(data_root, data_set)
-    chosen = version and resolve(root, data_set, version)
-    click.echo(f"{data_set}: latest is now {root.rollback(data_set, chosen)}")
+    click.echo(f"{data_set}: latest is now {root.rollback(data_set, version)}")
 
 
 @click.command()
@@ -107,7 +86,7 @@ def promote(data_set: str, version: str, data_root: str) -> None:
     VERSION may be the beginning of a version's name.
     """
     root = open_root(data_root, data_set)
-    click.echo(f"{data_set}: latest is now {root.promote(data_set, resolve(root, data_set, version))}")
+    click.echo(f"{data_set}: latest is now {root.promote(data_set, version)}")
 
 
 @click.command()
@@ -120,7 +99,7 @@ def verify(data_set: str, version: str, data_root: str) -> None:
     VERSION may be the beginning of a version's name.
     """
     root = open_root(data_root, data_set)
-    version = resolve(root, data_set, version)
+    version = root.resolve(data_set, version)
     problems = root.verify(data_set, version)
     for problem in problems:
         click.echo(problem)
@@ -145,11 +124,15 @@ def prune(data_set: str | None, keep: int, yes: bool, data_root: str) -> None:
     from pipelines.store.prune import carry_out, plan_prune, plan_prune_work
 
     root = open_root(data_root, data_set)
-    plan = [*plan_prune(root, data_set, keep), *([] if data_set else plan_prune_work(work_root(data_root)))]
-    for path, size, why in plan:
-        click.echo(f"{size:>16,} bytes  {path}\n{'':>24}{why}")
-    total = sum(size for _, size, _ in plan)
+    plans = [plan_prune(root, data_set, keep)]
+    if not data_set:
+        plans.append(plan_prune_work(work_root(data_root)))
+    removals = [removal for plan in plans for removal in plan]
+    for path, size, why in removals:
+        click.echo(f"{size:>14,} bytes  {path}\n{'':>22}{why}")
     if yes:
-        carry_out(plan)
-    end = "removed" if yes else "to remove; run again with --yes to remove them"
-    click.echo(f"{len(plan):,} directories, {total:,} bytes {end}" if plan else "nothing to remove")
+        for plan in plans:
+            carry_out(plan)
+    total = sum(size for _, size, _ in removals)
+    end = "removed" if yes else "could be removed; do it by --yes"
+    click.echo(f"{total:,} bytes in {len(removals):,} places {end}" if removals else "nothing to remove")

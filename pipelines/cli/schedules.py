@@ -101,7 +101,8 @@ def simulate_log(
         trace = scale_to_load(trace, offered_load)
     parameters = {name: value for name, value in entry.items() if name != "policy"}
     schedule = simulate(trace, entry["policy"], seed=seed, **options, **parameters)
-    click.echo(f"{log}, {label_of(entry)} on {schedule.processors:,} processors: {len(schedule):,} jobs")
+    said = "standard input" if log == "-" else log
+    click.echo(f"{said}, {label_of(entry)} on {schedule.processors:,} processors: {len(schedule):,} jobs")
     _print_figures(schedule)
     if output:
         _WRITERS[Path(output.lower()).suffix](schedule, output)

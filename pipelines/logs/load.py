@@ -22,6 +22,8 @@ from swftools.formats.parquet import read_parquet
 from swftools.formats.swf.reader import read_swf
 from swftools.trace import Trace
 
+progress = logging.getLogger("pipelines")
+
 
 @dataclass(frozen=True)
 class LoadedLog:
@@ -78,10 +80,14 @@ def load_log(
     ParameterError, UnknownRuleError, RuleError
         A model's parameters are wrong, or the rules are.
     """
+    begun = time.perf_counter()
     log, trace = _read(name, strict=strict)
+    progress.debug("%s read: %d jobs, %.1f s", log.name, len(trace), time.perf_counter() - begun)
     report = None
     if clean:
+        begun = time.perf_counter()
         trace, report = clean_trace(trace, rules_of(log, rules))
+        progress.debug("%s cleaned: %d jobs kept, %.1f s", log.name, len(trace), time.perf_counter() - begun)
     if processors is not None:
         trace = replace(trace, machine_processors=processors)
     return LoadedLog(log, trace, report)
