@@ -6,7 +6,9 @@ and ``rules_of``. So both have the same jobs, and a simulation the same schedule
 
 from __future__ import annotations
 
+import logging
 import sys
+import time
 from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace

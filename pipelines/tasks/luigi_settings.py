@@ -16,7 +16,7 @@ import luigi
 from luigi.cmdline_parser import CmdlineParser
 from luigi.configuration import get_config
 from luigi.parameter import ParameterException
-from luigi.task_register import TaskClassException
+from luigi.task_register import Register, TaskClassNotFoundException
 
 from pipelines.catalog.cards import did_you_mean
 from pipelines.config import shipped_settings
@@ -56,15 +56,17 @@ def task_of(arguments: Sequence[str]) -> luigi.Task:
         try:
             with redirect_stderr(said):
                 parser = stack.enter_context(CmdlineParser.global_instance(list(arguments)))
-        except TaskClassException as error:
-            raise ParameterError(_unknown_task(error)) from error
+        except TaskClassNotFoundException as error:
+            name = str(error).removeprefix("No task ").partition(". ")[0]
+            near = did_you_mean(name, Register.task_names())
+            raise ParameterError(f"no task {name!r}{near}; swftools run --help lists them") from error
         except SystemExit as end:
             if not end.code:
                 raise
             # argparse shows all flags of all tasks before it says what is wrong.
             words = said.getvalue().rpartition("error: ")[2].strip()
             raise ParameterError(words or str(end.code)) from end
-        chosen = luigi.task_register.Register.get_task_cls(parser.known_args.root_task)
+        chosen = Register.get_task_cls(parser.known_args.root_task)
         for name, parameter in chosen.get_params():
             for place in (name, f"{chosen.get_task_family()}_{name}"):
                 _check(name, parameter, getattr(parser.known_args, place, None))
@@ -73,15 +75,6 @@ def task_of(arguments: Sequence[str]) -> luigi.Task:
         except ParameterException as error:
             raise ParameterError(str(error).rpartition("]: ")[2]) from error
     return task
-
-
-def _unknown_task(error: TaskClassException) -> str:
-    """Return what luigi says of a task, with the names that are near in place of all there are."""
-    said, _, listed = str(error).partition(" Candidates are: ")
-    name = said.partition("No task ")[2].rstrip(".")
-    if not listed:
-        return said
-    return f"no task {name!r}{did_you_mean(name, listed.split(','))}; swftools run --help lists them"
 
 
 def _check(name: str, parameter: Any, words: Any) -> None:
