@@ -93,8 +93,15 @@ def _print_fact(name: str, value: Any) -> None:
         lines = [str(line) for line in shown] if isinstance(shown, list) else [str(shown)]
         if value is None or (not value and not isinstance(value, int | float)):
             lines, unit = ["unknown"], ""
-        for number, line in enumerate(lines):
-            click.echo(f"{'' if number else name:<26} {line}{f' {unit}' if unit else ''}")
+        lines = [f"{line} {unit}".rstrip() for line in lines]
+        width = shutil.get_terminal_size().columns
+        if max(map(len, lines)) > width - 27:
+            click.echo(name)
+            lines = [click.wrap_text(line, width, initial_indent="  ", subsequent_indent="    ") for line in lines]
+            click.echo("\n".join(lines))
+        else:
+            for number, line in enumerate(lines):
+                click.echo(f"{'' if number else name:<26} {line}")
 
 
 @click.command(name="validate")

@@ -84,7 +84,8 @@ def simulate_log(
     """Replay a log under one policy, check the schedule, and print what came of it.
 
     \b
-    Example: swftools simulate KTH-SP2-1996-2.1-cln.swf.gz --policy easy --output easy.csv
+    Example: swftools simulate KTH-SP2-1996-2.1-cln.swf.gz --policy easy \\
+                 --output easy.csv
     """
     if output:
         check_output(output, tuple(_WRITERS), [log])
@@ -209,7 +210,8 @@ def check_schedule(
     """Check a schedule (CSV or Parquet: job_number, start_time), of any simulator; exit with 1 if it cannot be.
 
     \b
-    Example: swftools check-schedule easy.csv --log KTH-SP2-1996-2.1-cln.swf.gz --policy easy
+    Example: swftools check-schedule easy.csv --policy easy \\
+                 --log KTH-SP2-1996-2.1-cln.swf.gz
     """
     if not Path(schedule).exists():
         from swftools.errors import UnknownLogError
