@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 OVERRUN = ("extend", "kill", "run-on")
-"""What becomes of a job that ran longer than requested: the request is raised, the run is cut, or both are left."""
+"""Jobs that ran longer than requested: raise the request, cut the run, or leave both."""
 
 CANCELLED = ("drop", "end-at-once", "full-request")
-"""What becomes of a job without a run time: it is left out, runs 1 s, or as long as it requested."""
+"""Jobs without a run time: leave them out, let them run 1 s, or as long as requested."""
 
 INSTANT, PYSS, CQSIM = range(3)
 
 SEMANTICS = {"instant": INSTANT, "pyss": PYSS, "cqsim": CQSIM}
-"""How one instant is taken: one decision when all has happened, or in the manner of other simulators."""
+"""The order of events at one instant, and how often is decided: our own, and those of two simulators."""

@@ -53,9 +53,11 @@ def create_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
     Examples
     --------
-    >>> with create_file("notes.txt") as file:
-    ...     count = file.write(b"all or nothing")
-    >>> Path("notes.txt").read_bytes()
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with create_file(f"{folder}/notes.txt") as file:
+    ...         count = file.write(b"all or nothing")
+    ...     Path(folder, "notes.txt").read_bytes()
     b'all or nothing'
     """
     name = os.fsdecode(path)

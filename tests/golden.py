@@ -33,13 +33,20 @@ from swftools import Trace, clean, read_swf
 from swftools.fields.dictionary import SCHEMA_VERSION, TABLES
 from swftools.simulator import list_policies, measure, simulate
 from swftools.tables import read_table, to_arrow
+from tests.folders import REFERENCES, ROOT
 
-HERE = Path(__file__).parent
-GOLDEN = HERE / "reference" / "golden.json"
+GOLDEN = REFERENCES / "golden.json"
 LOGS = {
-    "odd": HERE / "reference" / "odd.swf",
-    "shipped": HERE.parent / "pipelines" / "resources" / "logs" / f"{SHIPPED_LOG}.swf.gz",
+    "odd": REFERENCES / "odd.swf",
+    "shipped": ROOT / "pipelines" / "resources" / "logs" / f"{SHIPPED_LOG}.swf.gz",
 }
+
+POLICIES = {
+    f"policy {name}": policy
+    for name, policy in sorted(list_policies().items())
+    if policy.decide.__module__.startswith("swftools.simulator.policies.")
+}
+"""The policies of the package, each by the name of its stage."""
 
 VERSIONS = {
     "schema": ("SCHEMA_VERSION in swftools/fields/dictionary.py", SCHEMA_VERSION),
@@ -51,6 +58,10 @@ VERSIONS = {
     },
     "generate": ("code_version of GenerateTrace in pipelines/tasks/traces.py", GenerateTrace.code_version),
     "simulate": ("code_version of SimulatePolicy in pipelines/tasks/simulation.py", SimulatePolicy.code_version),
+    **{
+        stage: (f"version of {policy.name} in {policy.decide.__module__.replace('.', '/')}.py", policy.version)
+        for stage, policy in POLICIES.items()
+    },
     "compare": ("code_version of ComparePolicies in pipelines/tasks/simulation.py", ComparePolicies.code_version),
     "build": ("code_version of BuildAugmentedTrace in pipelines/tasks/build.py", BuildAugmentedTrace.code_version),
 }
@@ -62,8 +73,9 @@ UPSTREAM = {
     "clean": ("schema", "parse", "clean"),
     **{name: ("schema", "parse", "clean", name) for name in AUGMENTATIONS},
     "generate": ("schema", "generate"),
-    "simulate": ("schema", "parse", "clean", "simulate"),
-    "compare": ("schema", "parse", "clean", "utility", "simulate", "compare"),
+    "simulate": ("schema", "parse", "clean", "policy easy", "simulate"),
+    **{stage: ("schema", "parse", "clean", "simulate", stage) for stage in POLICIES},
+    "compare": ("schema", "parse", "clean", "utility", "simulate", "policy easy", "policy fcfs", "compare"),
     "build": ("schema", "parse", "clean", *AUGMENTATIONS, "build"),
 }
 """The stages, itself included, that a stage's output follows from."""
@@ -216,21 +228,31 @@ def build_output() -> Iterator[Any]:
             yield sorted(json.loads((version / "manifest.json").read_text(encoding="utf-8")))
 
 
-def simulate_output() -> Iterator[Any]:
-    """Yield the schedules of every policy, and of options, and what is measured of one."""
+def policy_output(stage: str) -> Iterator[Any]:
+    """Yield the schedule of a policy with its default parameters."""
+    yield from schedule_output(POLICIES[stage].name, {})
+
+
+def schedule_output(policy: str, options: dict[str, Any]) -> Iterator[Any]:
+    """Yield a schedule of the shipped log."""
     trace, _ = cleaned("shipped")
-    ours = [name for name, policy in list_policies().items() if policy.decide.__module__.startswith("swftools.")]
+    schedule = simulate(trace, policy, 800, **options)
+    yield [policy, options]
+    yield from rows_of(to_arrow(schedule.segments, "segments"))
+    yield from rows_of(to_arrow(schedule.excluded, "excluded"))
+
+
+def simulate_output() -> Iterator[Any]:
+    """Yield schedules under options, and what is measured of one."""
     others: list[dict[str, Any]] = [
         {"overrun": "kill", "cancelled": "end-at-once"},
-        {"overrun": "run-on", "cancelled": "full-request", "estimates": "last-model"},
-        {"estimates": "virtual:0.5", "seed": 3},
-        {"estimates": "factor:3", "semantics": "pyss"},
+        {"overrun": "run-on", "cancelled": "full-request", "predictor": "last-model"},
+        {"predictor": "virtual:error=0.5", "seed": 3},
+        {"predictor": "factor:factor=3", "semantics": "pyss"},
     ]
-    for policy, options in [*((name, {}) for name in sorted(ours)), *(("easy", options) for options in others)]:
-        schedule = simulate(trace, policy, 800, **options)
-        yield [policy, options]
-        yield from rows_of(to_arrow(schedule.segments, "segments"))
-        yield from rows_of(to_arrow(schedule.excluded, "excluded"))
+    for options in others:
+        yield from schedule_output("easy", options)
+    trace, _ = cleaned("shipped")
     yield from rows_of(to_arrow(measure(simulate(trace, "easy", 800), percentiles=(50, 98), threshold=60), "metrics"))
 
 
@@ -266,6 +288,7 @@ OUTPUTS: dict[str, Callable[[], Iterator[Any]]] = {
     "generate": generate_output,
     "build": build_output,
     "simulate": simulate_output,
+    **{stage: partial(policy_output, stage) for stage in POLICIES},
     "compare": compare_output,
 }
 

@@ -142,6 +142,8 @@ def _print_findings(log: str, loaded: LoadedLog, lines: int) -> None:
     """Print what was found in a log, by rule, with some lines of each."""
     quarantine, report = loaded.trace.quarantine, loaded.report
     click.echo(f"{log}: {len(loaded.trace):,} jobs, {len(quarantine):,} lines to quarantine")
+    if "unverified" in loaded.trace.provenance:
+        click.echo(f"  warning: {loaded.trace.provenance['unverified']}")
     steps = report.steps.to_dict("records") if report else [{"rule": rule} for rule in quarantine["rule"].unique()]
     width = shutil.get_terminal_size().columns
     for step in steps:

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from pipelines.cli.data_sets import promote, prune, rollback, verify, versions
-from pipelines.cli.installation import warm_up
+from pipelines.cli.kernels import warm_up_kernels
 from pipelines.cli.logs import convert, describe_log, validate_logs
 from pipelines.cli.schedules import check_schedule, compare, simulate_log
 from pipelines.cli.tasks import augment, run
@@ -66,7 +66,7 @@ for _command in (
     *(augment, run),
     *(simulate_log, compare, check_schedule),
     *(versions, rollback, promote, verify, prune),
-    warm_up,
+    warm_up_kernels,
 ):
     main.add_command(_command)
 

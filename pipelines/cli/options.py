@@ -44,7 +44,7 @@ dry_run = click.option("--dry-run", is_flag=True, help="Say what would be done, 
 def reads_a_log(command: Command) -> Command:
     """Add the options that say whether a log is cleaned, and by which rules."""
     command = click.option(
-        "--rules", default="", help="Cleaning rules, separated by commas, or JSON; default: the card's."
+        "--rules", default="", help="Cleaning rules, as default,cancelled:action=quarantine; default: the card's."
     )(command)
     return click.option(
         "--clean/--raw", "cleaned", default=True, show_default=True, help="Clean the log, or take it as it is."
@@ -64,7 +64,7 @@ def rules_from(text: str) -> list[Any] | None:
     """Return the cleaning rules that an option names; None if it names none."""
     if not text.strip():
         return None
-    from pipelines.tasks.traces import RulesParameter
+    from pipelines.tasks.parameters import RulesParameter
 
     rules: list[Any] = json.loads(RulesParameter().normalize(text))
     return rules

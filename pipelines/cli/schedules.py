@@ -39,10 +39,10 @@ _options = [
         "--cancelled", type=click.Choice(CANCELLED), default="drop", show_default=True, help="Jobs without run time."
     ),
     click.option(
-        "--estimates",
-        default="requested",
+        "--predictor",
+        default="request",
         show_default=True,
-        help="What policies are told of run times, such as exact or factor:2; a wrong word lists all.",
+        help="What policies are told of run times, such as exact; a wrong word lists all.",
     ),
     click.option(
         "--semantics",
@@ -66,7 +66,7 @@ def _with_options(command: Any) -> Any:
 @click.command(name="simulate")
 @click.argument("log")
 @reads_a_log
-@click.option("--policy", default="easy", show_default=True, help="Name, module:name, or JSON with parameters.")
+@click.option("--policy", default="easy", show_default=True, help="Name or module:name, also easy:reservations=2.")
 @_with_options
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of every random draw.")
 @click.option("--output", help="Write the schedule there: .csv or .parquet.")
@@ -89,7 +89,9 @@ def simulate_log(
     """
     if output:
         check_output(output, tuple(_WRITERS), [log])
-    from pipelines.tasks.simulation import PoliciesParameter, label_of
+    from pipelines.cli.progress import simulation_shown
+    from pipelines.tasks.parameters import PoliciesParameter
+    from pipelines.tasks.simulation import label_of
     from swftools.selection import scale_to_load
     from swftools.simulator.simulation import check_options, simulate
     from swftools.simulator.validation.report import validate
@@ -101,7 +103,8 @@ def simulate_log(
     if offered_load is not None:
         trace = scale_to_load(trace, offered_load)
     parameters = {name: value for name, value in entry.items() if name != "policy"}
-    schedule = simulate(trace, entry["policy"], seed=seed, **options, **parameters)
+    with simulation_shown() as progress:
+        schedule = simulate(trace, entry["policy"], seed=seed, progress=progress, **options, **parameters)
     said = "standard input" if log == "-" else log
     click.echo(f"{said}, {label_of(entry)} on {schedule.processors:,} processors: {len(schedule):,} jobs")
     _print_figures(schedule)
@@ -165,9 +168,9 @@ _WRITERS: dict[str, Callable[[Schedule, str], None]] = {".csv": _write_csv, ".pa
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
 @click.option("--log", help="Path of a log, name of a card, or model:parameters; default: the shipped log.")
-@click.option("--policies", help="Names separated by commas, or a JSON list; default fcfs,easy,conservative.")
+@click.option("--policies", help="As fcfs,easy:reservations=2, or a JSON list; default fcfs,easy,conservative.")
 @click.option("--seeds", help="Seeds, separated by commas; default 0.")
-@click.option("--rules", help="Cleaning rules, separated by commas, or JSON; default: the card's.")
+@click.option("--rules", help="Cleaning rules, as default,cancelled:action=quarantine; default: the card's.")
 @click.option("--augment", help="Augmentations that the jobs carry; default utility.")
 @click.option("--set", "settings", multiple=True, metavar="AUGMENTATION.NAME=VALUE", help="One parameter of those.")
 @click.option("--metrics", help="Parameters of the metrics, such as bound=60.")
@@ -217,11 +220,11 @@ def check_schedule(
         from swftools.errors import UnknownLogError
 
         raise UnknownLogError(f"there is no schedule {schedule}; check the path")
-    from swftools.simulator.registry import find_policy
-    from swftools.simulator.validation.report import PROMISES, validate
+    from swftools.simulator.registry import read_policy
+    from swftools.simulator.validation.report import validate
 
-    if policy is not None and policy not in PROMISES:
-        find_policy(policy)
+    if policy is not None:
+        read_policy(policy)
     trace: Trace = load(log, cleaned, rules, processors=processors).trace
     report = validate(schedule, trace=trace, policy=policy, **options)
     _print_report(report)

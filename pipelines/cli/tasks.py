@@ -22,9 +22,8 @@ _HELP = ("--help", "-h")
 
 def settings_of(settings: tuple[str, ...]) -> dict[str, dict[str, Any]]:
     """Return parameters by augmentation from words like ``utility.globmax=2``; values are read as YAML."""
-    import yaml
-
     from pipelines.catalog.strict_yaml import read_value
+    from swftools.errors import ParameterError
 
     chosen: dict[str, dict[str, Any]] = {}
     for word in settings:
@@ -34,7 +33,7 @@ def settings_of(settings: tuple[str, ...]) -> dict[str, dict[str, Any]]:
             raise click.UsageError(f"--set {word!r}: write AUGMENTATION.NAME=VALUE, such as utility.globmax=2")
         try:
             chosen.setdefault(augmentation, {})[name] = read_value(text)
-        except yaml.YAMLError as error:
+        except ParameterError as error:
             raise click.UsageError(f"--set {word!r}: {error}") from error
     return chosen
 
@@ -52,7 +51,7 @@ def flags_of(options: Mapping[str, Any]) -> list[str]:
 @click.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
 @click.option("--log", help="Path of a log, name of a card, or model:parameters; default: the shipped log.")
 @click.option("--augment", "augmentations", help="Augmentations, separated by commas.")
-@click.option("--rules", help="Cleaning rules, separated by commas, or JSON; default: the card's.")
+@click.option("--rules", help="Cleaning rules, as default,cancelled:action=quarantine; default: the card's.")
 @click.option("--seed", type=SEED, help="Seed of every random draw; default 0.")
 @click.option("--parameters", help="Parameters by augmentation: JSON, or path of a JSON or YAML file.")
 @click.option(

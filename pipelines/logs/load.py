@@ -105,7 +105,7 @@ def rules_of(log: Log, rules: Iterable[Any] | None = None) -> list[Any] | None:
 
 
 def as_its_log(trace: Trace, log: Log) -> Trace:
-    """Return a trace as read with its log's name, and the machine of the card.
+    """Return a trace as read with its log's name, and the machine of the card, whose hash vouches for the text.
 
     Raises
     ------
@@ -115,7 +115,10 @@ def as_its_log(trace: Trace, log: Log) -> Trace:
     if not len(trace):
         raise SwfFormatError(f"{log.path or log.name}: {_without_jobs(trace)}; is this a log in SWF?")
     machine = log.card.machine.processors if log.card else trace.machine_processors
-    return replace(trace, machine_processors=machine, provenance={**trace.provenance, "name": log.name})
+    provenance = {**trace.provenance, "name": log.name}
+    if log.card:
+        provenance.pop("unverified", None)
+    return replace(trace, machine_processors=machine, provenance=provenance)
 
 
 def _read(name: str, *, strict: bool) -> tuple[Log, Trace]:

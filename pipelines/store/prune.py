@@ -97,8 +97,8 @@ def plan_prune(root: DataRoot, data_set: str | None = None, keep: int = 1) -> Pl
                 versions.append((name, listed.version))
                 removals.append(_removal(root.storage, f"{name}/{listed.version}", why))
     storage = root.storage
-    places = [data_set] if data_set else ["", *(name for name in storage.directories() if is_name(name))]
-    keys = [key for place in places for key in storage.left_overs(place)]
+    places = [data_set] if data_set else [name for name in storage.directories() if is_name(name)]
+    keys = [key for place in ("", *places) for key in storage.left_overs(place)]
     removals += [_removal(storage, key, "left by a publication or removal that came to no end") for key in keys]
     return Plan(storage, root, tuple(versions), tuple(keys), tuple(removals))
 

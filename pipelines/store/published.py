@@ -166,8 +166,9 @@ class PublishedData:
             return exact
         self._require(data_set)
         names = list(self._published(data_set))
-        meant = [name for name in names if name.startswith(version)] if len(version) >= _SHORTEST_PREFIX else []
-        if len(meant) == 1 and version != LATEST:
+        is_prefix = len(version) >= _SHORTEST_PREFIX and version != LATEST
+        meant = [name for name in names if is_prefix and name.startswith(version)]
+        if len(meant) == 1:
             return meant[0]
         problem = f"{len(meant)} versions that begin with {version!r}" if meant else f"no version {version!r}"
         raise VersionNotFoundError(

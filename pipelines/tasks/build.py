@@ -19,7 +19,8 @@ from pipelines.keys import MISSING_INPUT, content_key
 from pipelines.logs.find import Log
 from pipelines.names import check_name
 from pipelines.store.data_root import DataRoot
-from pipelines.tasks.augmentations.registry import AUGMENTATIONS, Augmentation, ParametersParameter, find_augmentation
+from pipelines.tasks.augmentations.registry import Augmentation
+from pipelines.tasks.parameters import AUGMENTATIONS, AugmentParameter, ParametersParameter
 from pipelines.tasks.targets import VersionTarget
 from pipelines.tasks.traces import CleanTrace, RulesTask
 from swftools._version import __version__
@@ -32,24 +33,6 @@ from swftools.trace import Trace
 progress = logging.getLogger("pipelines")
 
 _SOFTWARE = ("numba", "numpy", "pandas", "pyarrow")
-
-
-class AugmentParameter(luigi.Parameter):
-    """Names of augmentations, separated by commas."""
-
-    def normalize(self, value: Any) -> str:
-        """Return the names in the registry's order, each once.
-
-        Raises
-        ------
-        ParameterError
-            A name is unknown.
-        """
-        names = value.split(",") if isinstance(value, str) else list(value)
-        wanted = {name.strip() for name in names if name.strip()}
-        for name in wanted:
-            find_augmentation(name)
-        return ",".join(name for name in AUGMENTATIONS if name in wanted)
 
 
 class BuildAugmentedTrace(RulesTask):

@@ -14,12 +14,12 @@ from typing import Any
 import luigi
 import pandas as pd
 
-from pipelines.catalog.strict_yaml import read_value
 from pipelines.keys import MISSING_INPUT, canonical_json, content_key
 from pipelines.names import check_name
 from pipelines.store.data_root import DataRoot
-from pipelines.tasks.augmentations.registry import Augmentation, ParametersParameter
-from pipelines.tasks.build import AugmentParameter, augmentations_of, augmented, card_of, software
+from pipelines.tasks.augmentations.registry import Augmentation
+from pipelines.tasks.build import augmentations_of, augmented, card_of, software
+from pipelines.tasks.parameters import AugmentParameter, MetricsParameter, ParametersParameter, PoliciesParameter
 from pipelines.tasks.targets import DirectoryTarget, VersionTarget
 from pipelines.tasks.traces import CleanTrace, RulesTask
 from swftools.errors import ParameterError
@@ -27,7 +27,6 @@ from swftools.fields.dictionary import SCHEMA_VERSION
 from swftools.selection import scale_to_load
 from swftools.simulator.metrics.measures import measure, summarize
 from swftools.simulator.metrics.parameters import MetricParameters
-from swftools.simulator.predictions import find_estimates
 from swftools.simulator.registry import find_policy
 from swftools.simulator.simulation import check_options, simulate
 from swftools.tables import read_table, to_arrow, to_pandas, write_table
@@ -35,69 +34,10 @@ from swftools.tables import read_table, to_arrow, to_pandas, write_table
 TABLES = ("schedule", "segments", "excluded", "metrics")
 
 
-class PoliciesParameter(luigi.Parameter):
-    """Policies: names separated by commas, or a JSON list of names and of mappings such as {"policy": "easy", ...}."""
-
-    def normalize(self, value: Any) -> str:
-        """Return the policies as canonical JSON, each a mapping with every parameter that was given.
-
-        Raises
-        ------
-        ParameterError
-            A policy or a parameter is unknown, or none is given.
-        """
-        try:
-            listed = json.loads(value) if isinstance(value, str) and value.lstrip().startswith(("[", "{")) else value
-        except json.JSONDecodeError as error:
-            raise ParameterError(f"policies={value!r} is not JSON: {error}") from error
-        entries = listed.split(",") if isinstance(listed, str) else listed if isinstance(listed, list) else [listed]
-        chosen = [_policy_entry(entry) for entry in entries]
-        if not chosen:
-            raise ParameterError("policies: give at least one")
-        return canonical_json(chosen)
-
-
-def _policy_entry(entry: Any) -> dict[str, Any]:
-    """Return a policy with its parameters, checked."""
-    given = {"policy": entry.strip()} if isinstance(entry, str) else entry
-    if not isinstance(given, Mapping) or not isinstance(given.get("policy"), str):
-        raise ParameterError(f"policies: {entry!r} is neither a name nor a mapping with the key policy")
-    find_policy(given["policy"]).parameter_array({name: given[name] for name in given if name != "policy"})
-    return dict(given)
-
-
 def label_of(entry: Mapping[str, Any]) -> str:
     """Return what a policy is called in tables: its name, and the parameters that were given."""
     words = [f"{name}={value}" for name, value in sorted(entry.items()) if name != "policy"]
     return f"{entry['policy']}({', '.join(words)})" if words else str(entry["policy"])
-
-
-class MetricsParameter(luigi.Parameter):
-    """Parameters of the metrics, as JSON or NAME=VALUE separated by commas."""
-
-    def normalize(self, value: Any) -> str:
-        """Return the parameters as canonical JSON.
-
-        Raises
-        ------
-        ParameterError
-            One is unknown or outside its domain.
-        """
-        given = _mapping(value) if isinstance(value, str) else value
-        return canonical_json(MetricParameters.from_mapping(given).to_mapping())
-
-
-def _mapping(text: str) -> Any:
-    """Return what JSON or NAME=VALUE,NAME=VALUE means."""
-    if text.lstrip().startswith("{"):
-        try:
-            return json.loads(text)
-        except json.JSONDecodeError as error:
-            raise ParameterError(f"metrics={text!r} is not JSON: {error}") from error
-    pairs = [word.partition("=") for word in text.split(",") if word.strip()]
-    if any(not (equals and name.strip()) for name, equals, _ in pairs):
-        raise ParameterError(f"metrics={text!r} is not NAME=VALUE, separated by commas")
-    return {name.strip(): read_value(value) for name, _, value in pairs}
 
 
 class SimulationTask(RulesTask):
@@ -109,15 +49,15 @@ class SimulationTask(RulesTask):
     load = luigi.FloatParameter(default=0.0, description="offered load, by scaling arrivals; 0: the log's own")
     overrun = luigi.Parameter(default="extend", description="extend, kill or run-on: jobs longer than requested")
     cancelled = luigi.Parameter(default="drop", description="drop, end-at-once or full-request: jobs without run time")
-    estimates = luigi.Parameter(default="requested", description="what policies are told, such as exact or factor:2")
+    predictor = luigi.Parameter(default="request", description="what policies are told: exact, factor:factor=2, ...")
     semantics = luigi.Parameter(default="instant", description="instant, pyss or cqsim")
-    metrics = MetricsParameter(default="", description="parameters of the metrics: JSON, or NAME=VALUE,...")
+    metrics = MetricsParameter(default="", description="parameters of the metrics: bound=60,... or JSON")
     unmeasured_queues = luigi.Parameter(default="", description="queues simulated but left out of metrics: 0,5")
 
     @property
     def options(self) -> dict[str, Any]:
         """The options of ``simulate``."""
-        return {name: getattr(self, name) for name in ("overrun", "cancelled", "estimates", "semantics")}
+        return {name: getattr(self, name) for name in ("overrun", "cancelled", "predictor", "semantics")}
 
     @property
     def queues_left_out(self) -> list[int]:
@@ -132,7 +72,6 @@ class SimulationTask(RulesTask):
         super().check_values()
         augmentations_of(self, self.augment)
         check_options(**self.options)
-        find_estimates(self.estimates)
         _ = self.queues_left_out
         if self.processors < 0 or not 0 <= self.load < 1e9:
             raise ParameterError(f"processors={self.processors}, load={self.load}: neither may be negative")
@@ -146,7 +85,7 @@ class SimulatePolicy(SimulationTask):
     """
 
     code_version = 1
-    policy = PoliciesParameter(default="easy", description="name of a policy, or a JSON mapping with its parameters")
+    policy = PoliciesParameter(default="easy", description="a policy, such as easy or easy:reservations=2")
     seed = luigi.IntParameter(default=0, description="seed of every random draw")
 
     def check_values(self) -> None:
@@ -246,7 +185,7 @@ class ComparePolicies(SimulationTask):
 
     code_version = 1
     policies = PoliciesParameter(
-        default="fcfs,easy,conservative", description="policies: names separated by commas, or a JSON list"
+        default="fcfs,easy,conservative", description="policies: fcfs,easy:reservations=2,... or a JSON list"
     )
     seeds = luigi.Parameter(default="0", description="seeds, separated by commas")
     data_set = luigi.Parameter(default="", description="name to publish under; default: the log's, with -policies")

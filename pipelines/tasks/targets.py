@@ -10,7 +10,7 @@ import luigi
 
 from pipelines.store.data_root import DataRoot
 from pipelines.store.staging import unchecked_staging
-from swftools.errors import StorageError
+from swftools.errors import StorageError, SwfToolsError
 
 
 class DirectoryTarget(luigi.Target):
@@ -44,7 +44,7 @@ class DirectoryTarget(luigi.Target):
                     if not self.exists():
                         raise
         except OSError as error:
-            if isinstance(error, StorageError):
+            if isinstance(error, SwfToolsError):
                 raise
             raise StorageError(
                 f"{self.path}: {error.strerror or error}; nothing was kept of this stage. "

@@ -6,14 +6,15 @@ import hashlib
 import importlib
 import inspect
 import json
+import logging
+from dataclasses import replace
 from typing import Any
 
-import luigi
-
-from pipelines.keys import canonical_json, content_key
+from pipelines.keys import content_key
 from pipelines.logs.generated import MODELS, generate_log
 from pipelines.logs.load import as_its_log, rules_of
 from pipelines.tasks.acquire import AcquireLog, LogTask
+from pipelines.tasks.parameters import RulesParameter
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.cleaning import Rule, clean, resolve_rules
 from swftools.errors import ParameterError
@@ -21,6 +22,8 @@ from swftools.formats.swf.reader import read_swf
 from swftools.formats.trace_directory import load_trace, save_trace
 from swftools.tables import to_arrow, write_table
 from swftools.trace import Trace
+
+progress = logging.getLogger("pipelines")
 
 
 class ParseLog(LogTask):
@@ -50,6 +53,11 @@ class ParseLog(LogTask):
     def run(self) -> None:
         """Read the log."""
         trace = as_its_log(read_swf(self.requires().path), self.found)
+        # How a log is compressed does not count in what is made of it.
+        provenance = dict(trace.provenance)
+        if note := provenance.pop("unverified", None):
+            progress.warning("%s: %s", self.found.path, note)
+            trace = replace(trace, provenance=provenance)
         with self.output().fill() as directory:
             save_trace(trace, directory)
 
@@ -88,35 +96,12 @@ class GenerateTrace(LogTask):
         return load_trace(self.output().path)
 
 
-class RulesParameter(luigi.Parameter):
-    """Cleaning rules as names separated by commas, or as a JSON list; empty: the card's, else the default rules."""
-
-    def normalize(self, value: Any) -> str:
-        """Return the rules as canonical JSON; empty stays empty.
-
-        Raises
-        ------
-        ParameterError, UnknownRuleError
-            A rule is unknown or malformed.
-        """
-        if not value:
-            return ""
-        rules = value
-        if isinstance(value, str):
-            try:
-                rules = json.loads(value) if value.lstrip().startswith("[") else value.replace(" ", "").split(",")
-            except json.JSONDecodeError as error:
-                raise ParameterError(f"rules={value!r} is not JSON: {error}") from error
-        resolve_rules(rules)
-        return canonical_json(list(rules))
-
-
 class RulesTask(LogTask):
     """What the stages from cleaning on have in common: the rules."""
 
     rules = RulesParameter(
         default="",
-        description="cleaning rules: names separated by commas, or a JSON list; default: the card's, else 'default'",
+        description="cleaning rules: default,cancelled:action=quarantine,... or a JSON list; default: the card's",
     )
 
 

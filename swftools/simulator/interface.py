@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
-from swftools.models.speedup import downey_speedup_at, simple_speedup_at
+from swftools.kernel import kernel
+from swftools.models.speedup import DOWNEY, NO_CURVE, downey_speedup_at, simple_speedup_at
 from swftools.simulator.waiting_queue import ANY, NOBODY, WaitingQueue, next_fitting, put
 
 IntArray = npt.NDArray[np.int64]
@@ -26,8 +26,8 @@ class Requests(NamedTuple):
 
     ``requested_time`` is the estimate that the run is told to give to policies (s); ``limit`` the time after which a
     job is stopped or has to be done, whatever was estimated. Both are for the job's own width. Missing integers are -1.
-    ``speedup`` has a row for each job, or none where the trace has no speedup curves: curve (``RIGID``, ``DOWNEY`` or
-    ``SIMPLE``), Downey's A and sigma, least and largest width. Run times are not among it.
+    ``speedup`` has a row for each job, or none where the trace has no speedup curves: curve (``DOWNEY``, ``SIMPLE`` or
+    ``NO_CURVE``), Downey's A and sigma, least and largest width. Run times are not among it.
     """
 
     submit_time: FloatArray
@@ -44,10 +44,19 @@ FREE, CAPACITY, WAITING, RUNNING, STARTED, PREEMPTED, ENDED, FAULT, FAULT_JOB, F
 """Places in ``Machine.counts``: processors free, processors, numbers of jobs, and what went wrong."""
 
 TOO_WIDE, NOT_WAITING, NOT_RUNNING, NO_SUCH_JOB, IN_THE_PAST, TOO_MANY, IDLE, ENDLESS, NO_SUCH_WIDTH = range(1, 10)
-"""Faults of policies; ``simulation.py`` has the words."""
 
-RIGID, DOWNEY, SIMPLE = range(3)
-"""Speedup curves of jobs."""
+FAULTS = {
+    TOO_WIDE: "started job {job}, which needs {width} processors, with {free} free",
+    NOT_WAITING: "started job {job}, which is not waiting",
+    NOT_RUNNING: "preempted job {job}, which is not running",
+    NO_SUCH_JOB: "named a job {index} that there is not",
+    IN_THE_PAST: "asked to be woken at a time that is not to come",
+    TOO_MANY: "acted more often in one decision than there are processors",
+    IDLE: "leaves {waiting} jobs waiting on an idle machine, job {job} first among them",
+    ENDLESS: "decides on and on while no job comes or ends; {waiting} jobs are waiting, job {job} first among them",
+    NO_SUCH_WIDTH: "started job {job} on a width that its speedup curve does not allow",
+}
+"""The faults of policies in words; 0 in ``counts[FAULT]`` is none."""
 
 NOW, WAKE = range(2)
 """Places in ``Machine.clock``."""
@@ -81,19 +90,19 @@ class Memory(NamedTuple):
     integers: npt.NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def first_waiting(machine):  # type: ignore[no-untyped-def]
     """Return the waiting job that was submitted first, or NOBODY."""
     return next_fitting(machine.queue, 0, ANY, ANY, ANY)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def next_waiting(machine, job):  # type: ignore[no-untyped-def]
     """Return the waiting job that was submitted next after another, or NOBODY."""
     return next_fitting(machine.queue, job + 1, ANY, ANY, ANY)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def waiting_jobs(machine):  # type: ignore[no-untyped-def]
     """Return the waiting jobs in order of submission, as an array of their own."""
     jobs = np.empty(machine.counts[WAITING], np.int64)
@@ -104,7 +113,7 @@ def waiting_jobs(machine):  # type: ignore[no-untyped-def]
     return jobs
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def waiting_that_fit(machine, first, time, spare):  # type: ignore[no-untyped-def]
     """Return the waiting jobs from ``first`` on that fit now and need at most ``time``, or ``spare`` processors.
 
@@ -122,13 +131,13 @@ def waiting_that_fit(machine, first, time, spare):  # type: ignore[no-untyped-de
     return jobs[:count]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def can_start_any(machine):  # type: ignore[no-untyped-def]
     """Whether any waiting job fits into the free processors: if not, a policy need not look further."""
     return machine.queue.processors[1] <= machine.counts[FREE]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def start(machine, requests, now, job):  # type: ignore[no-untyped-def]
     """Start a waiting job now, on the processors that it asked for."""
     if job < 0 or job >= len(machine.allocated):
@@ -136,7 +145,7 @@ def start(machine, requests, now, job):  # type: ignore[no-untyped-def]
     _start(machine, now, job, requests.processors[job], requests.requested_time[job])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def start_on(machine, requests, now, job, processors):  # type: ignore[no-untyped-def]
     """Start a waiting job now on another number of processors, which its speedup curve must allow."""
     if job < 0 or job >= len(machine.allocated):
@@ -147,7 +156,7 @@ def start_on(machine, requests, now, job, processors):  # type: ignore[no-untype
     _start(machine, now, job, processors, stretch * requests.requested_time[job])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def stretch_on(requests, job, processors):  # type: ignore[no-untyped-def]
     """Return by what a job's times are multiplied on a number of processors; 0 if it cannot run on so many.
 
@@ -159,14 +168,16 @@ def stretch_on(requests, job, processors):  # type: ignore[no-untyped-def]
     if len(requests.speedup) == 0:
         return 0.0
     curve, a, sigma, least, most = requests.speedup[job]
-    if curve == RIGID or processors < least or processors > most:
+    if curve == NO_CURVE or processors < max(least, 1.0) or processors > most:
         return 0.0
     if curve == DOWNEY:
-        return downey_speedup_at(float(own), a, sigma) / downey_speedup_at(float(processors), a, sigma)
-    return simple_speedup_at(float(own), float(own)) / simple_speedup_at(float(processors), float(own))
+        stretch = downey_speedup_at(float(own), a, sigma) / downey_speedup_at(float(processors), a, sigma)
+    else:
+        stretch = simple_speedup_at(float(own), float(own)) / simple_speedup_at(float(processors), float(own))
+    return stretch if 0.0 < stretch < np.inf else 0.0  # NaN where the curve does not reach: such a job would never end
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _start(machine, now, job, processors, time):  # type: ignore[no-untyped-def]
     """Start a job that there is on processors for an expected time."""
     counts = machine.counts
@@ -186,7 +197,7 @@ def _start(machine, now, job, processors, time):  # type: ignore[no-untyped-def]
     expect_end(machine, job, now + time)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def preempt(machine, requests, now, job):  # type: ignore[no-untyped-def]  # noqa: ARG001 (as start)
     """Stop a running job now; it waits again, at its place of submission, and its work is lost."""
     counts = machine.counts
@@ -205,7 +216,7 @@ def preempt(machine, requests, now, job):  # type: ignore[no-untyped-def]  # noq
     counts[PREEMPTED] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def wake_at(machine, now, time):  # type: ignore[no-untyped-def]
     """Ask for a decision at a time, if no event comes before it."""
     if not time > now:
@@ -213,7 +224,7 @@ def wake_at(machine, now, time):  # type: ignore[no-untyped-def]
     machine.clock[WAKE] = min(machine.clock[WAKE], time)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def earliest_start(machine, now, processors):  # type: ignore[no-untyped-def]
     """Return when so many processors will be free if running jobs end as expected, and how many are then left over."""
     free = machine.counts[FREE]
@@ -227,7 +238,7 @@ def earliest_start(machine, now, processors):  # type: ignore[no-untyped-def]
     return when, free - processors
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def expect_end(machine, job, end):  # type: ignore[no-untyped-def]
     """Put a job among the running ones, behind those that are expected to end no later; policies do not call this."""
     machine.expected_end[job] = end
@@ -240,7 +251,7 @@ def expect_end(machine, job, end):  # type: ignore[no-untyped-def]
     machine.counts[RUNNING] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def forget_end(machine, job):  # type: ignore[no-untyped-def]
     """Take a job out of the running ones; policies do not call this."""
     place = 0
@@ -251,7 +262,7 @@ def forget_end(machine, job):  # type: ignore[no-untyped-def]
         machine.running[i] = machine.running[i + 1]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fail(counts, fault, job):  # type: ignore[no-untyped-def]
     """Note what is wrong and end the simulation; policies do not call this."""
     counts[FAULT], counts[FAULT_JOB], counts[FAULT_FREE] = fault, job, counts[FREE]

@@ -40,8 +40,8 @@ SP2 with backfilling", section 2; Lee 2009, section 1.3.4. Feitelson, "pyss"; Re
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from swftools.kernel import kernel
 from swftools.simulator.interface import (
     CAPACITY,
     ENDED,
@@ -67,13 +67,13 @@ def _plan_memory(jobs: int, processors: int) -> tuple[tuple[int, int], tuple[int
     return (4, 2 * jobs + 4), (3, 2 * jobs + 4)
 
 
-@policy("conservative", memory=_plan_memory)
+@policy("conservative", memory=_plan_memory, version=1)
 def conservative(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
     """Start jobs at their reservations, which move forward whenever a job ends."""
     decide_by_plan(now, machine, requests, memory, True)
 
 
-@policy("conservative-fixed", memory=_plan_memory)
+@policy("conservative-fixed", memory=_plan_memory, version=1)
 def conservative_fixed(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
     """Start jobs at their reservations, which do not move."""
     decide_by_plan(now, machine, requests, memory, False)
@@ -84,7 +84,7 @@ def _profile_memory(jobs: int, processors: int) -> tuple[tuple[int, int], tuple[
     return (1, 2 * jobs + 4), (1, 2 * jobs + 4)
 
 
-@policy("conservative-replanned", memory=_profile_memory, rests=True)
+@policy("conservative-replanned", memory=_profile_memory, rests=True, version=1)
 def conservative_replanned(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
     """Plan all waiting jobs anew and start those that are planned for now."""
     if not can_start_any(machine):
@@ -106,7 +106,7 @@ def conservative_replanned(now, machine, requests, parameters, memory, rng):  # 
         job = next_waiting(machine, job)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def decide_by_plan(now, machine, requests, memory, compress):  # type: ignore[no-untyped-def]
     """Keep the plan up to date and start the jobs whose time has come."""
     times, begins, ends, due = memory.floats[0], memory.floats[1], memory.floats[2], memory.floats[3]
@@ -154,7 +154,7 @@ def decide_by_plan(now, machine, requests, memory, compress):  # type: ignore[no
     places[STEPS] = count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_outdated(now, machine, ends):  # type: ignore[no-untyped-def]
     """Whether a running job is not expected to end when the plan has it, or should have ended already."""
     for i in range(machine.counts[RUNNING]):

@@ -10,12 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from swftools.kernel import kernel
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
-WAITING, SUBMITTED, BEGUN, ENDED = range(4)
+STILL_WAITING, SUBMITTED, BEGUN, ENDED_SO_FAR = range(4)
 """Places in ``Plan.counts``: jobs waiting now, and those that were submitted, started and ended by now."""
 
 FIRST, BEHIND, IN_USE = range(3)
@@ -100,7 +101,7 @@ def promised_starts(starts: Starts, manner: Manner) -> FloatArray:
     return promised
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _follow(starts, manner, plan, promised):  # type: ignore[no-untyped-def]
     """Fill ``promised``: go through the instants of the schedule, and plan those who wait."""
     jobs = len(promised)
@@ -109,8 +110,8 @@ def _follow(starts, manner, plan, promised):  # type: ignore[no-untyped-def]
         now = starts.start_time[plan.by_start[counts[BEGUN]]]
         if counts[SUBMITTED] < jobs:
             now = min(now, starts.submit_time[counts[SUBMITTED]])
-        if counts[ENDED] < jobs:
-            now = min(now, starts.end_time[plan.by_end[counts[ENDED]]])
+        if counts[ENDED_SO_FAR] < jobs:
+            now = min(now, starts.end_time[plan.by_end[counts[ENDED_SO_FAR]]])
         _pass(plan, now)
         new = counts[SUBMITTED]
         if manner.submissions_first:
@@ -124,58 +125,58 @@ def _follow(starts, manner, plan, promised):  # type: ignore[no-untyped-def]
         _begin(starts, plan, now)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _submit(starts, manner, plan, now):  # type: ignore[no-untyped-def]
     """Plan the jobs that are submitted now."""
     counts = plan.counts
-    old = counts[WAITING]
+    old = counts[STILL_WAITING]
     while counts[SUBMITTED] < len(starts.submit_time) and starts.submit_time[counts[SUBMITTED]] <= now:
-        plan.waiting[counts[WAITING]] = counts[SUBMITTED]
-        counts[WAITING] += 1
+        plan.waiting[counts[STILL_WAITING]] = counts[SUBMITTED]
+        counts[STILL_WAITING] += 1
         counts[SUBMITTED] += 1
-    _plan(starts, manner, plan, now, plan.waiting[old : counts[WAITING]])
+    _plan(starts, manner, plan, now, plan.waiting[old : counts[STILL_WAITING]])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _end(starts, manner, plan, now):  # type: ignore[no-untyped-def]
     """Take the jobs out that end now and started before; plan the waiting ones anew, after each or after all."""
     counts = plan.counts
     any_ended = False
-    while counts[ENDED] < len(plan.by_end):
-        job = plan.by_end[counts[ENDED]]
+    while counts[ENDED_SO_FAR] < len(plan.by_end):
+        job = plan.by_end[counts[ENDED_SO_FAR]]
         if starts.end_time[job] > now or starts.start_time[job] == now:
             break
         _take_out(starts, plan, now, job)
-        counts[ENDED] += 1
+        counts[ENDED_SO_FAR] += 1
         any_ended = True
         if manner.submissions_first and manner.compresses:
-            _plan(starts, manner, plan, now, plan.waiting[: counts[WAITING]])
+            _plan(starts, manner, plan, now, plan.waiting[: counts[STILL_WAITING]])
     if any_ended and manner.compresses and not manner.submissions_first:
-        _plan(starts, manner, plan, now, plan.waiting[: counts[WAITING]])
+        _plan(starts, manner, plan, now, plan.waiting[: counts[STILL_WAITING]])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _end_at_once(starts, manner, plan, now):  # type: ignore[no-untyped-def]
     """Take the jobs out that start and end now, those that the ends of others let start among them."""
     counts = plan.counts
-    behind = counts[ENDED]
+    behind = counts[ENDED_SO_FAR]
     while behind < len(plan.by_end) and starts.end_time[plan.by_end[behind]] <= now:
         behind += 1
-    any_ended = behind > counts[ENDED]
+    any_ended = behind > counts[ENDED_SO_FAR]
     while any_ended:
         any_ended = False
-        for k in range(counts[ENDED], behind):
+        for k in range(counts[ENDED_SO_FAR], behind):
             job = plan.by_end[k]
             if -np.inf < plan.planned[job] <= now:
                 _take_out(starts, plan, now, job)
                 plan.planned[job] = -np.inf
                 any_ended = True
         if any_ended and manner.compresses:
-            _plan(starts, manner, plan, now, plan.waiting[: counts[WAITING]])
-    counts[ENDED] = behind
+            _plan(starts, manner, plan, now, plan.waiting[: counts[STILL_WAITING]])
+    counts[ENDED_SO_FAR] = behind
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _begin(starts, plan, now):  # type: ignore[no-untyped-def]
     """Let the jobs run that start now, as planned or not; those that should have and do not have no plan any more."""
     counts = plan.counts
@@ -189,7 +190,7 @@ def _begin(starts, plan, now):  # type: ignore[no-untyped-def]
                 _put(plan, now + starts.estimated_time[job], -starts.processors[job], now)
             plan.planned[job] = now
     kept = 0
-    for k in range(counts[WAITING]):
+    for k in range(counts[STILL_WAITING]):
         job = plan.waiting[k]
         if starts.start_time[job] > now:
             plan.waiting[kept] = job
@@ -197,10 +198,10 @@ def _begin(starts, plan, now):  # type: ignore[no-untyped-def]
             if plan.planned[job] <= now:
                 _take_out(starts, plan, now, job)
                 plan.planned[job] = -np.inf
-    counts[WAITING] = kept
+    counts[STILL_WAITING] = kept
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _plan(starts, manner, plan, now, jobs):  # type: ignore[no-untyped-def]
     """Plan jobs, one by one, at the earliest time that leaves the plans of others; not those whose time has come."""
     times, change, span = plan.times, plan.change, plan.span
@@ -227,7 +228,7 @@ def _plan(starts, manner, plan, now, jobs):  # type: ignore[no-untyped-def]
             _put(plan, begin + starts.estimated_time[job], -starts.processors[job], now)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _take_out(starts, plan, now, job):  # type: ignore[no-untyped-def]
     """Remove what is left of a job's place in the plan, be it waiting or running."""
     if -np.inf < plan.planned[job] < np.inf:
@@ -235,7 +236,7 @@ def _take_out(starts, plan, now, job):  # type: ignore[no-untyped-def]
         _put(plan, plan.planned[job] + starts.estimated_time[job], starts.processors[job], now)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _put(plan, time, processors, now):  # type: ignore[no-untyped-def]
     """Change the processors in use from a time on."""
     times, change, span = plan.times, plan.change, plan.span
@@ -264,7 +265,7 @@ def _put(plan, time, processors, now):  # type: ignore[no-untyped-def]
     span[BEHIND] = behind + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _pass(plan, now):  # type: ignore[no-untyped-def]
     """Take the changes up to now out of the list."""
     span = plan.span

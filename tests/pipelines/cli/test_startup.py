@@ -62,7 +62,7 @@ for option in ("overrun", "cancelled", "semantics"):
     assert len(words) == 3, text
     given = {"overrun": "extend", "cancelled": "drop", "semantics": "instant"}
     for word in words:
-        check_options(estimates="requested", **{**given, option: word})
+        check_options(predictor="request", **{**given, option: word})
 """
     python(code, tmp_path)
 
