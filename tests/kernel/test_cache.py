@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import errno
 import os
 import pickle
 import shutil
@@ -313,3 +314,20 @@ swftools.read_swf, swftools.simulate, swftools.generate_utility, swftools.models
 print("numba" in sys.modules)
 """
     assert run(tmp_path, text, PYTHONPATH=OURS) == "False"
+
+
+@needs_jit
+def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    """What cannot be kept is used all the same, and the log says why."""
+    from numba import config  # noqa: PLC0415
+    from numba.core.caching import IndexDataCacheFile  # noqa: PLC0415
+
+    def full(*arguments: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(IndexDataCacheFile, "save", full)
+    caplog.set_level("INFO", "swftools")
+    assert kernel(add)(1, 2) == 3
+    assert kept(tmp_path) == []
+    assert "No space left on device" in caplog.text
