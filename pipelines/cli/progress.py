@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -18,7 +19,7 @@ COMPILING = "compiling kernels, once after an installation or a change ('swftool
 
 
 class Bar:
-    """A bar that appears at its first step, and only on a terminal."""
+    """A bar that appears at its first step, and only on a terminal; not if told to be quiet."""
 
     def __init__(self, what: str, unit: str) -> None:
         self.what, self.unit = what, unit
@@ -26,7 +27,8 @@ class Bar:
 
     def show(self, done: int, total: int | None = None, note: str = "") -> None:
         """Show how much of how much is done, and what is next or how far it is."""
-        if not sys.stderr.isatty() or (self._bar is None and done == total):
+        is_wanted = sys.stderr.isatty() and logging.getLogger("pipelines").isEnabledFor(logging.INFO)
+        if not is_wanted or (self._bar is None and done == total):
             return
         if self._bar is None:
             options: Any = {"total": total, "initial": done, "unit": self.unit}

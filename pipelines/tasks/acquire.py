@@ -13,10 +13,11 @@ import luigi
 from pipelines.config import setting, work_root
 from pipelines.keys import MISSING_INPUT
 from pipelines.logs.download import download, text_sha256
-from pipelines.logs.find import SHIPPED_LOG, Log, find_log
+from pipelines.logs.find import SHIPPED_LOG, Log, find_log, is_stream
 from pipelines.logs.generated import find_model
+from pipelines.names import check_name
 from pipelines.tasks.targets import DirectoryTarget
-from swftools.errors import AcquireError
+from swftools.errors import AcquireError, ParameterError
 
 progress = logging.getLogger("pipelines")
 
@@ -53,9 +54,11 @@ class LogParameter(luigi.Parameter):
         Raises
         ------
         ParameterError
-            It is a model, and its parameters are wrong.
+            It is a model, and its parameters are wrong; or standard input, which can be read once only.
         """
         find_model(str(value))
+        if is_stream(str(value)):
+            raise ParameterError(f"log {str(value)!r} can be read once only; save it as a file and give its path")
         return str(value)
 
 
@@ -71,6 +74,21 @@ class LogTask(luigi.Task):
         config_path={"section": "swftools", "name": "data_root"},
         description="where data sets are published: a directory, or s3://bucket/prefix",
     )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.check_values()
+
+    def check_values(self) -> None:
+        """Raise ParameterError if a parameter is outside its domain; so a wrong task is never made.
+
+        Subclasses add what they know of their own.
+        """
+        seed = getattr(self, "seed", 0)
+        if seed < 0:
+            raise ParameterError(f"seed={seed} is not a whole number >= 0")
+        if name := getattr(self, "data_set", ""):
+            check_name(name, "data set")
 
     @property
     def found(self) -> Log:

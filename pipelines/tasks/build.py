@@ -53,6 +53,11 @@ class BuildAugmentedTrace(RulesTask):
     parameters = ParametersParameter(default="{}", description="parameters by augmentation: JSON, or a file's path")
     data_set = luigi.Parameter(default="", description="name to publish under; default: the log's name")
 
+    def check_values(self) -> None:
+        """Raise ParameterError if a parameter is outside its domain, of the augmentations too."""
+        super().check_values()
+        _ = self.augmentations
+
     @property
     def data_set_name(self) -> str:
         """Name of the data set."""

@@ -67,8 +67,10 @@ class SimulationTask(RulesTask):
         except ValueError as error:
             raise ParameterError(f"unmeasured_queues={self.unmeasured_queues!r}: give numbers, such as 0,5") from error
 
-    def check(self) -> None:
-        """Raise ParameterError if an option is outside its domain."""
+    def check_values(self) -> None:
+        """Raise ParameterError if an option is outside its domain, of the augmentations too."""
+        super().check_values()
+        augmentations_of(self, self.augment)
         check_options(**self.options)
         _ = self.queues_left_out
         if self.processors < 0 or not 0 <= self.load < 1e9:
@@ -86,6 +88,11 @@ class SimulatePolicy(SimulationTask):
     policy = PoliciesParameter(default="easy", description="a policy, such as easy or easy:reservations=2")
     seed = luigi.IntParameter(default=0, description="seed of every random draw")
 
+    def check_values(self) -> None:
+        """Raise ParameterError if an option is outside its domain, or there are several policies."""
+        super().check_values()
+        _ = self.entry
+
     @property
     def entry(self) -> dict[str, Any]:
         """The policy with its parameters."""
@@ -102,7 +109,6 @@ class SimulatePolicy(SimulationTask):
     @property
     def key(self) -> str:
         """Content key of the output."""
-        self.check()
         inputs = {
             "trace": self.clone(CleanTrace).key,
             "augmentations": {task.name: task.key for task in self.augmentations},
@@ -183,6 +189,11 @@ class ComparePolicies(SimulationTask):
     )
     seeds = luigi.Parameter(default="0", description="seeds, separated by commas")
     data_set = luigi.Parameter(default="", description="name to publish under; default: the log's, with -policies")
+
+    def check_values(self) -> None:
+        """Raise ParameterError if an option is outside its domain, or a seed."""
+        super().check_values()
+        _ = self.cells
 
     @property
     def data_set_name(self) -> str:

@@ -12,11 +12,12 @@ from typing import Any
 
 from pipelines.keys import content_key
 from pipelines.logs.generated import MODELS, generate_log
+from pipelines.logs.load import as_its_log, rules_of
 from pipelines.tasks.acquire import AcquireLog, LogTask
 from pipelines.tasks.parameters import RulesParameter
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.cleaning import Rule, clean, resolve_rules
-from swftools.errors import ParameterError, SwfFormatError
+from swftools.errors import ParameterError
 from swftools.formats.swf.reader import read_swf
 from swftools.formats.trace_directory import load_trace, save_trace
 from swftools.tables import to_arrow, write_table
@@ -51,21 +52,14 @@ class ParseLog(LogTask):
 
     def run(self) -> None:
         """Read the log."""
-        found = self.found
-        trace = read_swf(self.requires().path)
-        if not len(trace) and len(trace.quarantine):
-            first = trace.quarantine.iloc[0]
-            raise SwfFormatError(
-                f"{found.path or found.name}: not one of {len(trace.quarantine)} lines is a job; line "
-                f"{first['line_number']}: {first['reason']}: {first['text'][:80]!r}; is this a log in SWF?"
-            )
-        provenance = {**trace.provenance, "name": found.name}
-        # How a log is compressed does not count in what is made of it, and the hash of a card vouches for its text.
-        if (note := provenance.pop("unverified", None)) and not found.card:
-            progress.warning("%s: %s", found.path, note)
-        machine = found.card.machine.processors if found.card else None
+        trace = as_its_log(read_swf(self.requires().path), self.found)
+        # How a log is compressed does not count in what is made of it.
+        provenance = dict(trace.provenance)
+        if note := provenance.pop("unverified", None):
+            progress.warning("%s: %s", self.found.path, note)
+            trace = replace(trace, provenance=provenance)
         with self.output().fill() as directory:
-            save_trace(replace(trace, machine_processors=machine, provenance=provenance), directory)
+            save_trace(trace, directory)
 
     def load(self) -> Trace:
         """Return the trace, with the lines it was read from."""
@@ -124,15 +118,7 @@ class CleanTrace(RulesTask):
     @property
     def _resolved(self) -> list[tuple[str, Rule, dict[str, Any]]]:
         """The rules to apply: those given, else the card's, else the default ones."""
-        card = self.found.card
-        chosen: list[Any] | None = None
-        if self.rules:
-            chosen = json.loads(self.rules)
-        elif card and card.cleaning:
-            chosen = [
-                {"rule": step.rule, **step.parameters} if step.parameters else step.rule for step in card.cleaning
-            ]
-        return resolve_rules(chosen)
+        return resolve_rules(rules_of(self.found, json.loads(self.rules) if self.rules else None))
 
     @property
     def plan(self) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from swftools.choices import INSTANT, PYSS
 from swftools.kernel import kernel
 from swftools.simulator.event_queue import pop, push
 from swftools.simulator.interface import (
@@ -38,7 +39,6 @@ from swftools.simulator.interface import (
     forget_end,
     stretch_on,
 )
-from swftools.simulator.options import INSTANT, PYSS
 from swftools.simulator.waiting_queue import NOBODY, empty_queue, put
 
 IntArray = npt.NDArray[np.int64]

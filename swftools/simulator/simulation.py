@@ -8,12 +8,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from swftools.choices import CANCELLED, OVERRUN, PYSS, SEMANTICS
 from swftools.errors import ParameterError, PolicyError
 from swftools.keyed_random import count_occurrences, generator
 from swftools.parameters import is_whole
 from swftools.simulator.engine import Log, Options, Replay, compiled_engine, empty_machine, simulate_events
 from swftools.simulator.interface import FAULT, FAULT_FREE, FAULT_JOB, FAULTS, NOW, WAITING, Machine
-from swftools.simulator.options import CANCELLED, OVERRUN, PYSS, SEMANTICS, check_choice
+from swftools.simulator.options import check_choice
 from swftools.simulator.predictors import Predictor, find_predictor
 from swftools.simulator.registry import Policy, read_policy
 from swftools.simulator.running import Progress, run_to_the_end

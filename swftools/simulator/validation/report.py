@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from swftools.choices import SEMANTICS
 from swftools.errors import ParameterError
-from swftools.simulator.options import SEMANTICS, check_choice
+from swftools.simulator.options import check_choice
 from swftools.simulator.registry import list_policies, read_policy
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.validation.foreign_schedules import read_schedule, schedule_from_table

@@ -98,23 +98,23 @@ def test_convert_cleans_by_the_rules_asked_for(log: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [
-        (["describe", "nowhere.swf"], 1, "error: log 'nowhere.swf' is neither a file nor a card"),
-        (["describe", "."], 1, "error: log '.' is a directory"),
-        (["describe", "nowhere.parquet"], 1, "check the path"),
+        (["describe", "nowhere.swf"], 20, "error: log 'nowhere.swf' is neither a file nor a card"),
+        (["describe", "."], 20, "error: log '.' is a directory"),
+        (["describe", "nowhere.parquet"], 20, "neither a file nor a card"),
         (["convert", SHIPPED_LOG, "out.txt"], 2, "the suffix says no format"),
-        (["convert", SHIPPED_LOG, "out.swf", "--rules", "tidy"], 1, "no cleaning rule 'tidy'"),
-        (["convert", SHIPPED_LOG, "no/such/folder/out.swf"], 1, "no/such/folder"),
+        (["convert", SHIPPED_LOG, "out.swf", "--rules", "tidy"], 2, "no cleaning rule 'tidy'"),
+        (["convert", SHIPPED_LOG, "no/such/folder/out.swf"], 2, "no/such/folder"),
         (["augment", "--set", "globmax=2"], 2, "write AUGMENTATION.NAME=VALUE"),
         (["run", "MakeTea"], 2, "no task 'MakeTea'; there are: AcquireLog"),
-        (["versions", "nothing", "--data-root", "empty"], 1, "error: "),
-        (["rollback", "nothing", "--data-root", "empty"], 1, "error: "),
-        (["promote", "../x", "y", "--data-root", "empty"], 1, "error: "),
+        (["versions", "nothing", "--data-root", "empty"], 20, "error: "),
+        (["rollback", "nothing", "--data-root", "empty"], 20, "error: "),
+        (["promote", "../x", "y", "--data-root", "."], 2, "error: "),
     ],
 )
 def test_mistakes_are_one_line_and_a_status(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], status: int, said: str
 ) -> None:
-    """1 for what is wrong with the world, 2 for what is wrong with the command; never a traceback."""
+    """20 for what is not there, 2 for what is wrong with the command; never a traceback."""
     monkeypatch.chdir(tmp_path)
     result = call(*arguments)
     assert (status, True) == (result.exit_code, said in result.output), result.output
@@ -160,4 +160,4 @@ def test_run_is_luigi_with_the_same_status(log: Path, tmp_path: Path) -> None:
     flags = ["--rules", "duplicates", "--data-root", str(tmp_path / "data")]
     assert 0 == run([*SWFTOOLS, "run", "CleanTrace", f"--log={log}", *flags], tmp_path).returncode
     assert 20 == run([*SWFTOOLS, "run", "CleanTrace", "--log", "nowhere", *flags], tmp_path).returncode
-    assert 1 == len(list((tmp_path / "data" / ".work" / "cleaned").iterdir()))
+    assert 1 == len(list((tmp_path / "data" / ".work" / "cleaned").glob("[0-9a-f]*")))

@@ -91,10 +91,10 @@ def test_it_is_published_like_any_log(tmp_path: Path) -> None:
     assert "already complete" in again.stdout
 
 
-def test_wrong_parameters_end_luigi_with_40(tmp_path: Path) -> None:
-    """One line, and the status of a parameter outside its domain."""
+def test_wrong_parameters_end_luigi_with_2(tmp_path: Path) -> None:
+    """One line, and the status of a wrong command line."""
     done = run([*LUIGI, "BuildAugmentedTrace", "--BuildAugmentedTrace-log", "lublin-feitelson:load=-1"], tmp_path)
-    assert 40 == done.returncode
+    assert 2 == done.returncode
     assert ["load=-1 is not a number from 1e-9 to 1e9, or none"] == [
         line.split("lublin-feitelson: ")[1] for line in done.stderr.splitlines()
     ]
@@ -117,6 +117,6 @@ def test_the_other_model() -> None:
 def test_commands_for_logs_take_it(tmp_path: Path) -> None:
     """It is described, validated and converted as a file is."""
     output = tmp_path / "model.parquet"
-    for command in (["describe", LOG], ["validate", LOG], ["convert", LOG, str(output)]):
+    for command in (["describe", LOG], ["validate", LOG], ["convert", LOG, str(output), "--raw"]):
         assert 0 == CliRunner().invoke(main, command).exit_code
     assert read_parquet(output).equals(generate(300, processors=64, load=0.8, seed=3))

@@ -218,8 +218,8 @@ def test_simulate_takes_every_option(tmp_path: Path) -> None:
     [
         (["simulate", LOG, "--policy", "none"], 2, "no policy 'none'"),
         (["simulate", LOG, "--output", "x.txt"], 2, "the suffix says no format"),
-        (["simulate", "none.swf"], 1, "none.swf"),
-        (["check-schedule", "none.csv", "--log", LOG], 1, "none.csv"),
+        (["simulate", "none.swf"], 20, "none.swf"),
+        (["check-schedule", "none.csv", "--log", LOG], 20, "none.csv"),
     ],
 )
 def test_mistakes_on_the_console(tmp_path: Path, arguments: list[str], status: int, complaint: str) -> None:

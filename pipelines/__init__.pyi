@@ -1,0 +1,12 @@
+from .tasks.acquire import AcquireLog as AcquireLog
+from .tasks.augmentations import AddArrivals as AddArrivals
+from .tasks.augmentations import AddCheckpoints as AddCheckpoints
+from .tasks.augmentations import AddEstimates as AddEstimates
+from .tasks.augmentations import AddSpeedup as AddSpeedup
+from .tasks.augmentations import AddUtility as AddUtility
+from .tasks.build import BuildAugmentedTrace as BuildAugmentedTrace
+from .tasks.simulation import ComparePolicies as ComparePolicies
+from .tasks.simulation import SimulatePolicy as SimulatePolicy
+from .tasks.traces import CleanTrace as CleanTrace
+from .tasks.traces import GenerateTrace as GenerateTrace
+from .tasks.traces import ParseLog as ParseLog
