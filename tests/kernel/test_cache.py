@@ -238,23 +238,6 @@ def test_kernels_use_kernel_files_only() -> None:
     assert sorted(foreign) == []
 
 
-def test_named_tuples_of_kernels_stand_in_kernel_files() -> None:
-    """The order of their fields is compiled in."""
-    text = (sources.PACKAGE / "simulator/interface.py").read_text()
-    assert "class Machine(NamedTuple)" in text
-    modules = set(sources.kernel_modules())
-    classes = {
-        value
-        for name in modules
-        for function in vars(sys.modules[name]).values()
-        if isinstance(function, Kernel) and "compiled" in vars(function)
-        for types in getattr(function.compiled, "overloads", {})
-        for value in (getattr(kind, "instance_class", None) for kind in types)
-        if value is not None
-    }
-    assert {value for value in classes if value.__module__ not in modules} == set()
-
-
 def add(x, y):  # type: ignore[no-untyped-def]
     """Return the sum."""
     return x + y
