@@ -1,6 +1,6 @@
 """Every kernel called once, on next to nothing, the way it is called in earnest: what ``swftools.kernel.warm_up`` runs.
 
-A new kernel that nothing here calls gets its step; ``tests/test_kernel_warm_up.py`` finds it out.
+A new kernel that nothing here calls gets its step; ``tests/kernel/test_warm_up.py`` finds it out.
 """
 
 from __future__ import annotations

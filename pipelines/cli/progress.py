@@ -27,10 +27,12 @@ class Bar:
 
     def show(self, done: int, total: int | None = None, note: str = "") -> None:
         """Show how much of how much is done, and what is next or how far it is."""
-        if not sys.stderr.isatty() or not logging.getLogger("pipelines").isEnabledFor(logging.INFO):
+        is_wanted = sys.stderr.isatty() and logging.getLogger("pipelines").isEnabledFor(logging.INFO)
+        if not is_wanted or (self._bar is None and done == total):
             return
         if self._bar is None:
-            self._bar = tqdm(desc=self.what, total=total, unit=self.unit, leave=False, file=sys.stderr)
+            options: Any = {"total": total, "initial": done, "unit": self.unit}
+            self._bar = tqdm(desc=self.what, leave=False, file=sys.stderr, **options)
         self._bar.set_postfix_str(note, refresh=False)
         self._bar.n = done
         self._bar.refresh()

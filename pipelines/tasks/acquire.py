@@ -119,7 +119,7 @@ class AcquireLog(LogTask):
     """Copy or download a log into the work directory and verify its checksum.
 
     Reads the shipped file, a local path or the card's url; writes ``<work root>/logs/<sha256>/log``, as
-    compressed as it came; complete when that exists.
+    compressed as it came; complete when that exists. What was downloaded stays in ``<work root>/downloads``.
     """
 
     def requires(self) -> list[luigi.Task]:

@@ -21,7 +21,7 @@ from typing import BinaryIO, Protocol, cast
 
 from swftools.errors import ParameterError, StorageError, SwfToolsError, UnreadableLogError
 from swftools.formats.members import Members, Reader
-from swftools.whole_files import LONGEST_NAME_SHOWN, create_file
+from swftools.whole_files import LONGEST_NAME_SHOWN, create_file, unwritable
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -228,7 +228,7 @@ def _read(stream: Reader, size: int, name: str, compression: str | None) -> byte
     if isinstance(data, bytes):
         return data
     kind = "a text stream" if isinstance(data, str) else f"a stream that returns {type(data).__name__}, not bytes"
-    raise UnreadableLogError(f"{name}: {kind}; open the file in binary mode ('rb')")
+    raise UnreadableLogError(f"{name}: {kind}; open the file in binary mode ('rb'), or pass its .buffer")
 
 
 def _refuse(head: bytes, subject: str, kinds: dict[bytes, str]) -> None:
@@ -316,13 +316,15 @@ class _Whole:
         while rest:
             try:
                 taken = self._target.write(rest)
+            except OSError as error:
+                raise StorageError(unwritable(self._name, error)) from error
             except Exception as error:
                 # A file object is foreign code.
-                raise StorageError(f"{self._name}: cannot be written ({error})") from error
+                raise StorageError(f"{self._name}: cannot be written ({error}); check the file object") from error
             if not self._is_raw:
                 break
             if not taken:
-                raise StorageError(f"{self._name}: cannot be written (it takes no more bytes)")
+                raise StorageError(f"{self._name}: cannot be written (it takes no more bytes); try again")
             rest = rest[taken:]
         return len(data)
 

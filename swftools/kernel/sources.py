@@ -2,7 +2,7 @@
 
 numba keys what it keeps to the file of the function alone, and would go on with old code after a change in a function
 that this one calls. Here the key is the text of every file of swftools that imports ``swftools.kernel``, or names it
-in a comment. Kernels take functions, constants and named tuples from such files only; ``tests/test_kernel_cache.py``
+in a comment. Kernels take functions, constants and named tuples from such files only; ``tests/kernel/test_cache.py``
 holds that.
 """
 

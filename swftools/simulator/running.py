@@ -10,6 +10,9 @@ from swftools.simulator.interface import CAPACITY, NOW, Machine
 
 Progress = Callable[[int, int, float], None]
 
+FIRST = 64
+"""Instants of the first stretch."""
+
 STRETCH = 0.05
 """Seconds that a stretch is meant to take: an interrupt waits so long. Its overhead is some tenths of a millisecond."""
 
@@ -33,7 +36,7 @@ def run_to_the_end(run_some: Callable[[Replay], Replay], jobs: int, machine: Mac
         second and once at the end. What it raises ends the simulation.
     """
     replay = begin_replay(jobs, int(machine.counts[CAPACITY]))
-    instants = 64
+    instants = FIRST
     told = time.perf_counter()
     while replay.counts[DONE] < jobs:
         begin = time.perf_counter()

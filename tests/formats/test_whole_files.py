@@ -5,9 +5,13 @@ from __future__ import annotations
 import errno
 import io
 import os
+import re
 import resource
 import shutil
+import signal
 import stat
+import subprocess
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -17,10 +21,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+import swftools
 from swftools import Trace, read_swf, write_swf
 from swftools.checkpoints.inference import write_checkpoints
 from swftools.checkpoints.survey import CheckpointSurvey, read_checkpoint_survey, write_checkpoint_survey
-from swftools.errors import StorageError, SwfFormatError
+from swftools.errors import StorageError, SwfFormatError, UnreadableLogError
 from swftools.formats.parquet import read_parquet, write_parquet
 from swftools.formats.trace_directory import save_trace
 from swftools.tables import to_arrow, write_table
@@ -248,6 +253,57 @@ def test_who_reads_the_old_file_reads_it_to_its_end(tmp_path: Path) -> None:
         assert b" old file" == reader.read()
 
 
+def test_a_process_that_is_killed_leaves_the_old_file(tmp_path: Path) -> None:
+    """In the middle of a log that it writes, compressed or not."""
+    program = """if True:
+        import os, signal, sys
+        from swftools.formats.compression import create_log
+        with create_log(sys.argv[1]) as stream:
+            stream.write(os.urandom(1 << 20))
+            os.kill(os.getpid(), signal.SIGKILL)
+    """
+    for name in ("log", "log.zst"):
+        (tmp_path / name).write_bytes(b"the old file")
+        done = subprocess.run([sys.executable, "-c", program, str(tmp_path / name)], check=False, timeout=120)
+        assert -signal.SIGKILL == done.returncode
+        assert b"the old file" == (tmp_path / name).read_bytes()
+
+
+class Unwritable(io.BytesIO):
+    """A file object that takes nothing, in a way of its own."""
+
+    name = "over the net"
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__()
+        self._error = error
+
+    def write(self, data: object, /) -> int:
+        """Fail."""
+        raise self._error
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), r"\(No space left on device\); free space and try again"),
+        (RuntimeError("odd"), r"\(odd\); check the file object"),
+    ],
+)
+def test_a_file_object_that_takes_nothing(error: Exception, message: str) -> None:
+    """Its error has a remedy too."""
+    with pytest.raises(StorageError, match=f"^over the net: cannot be written {message}"):
+        write_swf(trace_of(1), Unwritable(error))
+
+
+def test_nothing_is_written_in_another_way() -> None:
+    """No module of swftools opens a path for writing but that of ``create_file``, and the one that developers run."""
+    ways = re.compile(r"""write_bytes\(|write_text\(|open\([^)]*["'][rb]*[wxa]b?["']|\bos\.(replace|rename)\(""")
+    root = Path(swftools.__file__).parent
+    found = [path.relative_to(root).as_posix() for path in root.rglob("*.py") if ways.search(path.read_text())]
+    assert ["fields/generate.py", "whole_files.py"] == sorted(found)
+
+
 # ---------------------------------------------------------------- what create_file promises
 
 
@@ -290,7 +346,10 @@ def test_a_folder_that_cannot_be_synced(tmp_path: Path, monkeypatch: pytest.Monk
         plain(tmp_path / "log")
 
 
-@pytest.mark.parametrize("error", [ZeroDivisionError(), KeyboardInterrupt(), SwfFormatError("ours")])
+@pytest.mark.parametrize(
+    "error",
+    [ZeroDivisionError(), KeyboardInterrupt(), SwfFormatError("ours"), UnreadableLogError("ours, and an OSError")],
+)
 def test_what_fails_while_a_file_is_written_is_raised_as_it_is(error: BaseException, tmp_path: Path) -> None:
     """The old file stays."""
     path = tmp_path / "log"

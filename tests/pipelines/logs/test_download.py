@@ -98,7 +98,7 @@ def test_truncation_is_resumed(server: Server, fetch: Callable[..., Path], waits
     """A transfer that breaks off is gone on with where it stopped."""
     server.answers = [Answer(cut=cut), Answer()]
     assert fetch(server.url).read_bytes() == LOG
-    assert server.requests[1].get("range") == (f"bytes={cut}-" if cut else None)
+    assert [request.get("range") for request in server.requests] == [None, f"bytes={cut}-" if cut else None]
     assert waits == []
 
 
@@ -116,12 +116,9 @@ def test_resumed_by_a_later_run(server: Server, fetch: Callable[..., Path], tmp_
 
 def test_complete_part(server: Server, fetch: Callable[..., Path], tmp_path: Path) -> None:
     """A run that was killed between the last byte and the renaming costs no second transfer."""
-    server.answers = [Answer(cut=HALF), Answer()]
-    with pytest.raises(AcquireError):
-        fetch(server.url, retries=0)
     (tmp_path / "KTH.swf.gz.part").write_bytes(LOG)
     assert fetch(server.url, retries=0).read_bytes() == LOG
-    assert server.requests[-1]["range"] == f"bytes={len(LOG)}-"
+    assert [request["range"] for request in server.requests] == [f"bytes={len(LOG)}-"]
 
 
 @pytest.mark.parametrize("status", ["ignores ranges", "new version", "new version, ignores If-Range", "shorter now"])

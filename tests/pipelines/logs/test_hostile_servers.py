@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import ipaddress
 import ssl
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -59,6 +60,27 @@ def test_endless(server: Server, tmp_path: Path, length: bool) -> None:
         download(server.url, tmp_path / "x", sha256=SUM, max_bytes=1_000_148)
     assert names(tmp_path) == []
     assert len(server.requests) == 1
+
+
+def test_announced_length_is_enough(server: Server, tmp_path: Path) -> None:
+    """A server that tells a length beyond the limit is left at once, not when so much has come."""
+    released = threading.Event()
+    server.answers = [Answer(cut=20_000, hold=released, headers={"Content-Length": str(1 << 40)})]
+    try:
+        with pytest.raises(AcquireError, match="1,099,511,627,776 bytes, more than the limit"):
+            download(server.url, tmp_path / "x", sha256=SUM, max_bytes=len(TEXT), timeout=0.3, retries=0)
+    finally:
+        released.set()
+
+
+def test_limit_is_exact(server: Server, tmp_path: Path) -> None:
+    """As many bytes as the limit are fetched, and not one more."""
+    for length in (2034, 2035):
+        server.answers = [Answer(body=b"a" * length)]
+        with pytest.raises(
+            AcquireError, match="sha256" if length == 2034 else "2,035 bytes, more than the limit of 2,034"
+        ):
+            download(server.url, tmp_path / "x", sha256=SUM, max_bytes=1000)
 
 
 def test_endless_after_a_resume(server: Server, tmp_path: Path) -> None:
