@@ -4,8 +4,12 @@ from pipelines.config import apply_defaults
 from pipelines.tasks.acquire import AcquireLog
 from pipelines.tasks.augmentations import AddArrivals, AddCheckpoints, AddEstimates, AddSpeedup, AddUtility
 from pipelines.tasks.build import BuildAugmentedTrace
-from pipelines.tasks.simulation import ComparePolicies, SimulatePolicy
-from pipelines.tasks.traces import CleanTrace, GenerateTrace, ParseLog
+from pipelines.tasks.check_source import CheckSource
+from pipelines.tasks.clean import CleanTrace
+from pipelines.tasks.compare import ComparePolicies
+from pipelines.tasks.measure import MeasureSchedule
+from pipelines.tasks.parse import GenerateTrace, ParseLog
+from pipelines.tasks.simulate import SimulatePolicy
 
 apply_defaults()
 
@@ -17,9 +21,11 @@ __all__ = [
     "AddSpeedup",
     "AddUtility",
     "BuildAugmentedTrace",
+    "CheckSource",
     "CleanTrace",
     "ComparePolicies",
     "GenerateTrace",
+    "MeasureSchedule",
     "ParseLog",
     "SimulatePolicy",
 ]

@@ -27,8 +27,11 @@ from pipelines.logs.find import SHIPPED_LOG
 from pipelines.logs.generated import find_model, generate_log
 from pipelines.tasks.augmentations.registry import AUGMENTATIONS
 from pipelines.tasks.build import BuildAugmentedTrace
-from pipelines.tasks.simulation import ComparePolicies, SimulatePolicy
-from pipelines.tasks.traces import CleanTrace, GenerateTrace, ParseLog
+from pipelines.tasks.clean import CleanTrace
+from pipelines.tasks.compare import ComparePolicies
+from pipelines.tasks.measure import MeasureSchedule
+from pipelines.tasks.parse import GenerateTrace, ParseLog
+from pipelines.tasks.simulate import SimulatePolicy
 from swftools import Trace, clean, read_swf
 from swftools.fields.dictionary import SCHEMA_VERSION, TABLES
 from swftools.simulator import list_policies, measure, simulate
@@ -43,15 +46,16 @@ LOGS = {
 
 VERSIONS = {
     "schema": ("SCHEMA_VERSION in swftools/fields/dictionary.py", SCHEMA_VERSION),
-    "parse": ("code_version of ParseLog in pipelines/tasks/traces.py", ParseLog.code_version),
-    "clean": ("code_version of CleanTrace in pipelines/tasks/traces.py", CleanTrace.code_version),
+    "parse": ("code_version of ParseLog in pipelines/tasks/parse.py", ParseLog.code_version),
+    "clean": ("code_version of CleanTrace in pipelines/tasks/clean.py", CleanTrace.code_version),
     **{
         name: (f"code_version of {task.__name__} in pipelines/tasks/augmentations/{name}.py", task.code_version)
         for name, task in AUGMENTATIONS.items()
     },
-    "generate": ("code_version of GenerateTrace in pipelines/tasks/traces.py", GenerateTrace.code_version),
-    "simulate": ("code_version of SimulatePolicy in pipelines/tasks/simulation.py", SimulatePolicy.code_version),
-    "compare": ("code_version of ComparePolicies in pipelines/tasks/simulation.py", ComparePolicies.code_version),
+    "generate": ("code_version of GenerateTrace in pipelines/tasks/parse.py", GenerateTrace.code_version),
+    "simulate": ("code_version of SimulatePolicy in pipelines/tasks/simulate.py", SimulatePolicy.code_version),
+    "measure": ("code_version of MeasureSchedule in pipelines/tasks/measure.py", MeasureSchedule.code_version),
+    "compare": ("code_version of ComparePolicies in pipelines/tasks/compare.py", ComparePolicies.code_version),
     "build": ("code_version of BuildAugmentedTrace in pipelines/tasks/build.py", BuildAugmentedTrace.code_version),
 }
 """Where each stage declares its version, and the version, in the order of the data's way."""
@@ -63,7 +67,8 @@ UPSTREAM = {
     **{name: ("schema", "parse", "clean", name) for name in AUGMENTATIONS},
     "generate": ("schema", "generate"),
     "simulate": ("schema", "parse", "clean", "simulate"),
-    "compare": ("schema", "parse", "clean", "utility", "simulate", "compare"),
+    "measure": ("schema", "parse", "clean", "simulate", "measure"),
+    "compare": ("schema", "parse", "clean", "utility", "simulate", "measure", "compare"),
     "build": ("schema", "parse", "clean", *AUGMENTATIONS, "build"),
 }
 """The stages, itself included, that a stage's output follows from."""
@@ -231,6 +236,11 @@ def simulate_output() -> Iterator[Any]:
         yield [policy, options]
         yield from rows_of(to_arrow(schedule.segments, "segments"))
         yield from rows_of(to_arrow(schedule.excluded, "excluded"))
+
+
+def measure_output() -> Iterator[Any]:
+    """Yield what is measured of a schedule."""
+    trace, _ = cleaned("shipped")
     yield from rows_of(to_arrow(measure(simulate(trace, "easy", 800), percentiles=(50, 98), threshold=60), "metrics"))
 
 
@@ -266,6 +276,7 @@ OUTPUTS: dict[str, Callable[[], Iterator[Any]]] = {
     "generate": generate_output,
     "build": build_output,
     "simulate": simulate_output,
+    "measure": measure_output,
     "compare": compare_output,
 }
 

@@ -17,7 +17,7 @@ from pipelines.cli.running import read_log, run_task, settings_of
 from pipelines.cli.schedules import check_schedule, compare, simulate_log
 from pipelines.config import setting
 from pipelines.store.data_root import DataRoot
-from pipelines.tasks.traces import RulesParameter
+from pipelines.tasks.clean import RulesParameter
 from swftools._version import __version__
 from swftools.cleaning import clean
 from swftools.cleaning.flurries import propose_flurries
@@ -200,7 +200,7 @@ def run(ctx: click.Context, /, task: str, dry_run: bool) -> None:
     \b
     Tasks: AcquireLog ParseLog GenerateTrace CleanTrace BuildAugmentedTrace
            AddUtility AddCheckpoints AddArrivals AddSpeedup AddEstimates
-           SimulatePolicy ComparePolicies
+           SimulatePolicy MeasureSchedule ComparePolicies CheckSource
     Example: swftools run CleanTrace --log my.swf --rules duplicates,missing-processors
     """
     if task not in pipelines.__all__:

@@ -11,7 +11,7 @@ import click
 import pandas as pd
 
 from pipelines.cli.running import read_log, run_task, settings_of
-from pipelines.tasks.simulation import PoliciesParameter, label_of
+from pipelines.tasks.simulate import PoliciesParameter, label_of
 from swftools.cleaning import clean
 from swftools.selection import scale_to_load
 from swftools.simulator.engine import SEMANTICS

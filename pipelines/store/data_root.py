@@ -27,7 +27,7 @@ import pyarrow.parquet as pq
 
 from pipelines.names import CATALOG, LATEST, MANIFEST, PENDING, check_name, is_name
 from pipelines.store.intake_catalog import CatalogVersion, catalog_text
-from pipelines.store.manifest import describe_file, describe_table, manifest_bytes, parse_manifest
+from pipelines.store.manifest import describe_file, describe_table, file_metadata, manifest_bytes, parse_manifest
 from pipelines.store.storage import Storage, open_storage, storage_errors
 from swftools.errors import ParameterError, SchemaError, StorageError, VersionNotFoundError
 from swftools.fields.dictionary import SCHEMA_VERSION, arrow_schema
@@ -339,7 +339,7 @@ class DataRoot:
         """Stage a version and make it visible; return False if another process was faster."""
         data_set, version = key.split("/")
         with self._storage.scratch(data_set, version) as staged:
-            described = {table: _write(data, table, staged / table) for table, data in tables.items()}
+            described = {table: _write(data, table, staged / table, record) for table, data in tables.items()}
             for name, source in files.items():
                 shutil.copyfile(source, staged / name)
             written = sorted(path for path in staged.rglob("*") if path.is_file())
@@ -388,12 +388,12 @@ def _listing(names: Iterable[str]) -> str:
     return ", ".join(shown[:_SHOWN]) + (f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else "") or "none"
 
 
-def _write(data: pa.Table, table: str, directory: Path) -> dict[str, Any]:
-    """Write a table into a new directory and return its description for the manifest."""
+def _write(data: pa.Table, table: str, directory: Path, record: Mapping[str, Any]) -> dict[str, Any]:
+    """Write a table into a new directory, with its origin by the manifest; return its description for that."""
     check_table(data, table)
     # One chunk a column and the dictionary's own schema: else the bytes would tell how the table was made.
     schema = arrow_schema(table, data.column_names)
-    data = data.select(schema.names).combine_chunks().cast(schema)
+    data = data.select(schema.names).combine_chunks().cast(schema).replace_schema_metadata(file_metadata(record))
     directory.mkdir()
     write_table(data, directory / "part-0.parquet", table)
     return describe_table(data, table)

@@ -41,6 +41,8 @@ class Policy:
     rests : bool
         The policy does nothing, and remembers nothing, while no waiting job fits into the free processors: it is not
         asked then, which saves time.
+    needs : tuple of str
+        Columns of the trace's jobs without which the policy would be another one, such as ``("priority_rank",)``.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Policy:
     defaults: Mapping[str, Default] = field(default_factory=dict)
     memory: Callable[[int, int], tuple[tuple[int, int], tuple[int, int]]] | None = None
     rests: bool = False
+    needs: tuple[str, ...] = ()
 
     @cached_property
     def compiled(self) -> Any:
@@ -105,6 +108,7 @@ def policy(
     *,
     memory: Callable[[int, int], tuple[tuple[int, int], tuple[int, int]]] | None = None,
     rests: bool = False,
+    needs: tuple[str, ...] = (),
     **defaults: Default,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Register a policy under a name, with its parameters and their defaults; see ``Policy``.
@@ -124,7 +128,7 @@ def policy(
     """
 
     def register(decide: Callable[..., None]) -> Callable[..., None]:
-        made = Policy(name, decide, defaults, memory, rests)
+        made = Policy(name, decide, defaults, memory, rests, needs)
         other = _POLICIES.setdefault(name, made)
         if (other.decide.__module__, other.decide.__qualname__) != (decide.__module__, decide.__qualname__):
             raise ParameterError(f"policy {name!r} is registered already, by {other.decide.__module__}")

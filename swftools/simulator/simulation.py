@@ -36,6 +36,11 @@ _FAULTS = {
     8: "decides on and on while no job comes or ends; {waiting} jobs are waiting, job {job} first among them",
 }
 
+_REMEDIES = {
+    "priority_rank": "let generate_utility (tasks: --augment utility) make it from the ranks of the log's queues, "
+}
+"""How a trace comes by what policies need."""
+
 
 def simulate(
     trace: Trace,
@@ -84,7 +89,7 @@ def simulate(
     Raises
     ------
     ParameterError
-        An option, policy or parameter is unknown, or the machine's size is.
+        An option, policy or parameter is unknown, or the machine's size is; or the trace lacks what the policy needs.
     PolicyError
         The policy did what cannot be done, raised an error itself, or never starts a job; says when and which.
 
@@ -104,6 +109,7 @@ def simulate(
     if not is_whole(seed, 0, 2**64 - 1):
         raise ParameterError(f"seed={seed!r} is not an integer from 0 to 2**64 - 1")
     check_options(overrun=overrun, cancelled=cancelled, estimates=estimates, semantics=semantics)
+    _check_needs(chosen, trace)
     if chosen.name not in RESTATED.get(semantics, (chosen.name,)):
         known = ", ".join(RESTATED[semantics])
         raise ParameterError(f"semantics={semantics!r} is known for {known}, not for {chosen.name!r}")
@@ -153,6 +159,18 @@ def check_options(*, overrun: str, cancelled: str, estimates: str | Estimates, s
         if value not in known:
             raise ParameterError(f"{name}={value!r} is not one of {', '.join(known)}")
     find_estimates(estimates)
+
+
+def _check_needs(policy: Policy, trace: Trace) -> None:
+    """Raise ParameterError unless the jobs have the columns that a policy needs, and values in them."""
+    lacking = [
+        name for name in policy.needs if name not in trace.jobs or (len(trace) and trace.jobs[name].isna().all())
+    ]
+    if lacking:
+        raise ParameterError(
+            f"policy {policy.name!r} needs {', '.join(lacking)}, which the trace lacks; {_REMEDIES.get(lacking[0], '')}"
+            "or choose another policy"
+        )
 
 
 def _run(

@@ -12,7 +12,9 @@ import pytest
 
 import swftools
 from pipelines.logs.find import SHIPPED_LOG
-from pipelines.tasks.simulation import ComparePolicies, SimulatePolicy, as_markdown, label_of
+from pipelines.tasks.compare import ComparePolicies, as_markdown
+from pipelines.tasks.measure import MeasureSchedule
+from pipelines.tasks.simulate import label_of
 from swftools.errors import ParameterError
 from swftools.simulator import list_policies, simulate, validate
 from swftools.simulator.metrics.measures import measure
@@ -110,8 +112,8 @@ def test_seeds_and_parameters_are_cells(tmp_path: Path) -> None:
 )
 def test_whatever_matters_is_in_the_key(tmp_path: Path, change: dict[str, Any]) -> None:
     """Another option is another output."""
-    task = SimulatePolicy(log=LOG, data_root=str(tmp_path))
-    assert task.key != SimulatePolicy(**{"log": LOG, "data_root": str(tmp_path), **change}).key
+    task = MeasureSchedule(log=LOG, data_root=str(tmp_path))
+    assert task.key != MeasureSchedule(**{"log": LOG, "data_root": str(tmp_path), **change}).key
 
 
 def test_a_policy_of_the_users_own_counts_by_its_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

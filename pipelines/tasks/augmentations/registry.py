@@ -17,8 +17,8 @@ import pandas as pd
 
 from pipelines.catalog.strict_yaml import read_yaml
 from pipelines.keys import canonical_json, content_key
+from pipelines.tasks.clean import CleanTrace, RulesTask
 from pipelines.tasks.targets import DirectoryTarget
-from pipelines.tasks.traces import CleanTrace, RulesTask
 from swftools.errors import ParameterError
 from swftools.parameters import Parameters
 from swftools.tables import to_arrow, write_table

@@ -1,4 +1,4 @@
-"""ParseLog, GenerateTrace and CleanTrace: from a log's text, or from a model, to a cleaned trace."""
+"""CleanTrace: apply named cleaning rules to a trace; and the parameter by which they are named."""
 
 from __future__ import annotations
 
@@ -6,95 +6,20 @@ import hashlib
 import importlib
 import inspect
 import json
-from dataclasses import replace
 from typing import Any
 
 import luigi
 
 from pipelines.keys import canonical_json, content_key
-from pipelines.logs.generated import MODELS, generate_log
-from pipelines.tasks.acquire import AcquireLog, LogTask
+from pipelines.tasks.acquire import AcquireLog
+from pipelines.tasks.log_task import LogTask
+from pipelines.tasks.parse import GenerateTrace, ParseLog
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.cleaning import Rule, clean, resolve_rules
-from swftools.errors import ParameterError, SwfFormatError
-from swftools.formats.swf.reader import read_swf
+from swftools.errors import ParameterError
 from swftools.formats.trace_directory import load_trace, save_trace
 from swftools.tables import to_arrow, write_table
 from swftools.trace import Trace
-
-
-class ParseLog(LogTask):
-    """Read a log's text into a trace, and put aside the lines that are not jobs.
-
-    Reads the acquired log; writes ``<work root>/parsed/<key>/``; complete when that exists.
-    """
-
-    code_version = 1
-
-    @property
-    def key(self) -> str:
-        """Content key of the output."""
-        card = self.found.card
-        machine = card.machine.processors if card else None
-        return content_key("parse", self.code_version, {"log": self.log_key, "machine_processors": machine})
-
-    def requires(self) -> AcquireLog:
-        """Require the log's text."""
-        task: AcquireLog = self.clone(AcquireLog)
-        return task
-
-    def output(self) -> DirectoryTarget:
-        """Return the directory of the trace."""
-        return self.directory("parsed", self.key)
-
-    def run(self) -> None:
-        """Read the log."""
-        found = self.found
-        trace = read_swf(self.requires().path)
-        if not len(trace) and len(trace.quarantine):
-            first = trace.quarantine.iloc[0]
-            raise SwfFormatError(
-                f"{found.path or found.name}: not one of {len(trace.quarantine)} lines is a job; line "
-                f"{first['line_number']}: {first['reason']}: {first['text'][:80]!r}; is this a log in SWF?"
-            )
-        provenance = {**trace.provenance, "name": found.name}
-        machine = found.card.machine.processors if found.card else None
-        with self.output().fill() as directory:
-            save_trace(replace(trace, machine_processors=machine, provenance=provenance), directory)
-
-    def load(self) -> Trace:
-        """Return the trace, with the lines it was read from."""
-        return load_trace(self.output().path, self.requires().path)
-
-
-class GenerateTrace(LogTask):
-    """Generate the trace of a log that is a model.
-
-    Reads nothing; writes ``<work root>/generated/<key>/``; complete when that exists.
-    """
-
-    code_version = 1
-
-    @property
-    def key(self) -> str:
-        """Content key of the output."""
-        return content_key("generate", self.code_version, {"log": self.log_key})
-
-    def output(self) -> DirectoryTarget:
-        """Return the directory of the trace."""
-        return self.directory("generated", self.key)
-
-    def run(self) -> None:
-        """Generate the trace."""
-        model = self.found.model
-        if model is None:
-            raise ParameterError(f"log {self.log!r} is none that is generated; there are: {', '.join(MODELS)}")
-        with self.output().fill() as directory:
-            save_trace(generate_log(model), directory)
-
-    def load(self) -> Trace:
-        """Return the trace."""
-        return load_trace(self.output().path)
 
 
 class RulesParameter(luigi.Parameter):
@@ -160,7 +85,7 @@ class CleanTrace(RulesTask):
     @property
     def key(self) -> str:
         """Content key of the output."""
-        inputs = {"trace": self.requires().key, "rules": self.plan, "own_rules": self.own_rules}
+        inputs = {"trace": self.source.key, "rules": self.plan, "own_rules": self.own_rules}
         return content_key("clean", self.code_version, inputs)
 
     @property
@@ -170,10 +95,15 @@ class CleanTrace(RulesTask):
         sources = {name: inspect.getsource(importlib.import_module(module)) for name, module in own.items()}
         return {name: hashlib.sha256(source.encode()).hexdigest() for name, source in sources.items()}
 
-    def requires(self) -> ParseLog | GenerateTrace:
-        """Require the trace."""
+    @property
+    def source(self) -> ParseLog | GenerateTrace:
+        """The task that makes the trace to be cleaned."""
         task: ParseLog | GenerateTrace = self.clone(GenerateTrace if self.found.model else ParseLog)
         return task
+
+    def requires(self) -> list[luigi.Task]:
+        """Require the trace, and of a log its text, whose lines are quoted."""
+        return [self.source] if self.found.model else [self.source, self.clone(AcquireLog)]
 
     def output(self) -> DirectoryTarget:
         """Return the directory of the trace."""
@@ -181,7 +111,7 @@ class CleanTrace(RulesTask):
 
     def run(self) -> None:
         """Clean the trace."""
-        trace, report = clean(self.requires().load(), self.plan)
+        trace, report = clean(self.source.load(), self.plan)
         tables = {"cleaning_report": report.steps, "repairs": report.repairs, "merged": report.merged}
         with self.output().fill() as directory:
             save_trace(trace, directory)

@@ -1,0 +1,130 @@
+"""LogTask: what all tasks have in common, a log and a data root, and how they bear that the log changes meanwhile."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import luigi
+
+from pipelines.config import work_root
+from pipelines.keys import MISSING_INPUT
+from pipelines.logs.find import SHIPPED_LOG, Log, find_log
+from pipelines.logs.generated import find_model
+from pipelines.tasks.progress import StageProgress
+from pipelines.tasks.targets import DirectoryTarget
+from swftools.errors import UnreadableLogError
+
+progress = StageProgress()
+
+
+class LogParameter(luigi.Parameter):
+    """A log: name of a card, path, or name of a model with parameters."""
+
+    def normalize(self, value: Any) -> str:
+        """Return the log as given; the parameters of a model are checked at once.
+
+        Raises
+        ------
+        ParameterError
+            It is a model, and its parameters are wrong.
+        """
+        find_model(str(value))
+        return str(value)
+
+
+class LogTask(luigi.Task):
+    """What all stages have in common: a log, and a data root."""
+
+    log = LogParameter(
+        default=SHIPPED_LOG,
+        description="name of a card in data_catalog.yaml, path of a log, or model such as lublin-feitelson:jobs=10000",
+    )
+    data_root = luigi.Parameter(
+        default="./data",
+        config_path={"section": "swftools", "name": "data_root"},
+        description="where data sets are published: a directory, or s3://bucket/prefix",
+    )
+
+    _scheduled_key: str | None = None
+    """Hash of the log when luigi last asked whether there is anything to do."""
+    _running_key: str | None = None
+    """Hash of the log when the task began; None while it does not run."""
+
+    @property
+    def found(self) -> Log:
+        """The log that ``log`` means."""
+        return find_log(self.log)
+
+    @property
+    def log_key(self) -> str:
+        """Hash of the log's text, or ``MISSING_INPUT``."""
+        return self.found.sha256 or MISSING_INPUT
+
+    @property
+    def subject(self) -> str:
+        """What the task is about, for messages."""
+        return str(self.log)
+
+    @property
+    def label(self) -> str:
+        """What the task is called in messages."""
+        return f"{self.get_task_family()} {self.subject}"
+
+    def directory(self, stage: str, key: str) -> DirectoryTarget:
+        """Return the target of a stage's output."""
+        return DirectoryTarget(work_root(self.data_root) / stage / key)
+
+    def is_done(self) -> bool:
+        """Whether the output is there."""
+        return bool(self.output().exists())
+
+    def complete(self) -> bool:
+        """Whether there is nothing to do.
+
+        Raises
+        ------
+        UnreadableLogError
+            The task has just run, and the log is not what it was when it began.
+        """
+        self._check_unchanged(self._running_key)
+        is_done = self.is_done()
+        if self._running_key is None:
+            self._scheduled_key = self.log_key
+            if not is_done:
+                progress.expect(self.task_id)
+        return is_done
+
+    def deps(self) -> Any:
+        """Return what the task requires, as luigi asks for it: to schedule it, and again before it runs.
+
+        Raises
+        ------
+        UnreadableLogError
+            The log is not what it was when the task was scheduled, so that what was made of it meanwhile is of no use.
+        """
+        self._check_unchanged(self._scheduled_key)
+        return super().deps()
+
+    def _check_unchanged(self, key: str | None) -> None:
+        """Raise UnreadableLogError if the log's hash is no longer as it was."""
+        if key is not None and key != self.log_key:
+            how = "is gone" if self.log_key == MISSING_INPUT else "was changed"
+            raise UnreadableLogError(f"log {self.log} {how} since this run began; nothing was published. Run again")
+
+
+@LogTask.event_handler(luigi.Event.START)
+def _begin(task: LogTask) -> None:
+    task._running_key = task.log_key
+    progress.begin(task.task_id, task.label)
+
+
+@LogTask.event_handler(luigi.Event.PROCESSING_TIME)
+def _end(task: LogTask, seconds: float) -> None:
+    task._running_key = None
+    progress.end(task.task_id, task.label, seconds)
+
+
+@LogTask.event_handler(luigi.Event.FAILURE)
+def _fail(task: LogTask, _: BaseException) -> None:
+    task._running_key = None
+    progress.fail()
