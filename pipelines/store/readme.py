@@ -46,8 +46,8 @@ def readme_text(facts: Mapping[str, Any], rows: Mapping[str, int], files: Iterab
         _bullets(_account(facts)),
         "## Tables",
         _table(("table", "one row", "rows"), [(f"`{t}`", _row_of(t), f"{count:,}") for t, count in rows.items()]),
-        "Columns, with types, units and meanings, are in `datapackage.json`, in `manifest.json` with statistics, and in "
-        "the metadata of the Parquet files.",
+        "Columns, with types, units and meanings, are in `datapackage.json`, in `manifest.json` with statistics, and "
+        "in the metadata of the Parquet files.",
         "## How to read them",
         "In this directory, by pandas, DuckDB or R:",
         f'```\nimport pandas as pd\n{table} = pd.read_parquet("{table}")\n```',
@@ -119,5 +119,7 @@ def _named(names: Mapping[str, str], facts: Mapping[str, Any]) -> Iterator[str]:
         value = facts.get(key)
         if isinstance(value, Mapping):
             yield f"{name}:\n\n```json\n{json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False)}\n```"
+        elif isinstance(value, str) and "\n" in value:
+            yield f"{name}:\n\n{_bullets(value.splitlines())}"
         elif value is not None and value != "":
             yield f"{name}: {value}"

@@ -33,8 +33,8 @@ class CheckSource(LogTask):
         return f"{self.log} for data set {self.data_set}"
 
     def requires(self) -> list[luigi.Task]:
-        """Require the log's text where it must be looked into."""
-        return [] if self.found.model else [self.clone(AcquireLog)]
+        """Require the log's text where it is not at hand."""
+        return [] if self.found.model or self._text() else [self.clone(AcquireLog)]
 
     def output(self) -> list[luigi.Target]:
         """Return nothing: this only looks."""

@@ -16,6 +16,9 @@ from swftools.errors import UnreadableLogError
 
 progress = StageProgress()
 
+_at_work: dict[str, Log] = {}
+"""The log of the task that this process runs, as it was found when that began: all of a stage is of one text."""
+
 
 class LogParameter(luigi.Parameter):
     """A log: name of a card, path, or name of a model with parameters."""
@@ -47,13 +50,11 @@ class LogTask(luigi.Task):
 
     _scheduled_key: str | None = None
     """Hash of the log when luigi last asked whether there is anything to do."""
-    _running_key: str | None = None
-    """Hash of the log when the task began; None while it does not run."""
 
     @property
     def found(self) -> Log:
-        """The log that ``log`` means."""
-        return find_log(self.log)
+        """The log that ``log`` means; while a task runs, the one it meant at its beginning."""
+        return _at_work.get(self.log) or find_log(self.log)
 
     @property
     def log_key(self) -> str:
@@ -79,16 +80,9 @@ class LogTask(luigi.Task):
         return bool(self.output().exists())
 
     def complete(self) -> bool:
-        """Whether there is nothing to do.
-
-        Raises
-        ------
-        UnreadableLogError
-            The task has just run, and the log is not what it was when it began.
-        """
-        self._check_unchanged(self._running_key)
+        """Whether there is nothing to do."""
         is_done = self.is_done()
-        if self._running_key is None:
+        if self.log not in _at_work:
             self._scheduled_key = self.log_key
             if not is_done:
                 progress.expect(self.task_id)
@@ -102,29 +96,25 @@ class LogTask(luigi.Task):
         UnreadableLogError
             The log is not what it was when the task was scheduled, so that what was made of it meanwhile is of no use.
         """
-        self._check_unchanged(self._scheduled_key)
-        return super().deps()
-
-    def _check_unchanged(self, key: str | None) -> None:
-        """Raise UnreadableLogError if the log's hash is no longer as it was."""
-        if key is not None and key != self.log_key:
+        if self._scheduled_key not in (None, self.log_key):
             how = "is gone" if self.log_key == MISSING_INPUT else "was changed"
             raise UnreadableLogError(f"log {self.log} {how} since this run began; nothing was published. Run again")
+        return super().deps()
 
 
 @LogTask.event_handler(luigi.Event.START)
 def _begin(task: LogTask) -> None:
-    task._running_key = task.log_key
+    _at_work[task.log] = task.found
     progress.begin(task.task_id, task.label)
 
 
 @LogTask.event_handler(luigi.Event.PROCESSING_TIME)
 def _end(task: LogTask, seconds: float) -> None:
-    task._running_key = None
+    _at_work.clear()
     progress.end(task.task_id, task.label, seconds)
 
 
 @LogTask.event_handler(luigi.Event.FAILURE)
-def _fail(task: LogTask, _: BaseException) -> None:
-    task._running_key = None
+def _fail(_: LogTask, __: BaseException) -> None:
+    _at_work.clear()
     progress.fail()

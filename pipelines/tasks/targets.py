@@ -12,7 +12,7 @@ from pathlib import Path
 import luigi
 
 from pipelines.store.data_root import DataRoot
-from swftools.errors import StorageError
+from swftools.errors import StorageError, SwfToolsError
 
 
 class DirectoryTarget(luigi.Target):
@@ -48,7 +48,7 @@ class DirectoryTarget(luigi.Target):
                 if not self.exists():
                     raise
         except OSError as error:
-            if isinstance(error, StorageError):
+            if isinstance(error, SwfToolsError):
                 raise
             raise StorageError(
                 f"{self.path}: {error.strerror or error}; nothing was kept of this stage. "
