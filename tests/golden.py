@@ -219,11 +219,16 @@ def build_output() -> Iterator[Any]:
                 for line in gzip.decompress(name.read_bytes()).decode().splitlines():
                     yield line if line.startswith(";") else [_word(word) for word in line.split()]
             yield sorted(json.loads((version / "manifest.json").read_text(encoding="utf-8")))
+            yield json.loads((version / "datapackage.json").read_text(encoding="utf-8"))["resources"]
+            page = (version / "README.md").read_text(encoding="utf-8")
+            yield [line for line in page.splitlines() if line.startswith("#")]
 
 
 def simulate_output() -> Iterator[Any]:
-    """Yield the schedules of every policy, and of options, and what is measured of one."""
+    """Yield the schedules of every policy, and of options."""
     trace, _ = cleaned("shipped")
+    # A policy that needs ranks gets those of the queues' numbers; the others do not look at them.
+    trace = trace.with_jobs(trace.jobs.assign(priority_rank=trace.jobs["queue_id"]))
     ours = [name for name, policy in list_policies().items() if policy.decide.__module__.startswith("swftools.")]
     others: list[dict[str, Any]] = [
         {"overrun": "kill", "cancelled": "end-at-once"},
