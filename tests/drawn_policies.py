@@ -268,9 +268,7 @@ def draw_trace(text: str, processors: int) -> Trace:
         requested_time=[float(cell) for cell in columns["request"]],
         allocated_processors=[int(cell) for cell in columns["width"]],
     )
-    if "rank" not in columns:
-        return trace
-    ranks = [None if cell == "." else int(cell) for cell in columns["rank"]]
+    ranks = [None if cell == "." else int(cell) for cell in columns.get("rank", ["."] * len(rows))]
     return trace.with_jobs(trace.jobs.assign(priority_rank=ranks).astype({"priority_rank": "Int64"}))
 
 

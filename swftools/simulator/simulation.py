@@ -162,11 +162,8 @@ def check_options(*, overrun: str, cancelled: str, estimates: str | Estimates, s
 
 
 def _check_needs(policy: Policy, trace: Trace) -> None:
-    """Raise ParameterError unless the jobs have the columns that a policy needs, and values in them."""
-    lacking = [
-        name for name in policy.needs if name not in trace.jobs or (len(trace) and trace.jobs[name].isna().all())
-    ]
-    if lacking:
+    """Raise ParameterError unless the jobs have the columns that a policy needs."""
+    if lacking := [name for name in policy.needs if name not in trace.jobs]:
         raise ParameterError(
             f"policy {policy.name!r} needs {', '.join(lacking)}, which the trace lacks; {_REMEDIES.get(lacking[0], '')}"
             "or choose another policy"
