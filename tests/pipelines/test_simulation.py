@@ -240,6 +240,7 @@ OURS = [name for name, made in list_policies().items() if made.decide.__module__
 def test_a_whole_log(shared: Path, policy: str) -> None:
     """Under every policy each job of a whole log is simulated or excluded, and the schedule can be."""
     trace, _ = swftools.clean(swftools.read_swf(shared / "traces" / "KTH-SP2-1996-2.1-cln.swf.gz"))
+    trace = trace.with_jobs(trace.jobs.assign(priority_rank=trace.jobs["queue_id"]))
     schedule = simulate(trace, policy, 100)
     assert len(trace) == len(schedule.jobs) + len(schedule.excluded)
     report = validate(schedule, trace=trace)
