@@ -222,6 +222,8 @@ def versions(data_set: str | None, data_root: str) -> None:
             click.echo(
                 f"{mark} {version.version}  {version.published_at:%Y-%m-%d %H:%M:%S}Z {jobs} {version.bytes:>14,} bytes"
             )
+            if version.damage:
+                click.echo(f"    damaged manifest: {version.damage}")
 
 
 @main.command()

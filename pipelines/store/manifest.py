@@ -97,20 +97,3 @@ def manifest_bytes(record: Mapping[str, Any], what: str) -> bytes:
         return (json.dumps(record, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n").encode()
     except (TypeError, ValueError) as error:
         raise ParameterError(f"manifest of {what}: {error}; give it text, finite numbers, lists and mappings") from None
-
-
-def parse_manifest(content: bytes, data_set: str, version: str) -> dict[str, Any]:
-    """Read a manifest.
-
-    Raises
-    ------
-    ValueError
-        It is damaged, or that of another version; the message is a part of a sentence.
-    """
-    manifest = json.loads(content)
-    if not isinstance(manifest, dict) or not all(isinstance(manifest.get(key), dict) for key in ("tables", "files")):
-        raise ValueError("without tables and files")
-    owner = f"{manifest.get('data_set')}/{manifest.get('version')}"
-    if owner != f"{data_set}/{version}":
-        raise ValueError(f"that of {owner}")
-    return manifest

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shlex
-import tempfile
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,14 @@ from typing import Any
 import luigi
 import pyarrow as pa
 
+from pipelines.config import work_root
 from pipelines.keys import MISSING_INPUT
 from pipelines.names import check_name
 from pipelines.store.data_package import data_package_text
 from pipelines.store.data_root import DataRoot
 from pipelines.store.readme import account_lines, readme_text
+from pipelines.store.staging import unchecked_staging
+from pipelines.store.storage import storage_errors
 from pipelines.tasks.check_source import CheckSource
 from pipelines.tasks.clean import RulesTask
 from pipelines.tasks.targets import VersionTarget
@@ -118,18 +121,29 @@ class PublishingTask(RulesTask):
             "made_by": self.get_task_family(),
             "main_table": self.main_table,
         }
-        with tempfile.TemporaryDirectory() as folder:
-            paths = {name: Path(folder) / name for name in contents.files}
-            for name, write in contents.files.items():
-                write(paths[name])
-            for name, text in (
-                ("README.md", readme_text(facts, rows, list(contents.files))),
-                ("datapackage.json", data_package_text(facts, columns, list(contents.files))),
-            ):
-                paths[name] = Path(folder) / name
-                paths[name].write_bytes(text.encode())
-            facts = {name: value for name, value in facts.items() if name not in ("data_set", "version")}
-            target.root.publish(target.data_set, target.version, contents.tables, manifest=facts, files=paths)
+        files = {
+            **contents.files,
+            "README.md": _writer_of(readme_text(facts, rows, list(contents.files))),
+            "datapackage.json": _writer_of(data_package_text(facts, columns, list(contents.files))),
+        }
+        manifest = {name: value for name, value in facts.items() if name not in ("data_set", "version")}
+        work = work_root(self.data_root)
+        with ExitStack() as stack:
+            with storage_errors(f"{work}: nothing was published"):
+                folder = stack.enter_context(unchecked_staging(work, target.data_set))
+                for name, write in files.items():
+                    write(folder / name)
+            paths = {name: folder / name for name in files}
+            target.root.publish(target.data_set, target.version, contents.tables, manifest=manifest, files=paths)
+
+
+def _writer_of(text: str) -> Callable[[Path], None]:
+    """Return what writes a text to a path, the same on all platforms."""
+
+    def write(path: Path) -> None:
+        path.write_bytes(text.encode())
+
+    return write
 
 
 @PublishingTask.event_handler(luigi.Event.SUCCESS)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import secrets
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +9,7 @@ from pathlib import Path
 import luigi
 
 from pipelines.store.data_root import DataRoot
+from pipelines.store.staging import unchecked_staging
 from swftools.errors import StorageError, SwfToolsError
 
 
@@ -37,16 +35,14 @@ class DirectoryTarget(luigi.Target):
         StorageError
             Writing failed, such as on a full disk.
         """
-        temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}.{secrets.token_hex(4)}")
         try:
-            temporary.mkdir(parents=True)
-            self._remove_debris()
-            yield temporary
-            try:
-                temporary.rename(self.path)
-            except OSError:
-                if not self.exists():
-                    raise
+            with unchecked_staging(self.path.parent, self.path.name) as temporary:
+                yield temporary
+                try:
+                    temporary.rename(self.path)
+                except OSError:
+                    if not self.exists():
+                        raise
         except OSError as error:
             if isinstance(error, SwfToolsError):
                 raise
@@ -54,19 +50,6 @@ class DirectoryTarget(luigi.Target):
                 f"{self.path}: {error.strerror or error}; nothing was kept of this stage. "
                 "Free space or mend the permissions, and run again"
             ) from error
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
-
-    def _remove_debris(self) -> None:
-        """Remove what processes that are no more left half filled."""
-        for other in self.path.parent.glob(f".{self.path.name}.*.*"):
-            process = int(other.name.split(".")[-2])
-            try:
-                os.kill(process, 0)
-            except ProcessLookupError:
-                shutil.rmtree(other, ignore_errors=True)
-            except PermissionError:
-                continue
 
 
 class VersionTarget(luigi.Target):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from pyarrow import fs
@@ -24,13 +25,14 @@ def server() -> Iterator[str]:
 
 
 @pytest.fixture
-def bucket(server: str, monkeypatch: pytest.MonkeyPatch) -> fs.S3FileSystem:
+def bucket(server: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> fs.S3FileSystem:
     """Make an empty bucket, and an environment in which it is the only one that can be reached."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setenv("AWS_ENDPOINT_URL", server)
+    monkeypatch.setenv("SWFTOOLS_WORK_ROOT", str(tmp_path / "work"))
     s3 = fs.S3FileSystem(endpoint_override=server, allow_bucket_creation=True, allow_bucket_deletion=True)
     s3.create_dir(BUCKET)
     s3.delete_dir_contents(BUCKET)

@@ -69,10 +69,10 @@ def test_what_is_finished_is_not_computed_again(tmp_path: Path) -> None:
     """A further policy adds one simulation; the others' outputs are left as they are."""
     compare(tmp_path, policies="fcfs,easy")
     simulated = tmp_path / ".work" / "simulated"
-    before = {path.name: path.stat().st_mtime_ns for path in simulated.iterdir()}
+    before = {path.name: path.stat().st_mtime_ns for path in simulated.glob("[!.]*")}
     assert 2 == len(before)
     compare(tmp_path, policies="fcfs,easy,conservative", seeds="0")
-    after = {path.name: path.stat().st_mtime_ns for path in simulated.iterdir()}
+    after = {path.name: path.stat().st_mtime_ns for path in simulated.glob("[!.]*")}
     assert before.items() <= after.items()
     assert 3 == len(after)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,7 @@ def task_of(log: Path, **parameters: Any) -> BuildAugmentedTrace:
 
 def times_of(directory: Path) -> dict[Path, int]:
     """Return when each stage's output appeared."""
-    return {path: path.stat().st_mtime_ns for path in directory.glob("*/*")}
+    return {path: path.stat().st_mtime_ns for path in directory.glob("*/[!.]*")}
 
 
 @pytest.mark.parametrize("emptied", [False, True], ids=["removed", "emptied"])
@@ -50,7 +50,7 @@ def test_a_removed_part_of_the_work_root_is_made_again(log: Path, stage: str, em
     """Whatever of it is gone, another version is published; what is there is left as it is."""
     assert build(task_of(log, augment="utility,arrivals"))
     work = log.parent / "data" / ".work"
-    gone = list(work.glob(f"{stage}/*/*")) if emptied else [work / stage]
+    gone = list(work.glob(f"{stage}/[!.]*/*")) if emptied else [work / stage]
     for path in gone:
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     kept = times_of(work)
@@ -73,26 +73,34 @@ def test_a_comparison_finds_what_it_needs(log: Path, stage: str, source: str) ->
 
 
 def test_nothing_of_a_failed_stage_is_left(tmp_path: Path) -> None:
-    """What was half filled goes at once, and what a dead process left goes with the next that fills it."""
+    """What was half filled goes at once; the stage appears whole, and beside it nothing."""
     target = DirectoryTarget(tmp_path / "stage" / "key")
-    dead = subprocess.Popen(["true"])
-    dead.wait()
-    debris = tmp_path / "stage" / f".key.{dead.pid}.aaaa"
-    alive = tmp_path / "stage" / f".key.{os.getppid()}.bbbb"
-    other = tmp_path / "stage" / f".other.{dead.pid}.cccc"
-    for directory in (debris, alive, other):
-        directory.mkdir(parents=True)
-        (directory / "part").touch()
     with pytest.raises(ZeroDivisionError), target.fill() as directory:
         (directory / f"part {1 / 0}").touch()
-    assert not target.exists()
-    assert {alive, other} == set((tmp_path / "stage").iterdir())
     with pytest.raises(StorageError, match="nothing was kept of this stage"), target.fill() as directory:
         (directory / "no such directory" / "part").touch()
+    assert not target.exists()
+    assert [] == [path for path in tmp_path.rglob("*") if path.name not in ("stage", ".staging")]
     with target.fill() as directory:
         (directory / "whole").touch()
-    assert [target.path / "whole"] == list(target.path.iterdir())
-    assert {alive, other, target.path} == set((tmp_path / "stage").iterdir())
+    assert {target.path, target.path / "whole"} == {
+        p for p in tmp_path.rglob("*") if p.name not in ("stage", ".staging")
+    }
+
+
+def test_what_a_dead_process_left_goes_with_the_next_stage(log: Path) -> None:
+    """Of a stage, and of what was to be published; what living ones work on stays."""
+    assert build(task_of(log))
+    work = log.parent / "data" / ".work"
+    areas = [work / ".staging", work / "cleaned" / ".staging"]
+    program = "import os, sys; from pathlib import Path; from pipelines.store.staging import unchecked_staging\n"
+    program += "held = [unchecked_staging(Path(area).parent, 'key') for area in sys.argv[1:]]\n"
+    program += "for one in held: one.__enter__()\n"
+    program += "os._exit(9)\n"
+    assert 9 == subprocess.run([sys.executable, "-c", program, *map(str, areas)], check=False).returncode
+    assert [1, 1] == [len(list(area.iterdir())) for area in areas]
+    assert build(task_of(log, rules="duplicates"))
+    assert [0, 0] == [len(list(area.iterdir())) for area in areas]
 
 
 @pytest.mark.parametrize(
@@ -106,7 +114,7 @@ def test_nothing_is_published_of_a_log_without_jobs(tmp_path: Path, content: str
     assert "is this a log in SWF?" in result.stderr
     assert "Traceback" not in result.stderr
     assert [".work"] == [path.name for path in (tmp_path / "data").iterdir()]
-    assert not list((tmp_path / "data" / ".work").glob("parsed/*"))
+    assert not list((tmp_path / "data" / ".work").glob("parsed/[!.]*"))
 
 
 def test_the_error_says_what_is_in_the_log_instead(tmp_path: Path) -> None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import errno
-import multiprocessing
 import os
 import shutil
-import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +17,13 @@ import pytest
 
 from pipelines.names import CATALOG, PENDING
 from pipelines.store.data_root import DataRoot
-from pipelines.store.storage import LocalStorage
+from pipelines.store.local import LocalStorage
 from swftools.errors import (
     StorageError,
 )
 from swftools.fields.dictionary import arrow_schema
+from tests.pipelines.killed import PROCESSES, Full, killed_at_every_step
 from tests.pipelines.store_samples import check_whole, contents, jobs, publish, staged
-
-PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["pipelines.store.data_root", "pytest"])
 
 
 @pytest.fixture
@@ -45,8 +41,6 @@ def root(place: Path) -> DataRoot:
 # Killed or failing at every step
 
 BEFORE, NEW = "v1", "v2"
-HARMLESS = {"fspath", "_path_normpath", "stat", "lstat", "fstat", "scandir", "listdir", "getpid", "getcwd", "urandom"}
-"""Calls of the operating system that change nothing: being killed before one is being killed before the next."""
 
 
 def publish_new(root: DataRoot) -> None:
@@ -57,38 +51,6 @@ def publish_new(root: DataRoot) -> None:
 def roll_back(root: DataRoot) -> None:
     """Go back to the older version."""
     root.rollback("sdsc", BEFORE)
-
-
-def die_at(step: int, act: Callable[[DataRoot], None], place: Path) -> None:
-    """Act, in a process that kills itself just before its step-th change to the file system."""
-    root = DataRoot.open(place)
-    calls = 0
-
-    def count(frame: Any, event: str, function: Any) -> None:
-        nonlocal calls
-        is_system = event == "c_call" and getattr(function, "__module__", None) in ("posix", "_io")
-        if is_system and function.__name__ not in HARMLESS:
-            calls += 1
-            if calls == step:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-    sys.setprofile(count)
-    act(root)
-
-
-def killed_at_every_step(act: Callable[[DataRoot], None], base: Path, place: Path) -> Iterator[int]:
-    """Yield once for each step at which a process that acts on a copy of a root was killed."""
-    for step in range(1, 500):
-        shutil.rmtree(place, ignore_errors=True)
-        shutil.copytree(base, place)
-        process = PROCESSES.Process(target=die_at, args=(step, act, place))
-        process.start()
-        process.join()
-        if process.exitcode == 0:
-            return
-        assert -signal.SIGKILL == process.exitcode
-        yield step
-    pytest.fail("never came to an end")
 
 
 def test_killed_at_every_step_of_a_publication(tmp_path: Path) -> None:
@@ -134,25 +96,6 @@ def test_killed_at_every_step_of_a_rollback(tmp_path: Path) -> None:
         assert BEFORE == root.latest("sdsc")
         assert [] == staged(place)
     assert {BEFORE, NEW} == outcomes
-
-
-MKDIR = os.mkdir
-
-
-class Full:
-    """A function of the operating system that finds the disk full at one of its calls that change something."""
-
-    def __init__(self, name: str, step: int) -> None:
-        self.original, self.step, self.calls = getattr(os, name), step, 0
-
-    def __call__(self, *args: Any, **options: Any) -> Any:
-        """Call the original unless it is time to fail."""
-        # Removing a directory tree opens directories relative to another; making one that exists is no change.
-        if "dir_fd" not in options and not (self.original is MKDIR and Path(args[0]).exists()):
-            self.calls += 1
-            if self.calls == self.step:
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return self.original(*args, **options)
 
 
 @pytest.mark.parametrize("name", ["fsync", "mkdir", "rename", "replace", "open"])

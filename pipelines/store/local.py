@@ -1,0 +1,139 @@
+"""A data root in a local directory: versions appear by one rename and go by another."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from io import BufferedReader
+from pathlib import Path
+
+from pipelines.store.staging import AREA, abandoned, discard, make_directories, sync, unchecked_staging
+from pipelines.store.storage import Storage, storage_errors
+from swftools.errors import UnsafeNameError
+
+
+class LocalStorage(Storage):
+    """Files under a local directory."""
+
+    def __init__(self, location: str | os.PathLike[str]) -> None:
+        self._base = Path(location).expanduser().absolute()
+        super().__init__(str(self._base))
+
+    def address(self, key: str = "") -> str:
+        """Return the absolute path of a key."""
+        return str(self._base / key)
+
+    def check_inside(self, key: str) -> str:
+        """Return a key unless it leads out of the root through a symbolic link.
+
+        Raises
+        ------
+        UnsafeNameError
+            Names the key and where it leads.
+        """
+        target = Path(os.path.realpath(self._base / key))
+        if not target.is_relative_to(os.path.realpath(self._base)):
+            raise UnsafeNameError(
+                f"{self.address(key)} leads out of the data root, to {target}; remove the symbolic link"
+            )
+        return key
+
+    @contextmanager
+    def scratch(self, directory: str, label: str) -> Iterator[Path]:
+        """Give an empty directory on the same file system, in ``.staging``; sweep those of dead processes."""
+        with unchecked_staging(self._base / directory, label) as path:
+            yield path
+
+    def commit(self, staged: Path, key: str) -> bool:
+        """Rename a directory of files, once all of it is on disk, to its key."""
+        for directory, _, names in os.walk(staged, topdown=False):
+            for name in names:
+                sync(Path(directory, name))
+            sync(Path(directory))
+        try:
+            staged.rename(self._base / key)
+        except OSError as error:
+            if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+                return False
+            raise
+        return True
+
+    def withdraw(self, key: str) -> None:
+        """Rename a directory out of sight, then remove it."""
+        path = self._base / key
+        area = path.parent if path.parent.name == AREA else path.parent / AREA
+        with storage_errors(f"{path}: cannot be removed"), suppress(FileNotFoundError):
+            make_directories(area)
+            discard(path, area)
+
+    def left_overs(self, directory: str) -> list[str]:
+        """Return the keys of what nobody works on any more in a directory's staging area."""
+        area = self._base / directory / AREA
+        with storage_errors(f"{area}: cannot be read"):
+            return [str(path.relative_to(self._base)) for path in abandoned(area)]
+
+    def replace(self, key: str, content: bytes) -> None:
+        """Write a file beside its place and rename it there."""
+        target = self._base / key
+        with storage_errors(f"{target}: cannot be written"):
+            with self.scratch(key.rpartition("/")[0], target.name) as directory:
+                new = directory / target.name
+                new.write_bytes(content)
+                sync(new)
+                # What a pointer names must be on disk before the pointer is.
+                sync(target.parent)
+                new.replace(target)
+            sync(target.parent)
+
+    def modified(self, keys: Iterable[str]) -> list[datetime | None]:
+        """Return the UTC time of each file's last change, None where there is no such file."""
+        with storage_errors(f"{self.location}: cannot be read"):
+            return [_modified(self._base / key) for key in keys]
+
+    def directories(self, key: str = "") -> list[str]:
+        """Return the sorted names of the directories in a directory, without links that lead out of the root."""
+        top, names = self._base / key, []
+        with storage_errors(f"{top}: cannot be listed"):
+            found = sorted(path.name for path in top.iterdir() if path.is_dir()) if top.is_dir() else []
+        for name in found:
+            with suppress(UnsafeNameError):
+                self.check_inside(f"{key}/{name}" if key else name)
+                names.append(name)
+        return names
+
+    def files(self, key: str) -> dict[str, int]:
+        """Return the bytes of all files in and below a directory by sorted path relative to it."""
+        top = self._base / key
+        with storage_errors(f"{top}: cannot be listed"):
+            paths = sorted(Path(directory, name) for directory, _, names in os.walk(top) for name in names)
+            return {path.relative_to(top).as_posix(): path.lstat().st_size for path in paths}
+
+    @contextmanager
+    def open(self, key: str) -> Iterator[BufferedReader]:
+        """Open a file for reading, random access included.
+
+        Raises
+        ------
+        StorageError
+            The file is absent or unreadable.
+        """
+        path = self._base / key
+        with storage_errors(f"{path}: cannot be read"), path.open("rb") as file:
+            yield file
+
+    def remove(self, key: str) -> None:
+        """Delete a file; it is no mistake if another process was faster."""
+        with storage_errors(f"{self.address(key)}: cannot be removed"):
+            (self._base / key).unlink(missing_ok=True)
+
+
+def _modified(path: Path) -> datetime | None:
+    """Return the UTC time of a file's last change, None if there is no such file."""
+    try:
+        found = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return datetime.fromtimestamp(found.st_mtime_ns / 1e9, UTC) if path.is_file() else None

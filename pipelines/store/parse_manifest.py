@@ -1,0 +1,87 @@
+"""Reading a manifest: everything that the store relies on is checked, whatever else it says is left as it is."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic_core import from_json
+
+from pipelines.names import is_name
+
+
+def _file_name(name: str) -> str:
+    if not all(map(is_name, name.split("/"))):
+        raise ValueError("is not the path of a file in a version")
+    return name
+
+
+def _table_name(name: str) -> str:
+    if not is_name(name):
+        raise ValueError("is not the name of a table")
+    return name
+
+
+Count = Annotated[int, Field(ge=0)]
+Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+
+
+class _Part(BaseModel):
+    """A part of a manifest; types are as they stand, and further keys are no matter of the store."""
+
+    model_config = ConfigDict(strict=True, extra="allow")
+
+
+class _File(_Part):
+    sha256: Sha256
+    bytes: Count
+
+
+class _Column(_Part):
+    type: str
+    unit: str
+    meaning: str
+    missing: str
+    nulls: Count
+
+
+class _Table(_Part):
+    rows: Count
+    columns: dict[str, _Column]
+
+
+class _Manifest(_Part):
+    data_set: str
+    version: str
+    schema_version: Count
+    tables: dict[Annotated[str, AfterValidator(_table_name)], _Table]
+    files: dict[Annotated[str, AfterValidator(_file_name)], _File]
+    licence: str | None = None
+    acknowledgement: str | None = None
+    citation: str | None = None
+    source_url: str | None = None
+
+
+def parse_manifest(content: bytes, data_set: str, version: str) -> dict[str, Any]:
+    """Read a manifest.
+
+    Raises
+    ------
+    ValueError
+        It is damaged, or that of another version; the message is a part of a sentence.
+    """
+    # Unlike the standard library's, this reader refuses NaN and bounds how deep it goes.
+    manifest = from_json(content, allow_inf_nan=False)
+    try:
+        _Manifest.model_validate(manifest)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        where = ".".join(part for part in map(str, first["loc"]) if part != "[key]")
+        raise ValueError(f"{where or 'manifest'}: {first['msg']}") from None
+    if missing := [table for table in manifest["tables"] if f"{table}/part-0.parquet" not in manifest["files"]]:
+        raise ValueError(f"no file is that of table {missing[0]!r}")
+    owner = f"{manifest['data_set']}/{manifest['version']}"
+    if owner != f"{data_set}/{version}":
+        raise ValueError(f"that of {owner}")
+    found: dict[str, Any] = manifest
+    return found

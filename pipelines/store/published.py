@@ -1,0 +1,278 @@
+"""What is published under a data root, for reading: data sets, versions, their manifests and tables.
+
+A damaged version is told of where versions are listed and is an error where it is asked for; it never keeps the
+others from being used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Self
+
+import pyarrow as pa
+
+from pipelines.names import LATEST, MANIFEST, PENDING, check_name, is_name
+from pipelines.store.locations import open_storage
+from pipelines.store.parse_manifest import parse_manifest
+from pipelines.store.storage import Storage
+from pipelines.store.table_files import PART, read_part
+from swftools.errors import StorageError, VersionNotFoundError
+
+MEND = "restore it from a copy, or remove the version's directory and publish it again"
+
+_SHOWN = 10
+_SHORTEST_PREFIX = 4
+
+
+@dataclass(frozen=True)
+class PublishedVersion:
+    """One line of a data set's history."""
+
+    version: str
+    published_at: datetime
+    is_latest: bool
+    jobs: int | None
+    """None for a version without a table of jobs, and for a damaged one."""
+    bytes: int
+    """Size of its files, without the manifest; of a damaged version, of all that is there."""
+    damage: str | None = None
+    """What is wrong with its manifest, None if nothing is."""
+
+
+class PublishedData:
+    """What is published under a root. Versions may be given by the beginning of their name that only one has."""
+
+    def __init__(self, storage: Storage) -> None:
+        self.storage = storage
+
+    @classmethod
+    def open(cls, location: str | os.PathLike[str]) -> Self:
+        """Open a data root; it is created by the first publication.
+
+        Parameters
+        ----------
+        location : str or path
+            Local directory or S3 URI. Credentials come from the environment; the endpoint from
+            ``AWS_ENDPOINT_URL`` or the URI's query.
+
+        Raises
+        ------
+        ParameterError
+            Neither a directory nor an S3 URI.
+        StorageError
+            The service cannot be reached.
+        """
+        return cls(open_storage(location))
+
+    @property
+    def location(self) -> str:
+        """The root's absolute path or URI, without credentials."""
+        return self.storage.location
+
+    def path(self, data_set: str, version: str = LATEST) -> str:
+        """Return the path or URI of a version by its whole name, for messages and other tools; it need not exist."""
+        if version == LATEST:
+            version = self.resolve(data_set, version)
+        return self.storage.address(self._key(data_set, version))
+
+    def is_published(self, data_set: str, version: str) -> bool:
+        """Return whether a version, by its whole name, is there and `latest` and the catalogue have followed it."""
+        key = self._key(data_set, version)
+        manifest, pending = self.storage.modified([f"{key}/{MANIFEST}", f"{key}/{PENDING}"])
+        return manifest is not None and pending is None
+
+    def manifest(self, data_set: str, version: str = LATEST) -> dict[str, Any]:
+        """Return a version's manifest.
+
+        Raises
+        ------
+        VersionNotFoundError
+            There is no such version.
+        StorageError
+            The manifest is damaged.
+        """
+        version = self.resolve(data_set, version)
+        try:
+            return self._manifest(data_set, version)
+        except ValueError as error:
+            address = self.storage.address(f"{data_set}/{version}/{MANIFEST}")
+            raise StorageError(f"{address}: damaged manifest ({error}); {MEND}") from None
+
+    def data_sets(self) -> list[str]:
+        """Return the names of the data sets that have a version."""
+        return [name for name in self.storage.directories() if is_name(name) and self._published(name)]
+
+    def versions(self, data_set: str) -> list[PublishedVersion]:
+        """Return a data set's versions, newest first.
+
+        Raises
+        ------
+        VersionNotFoundError
+            Nothing is published under that name; lists what is.
+        """
+        self._require(data_set)
+        latest = self.latest(data_set)
+        found = []
+        for version, published_at in self._published(data_set).items():
+            jobs, damage = None, None
+            try:
+                manifest = self._manifest(data_set, version)
+            except VersionNotFoundError:  # removed since it was listed
+                continue
+            except ValueError as error:
+                size, damage = sum(self.storage.files(f"{data_set}/{version}").values()), str(error)
+            else:
+                jobs = manifest["tables"].get("jobs", {}).get("rows")
+                size = sum(file["bytes"] for file in manifest["files"].values())
+            found.append(PublishedVersion(version, published_at, version == latest, jobs, size, damage))
+        # S3 counts whole seconds; of two versions in one second the latest is the newer.
+        return sorted(found, key=lambda v: (v.published_at, v.is_latest, v.version), reverse=True)
+
+    def latest(self, data_set: str) -> str | None:
+        """Return the version that `latest` names, None if the data set has none.
+
+        Raises
+        ------
+        StorageError
+            The pointer is damaged.
+        """
+        key = self._pointer(data_set)
+        try:
+            return self._pointed(data_set)
+        except ValueError as error:
+            raise StorageError(f"{self.storage.address(key)}: {error}") from None
+
+    def resolve(self, data_set: str, version: str) -> str:
+        """Return the name of a version that exists.
+
+        Parameters
+        ----------
+        data_set : str
+            Name of a data set.
+        version : str
+            A version's name, the beginning of just one (at least 4 characters), or ``latest``.
+
+        Raises
+        ------
+        VersionNotFoundError
+            There is none, or several begin so; lists them.
+        """
+        exact = (self.latest(data_set) or version) if version == LATEST else version
+        if exact != LATEST and self._exists(self._key(data_set, exact)):
+            return exact
+        self._require(data_set)
+        names = list(self._published(data_set))
+        is_prefix = len(version) >= _SHORTEST_PREFIX and version != LATEST
+        meant = [name for name in names if is_prefix and name.startswith(version)]
+        if len(meant) == 1:
+            return meant[0]
+        problem = f"{len(meant)} versions that begin with {version!r}" if meant else f"no version {version!r}"
+        raise VersionNotFoundError(
+            f"{self.location}: data set {data_set!r} has {problem}; "
+            f"{'they are' if meant else 'it has'} {listing(meant or names)} (list them with `swftools versions`)"
+        )
+
+    def read_table(self, data_set: str, table: str, version: str = LATEST) -> pa.Table:
+        """Read a table of a version and check it against the column dictionary.
+
+        Raises
+        ------
+        VersionNotFoundError
+            There is no such version, or it has no such table.
+        SchemaError
+            The file is damaged or its columns differ from the dictionary.
+        """
+        check_name(table, "table")
+        manifest = self.manifest(data_set, version)
+        key = self._key(data_set, manifest["version"])
+        if table not in manifest["tables"]:
+            raise VersionNotFoundError(
+                f"{self.storage.address(key)}: no table {table!r}; it has {', '.join(manifest['tables']) or 'none'}"
+            )
+        key = f"{key}/{table}/{PART}"
+        with self.storage.open(key) as file:
+            return read_part(file, table, self.storage.address(key), MEND)
+
+    def verify(self, data_set: str, version: str = LATEST) -> list[str]:
+        """Hash every file of a version again and return what differs from its manifest, nothing if all is well.
+
+        Raises
+        ------
+        VersionNotFoundError
+            There is no such version.
+        StorageError
+            The manifest is damaged.
+        """
+        manifest = self.manifest(data_set, version)
+        key = self._key(data_set, manifest["version"])
+        expected, present = manifest["files"], set(self.storage.files(key)) - {MANIFEST, PENDING}
+        problems = []
+        for name in sorted(expected.keys() | present):
+            address = self.storage.address(f"{key}/{name}")
+            if name not in present:
+                problems.append(f"{address}: missing")
+            elif name not in expected:
+                problems.append(f"{address}: not in the manifest")
+            else:
+                with self.storage.open(f"{key}/{name}") as file:
+                    actual = hashlib.file_digest(file, "sha256").hexdigest()
+                if actual != expected[name]["sha256"]:
+                    problems.append(f"{address}: sha256 is {actual}, the manifest says {expected[name]['sha256']}")
+        return problems
+
+    def _key(self, data_set: str, version: str) -> str:
+        """Return the key of a version, once it is sure to stay inside the root."""
+        return self.storage.check_inside(f"{check_name(data_set, 'data set')}/{check_name(version, 'version')}")
+
+    def _pointer(self, data_set: str) -> str:
+        """Return the key of a data set's pointer, once it is sure to stay inside the root."""
+        return self.storage.check_inside(f"{check_name(data_set, 'data set')}/{LATEST}")
+
+    def _exists(self, key: str) -> bool:
+        return self.storage.exists(f"{key}/{MANIFEST}")
+
+    def _published(self, data_set: str) -> dict[str, datetime]:
+        """Return the versions of a data set with the time of their publication."""
+        names = [name for name in self.storage.directories(data_set) if is_name(name)]
+        times = self.storage.modified(f"{data_set}/{name}/{MANIFEST}" for name in names)
+        return {name: time for name, time in zip(names, times, strict=True) if time is not None}
+
+    def _require(self, data_set: str) -> None:
+        """Raise VersionNotFoundError if nothing is published under a name."""
+        self._pointer(data_set)
+        if not self._published(data_set):
+            raise VersionNotFoundError(
+                f"{self.location}: no data set {data_set!r}; there are {listing(self.data_sets())} "
+                "(list them with `swftools versions`)"
+            )
+
+    def _manifest(self, data_set: str, version: str) -> dict[str, Any]:
+        """Return a version's manifest; ValueError tells how it is damaged, VersionNotFoundError that it is gone."""
+        key = f"{data_set}/{version}"
+        try:
+            content = self.storage.read(f"{key}/{MANIFEST}")
+        except StorageError:
+            if self._exists(key):
+                raise
+            raise VersionNotFoundError(f"{self.storage.address(key)}: there is no such version any more") from None
+        return parse_manifest(content, data_set, version)
+
+    def _pointed(self, data_set: str) -> str | None:
+        """Return the version that `latest` names, None if there is none; ValueError tells how it is damaged."""
+        key = self._pointer(data_set)
+        if not self.storage.exists(key):
+            return None
+        version = self.storage.read(key).decode(errors="replace").strip()
+        if not is_name(version):
+            raise ValueError(f"names no version ({version!r}); promote one to mend it")
+        return version
+
+
+def listing(names: Iterable[str]) -> str:
+    """Return some names for a message."""
+    shown = list(names)
+    return ", ".join(shown[:_SHOWN]) + (f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else "") or "none"
