@@ -1,37 +1,182 @@
-"""What the parameter classes of models have in common: one clear error for each mistake, to and from mappings."""
+"""Parameters: each declared once with its default and domain, given as text or a mapping, refused in one wording.
+
+What takes parameters (a model, a policy, a cleaning rule, a predictor, a log that is generated) declares them as a
+frozen dataclass whose fields are made by ``number``, ``whole``, ``choice`` or ``truth``. Their text form, which is the
+same everywhere, is in ``swftools.parameter_text``.
+"""
 
 from __future__ import annotations
 
+import difflib
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, ClassVar, Self
 
 from swftools.errors import ParameterError
+from swftools.parameter_text import write_entry
+
+LARGEST_SEED = 2**64 - 1
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The values that a parameter may have.
+
+    Parameters
+    ----------
+    words : str
+        What it is, in words that go behind "is not".
+    admits : callable
+        Whether a value belongs to it.
+    choices : tuple of str
+        The words to choose from, if it is one of some words.
+    is_numeric : bool
+        Whether each value is a number, a choice or a truth value, which a compiled policy can be given as a number.
+    """
+
+    words: str
+    admits: Callable[[object], bool]
+    choices: tuple[str, ...] = ()
+    is_numeric: bool = True
+
+
+def number(
+    default: Any = MISSING,
+    *,
+    least: float = -math.inf,
+    most: float = math.inf,
+    above: float = -math.inf,
+    unit: str = "",
+    optional: bool = False,
+) -> Any:
+    """Declare a parameter that is a finite number.
+
+    Parameters
+    ----------
+    default : float, optional
+        Its value where none is given; without it one must be given.
+    least, most : float
+        Bounds that belong to the domain.
+    above : float
+        Lower bound that does not.
+    unit : str
+        For the wording of errors.
+    optional : bool
+        None is a value too.
+
+    Returns
+    -------
+    dataclasses.Field
+        For the body of a subclass of ``Parameters``.
+
+    Examples
+    --------
+    >>> @dataclass(frozen=True)
+    ... class Oven(Parameters):
+    ...     NAME = "oven"
+    ...     heat: float = number(180.0, above=0, most=300, unit="degrees")
+    >>> Oven(heat=301)
+    Traceback (most recent call last):
+        ...
+    swftools.errors.ParameterError: oven: heat=301 is not a number above 0, at most 300 (degrees)
+    """
+    words = "a number" + _range_in_words(least, most, above) + (f" ({unit})" if unit else "")
+
+    def admits(value: object) -> bool:
+        return is_number(value, least, most) and value > above  # type: ignore[operator]
+
+    return _declared(default, Domain(words, admits), optional)
+
+
+def whole(
+    default: Any = MISSING, *, least: float = -math.inf, most: float = math.inf, unit: str = "", optional: bool = False
+) -> Any:
+    """Declare a parameter that is a whole number, 2.0 not among them; bounds as those of ``number``."""
+    words = "an integer" + _range_in_words(least, most) + (f" ({unit})" if unit else "")
+    return _declared(default, Domain(words, lambda value: is_whole(value, least, most)), optional)
+
+
+def choice(*words: str, default: str | None = None) -> Any:
+    """Declare a parameter that is one of some words, of which the first is the default unless another is named."""
+    domain = Domain(f"one of {', '.join(words)}", lambda value: isinstance(value, str) and value in words, words)
+    return _declared(words[0] if default is None else default, domain, optional=False)
+
+
+def truth(default: bool) -> Any:
+    """Declare a parameter that is true or false."""
+    return _declared(default, Domain("true or false", lambda value: isinstance(value, bool)), optional=False)
+
+
+def _declared(default: object, domain: Domain, optional: bool) -> Any:
+    """Return the field of a parameter."""
+    if optional:
+        inner = domain
+        domain = Domain(f"{inner.words}, or none", lambda value: value is None or inner.admits(value), is_numeric=False)
+    if default is not MISSING and not domain.admits(default):
+        raise ParameterError(f"default {default!r} of a parameter is not {domain.words}")
+    return field(default=default, metadata={"domain": domain})
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """Base of parameter classes: frozen dataclasses that check themselves in ``__post_init__`` by ``_require``.
+    """Base of parameter classes: frozen dataclasses whose fields ``number``, ``whole``, ``choice`` and ``truth`` make.
 
-    ``NAME`` is the model's name, with which every error begins.
+    Each value is checked against its field's domain. A class with conditions between parameters, or with parameters of
+    other kinds, checks these in ``__post_init__`` by ``_require``, behind ``super().__post_init__()``.
+
+    ``NAME`` is what the parameters are of, with which every error begins; the decorator that registers a policy or a
+    rule gives it to the class where the class itself does not.
     """
 
-    NAME: ClassVar[str]
+    NAME: ClassVar[str] = "parameters"
+
+    def __post_init__(self) -> None:
+        for name, domain in self.domains().items():
+            self._require(name, domain.admits(getattr(self, name)), domain.words)
 
     def _require(self, name: str, condition: bool, domain: str) -> None:
         """Raise ParameterError unless a parameter is in its domain, which is given in words."""
         if not condition:
             raise ParameterError(f"{self.NAME}: {name}={getattr(self, name)!r} is not {domain}")
 
-    def _require_seed(self) -> None:
-        """Raise ParameterError unless the parameter ``seed`` is an integer of 64 bits."""
-        self._require("seed", is_whole(self.seed, 0, 2**64 - 1), "an integer from 0 to 2**64 - 1")  # type: ignore[attr-defined]
-
     @classmethod
     def names(cls) -> list[str]:
         """Return the names of the parameters in order."""
-        return [field.name for field in fields(cls)]
+        return [each.name for each in fields(cls)]
+
+    @classmethod
+    def domains(cls) -> dict[str, Domain]:
+        """Return the domain of each parameter that declares one, by name."""
+        return {each.name: each.metadata["domain"] for each in fields(cls) if "domain" in each.metadata}
+
+    @classmethod
+    def place_of(cls, name: str) -> int:
+        """Return where a parameter stands among the others, as in ``to_numbers``.
+
+        Raises
+        ------
+        ParameterError
+            There is none of that name.
+        """
+        refuse_unknown(cls.NAME, [name], cls.names())
+        return cls.names().index(name)
+
+    @classmethod
+    def named(cls, name: str) -> type[Self]:
+        """Give the class a name unless it has one, and return it.
+
+        Raises
+        ------
+        ParameterError
+            It has another: one class for two policies, say, would name the wrong one in errors.
+        """
+        if "NAME" not in vars(cls):
+            cls.NAME = name
+        if name != cls.NAME:
+            raise ParameterError(f"{cls.__name__} are parameters of {cls.NAME!r}; give {name!r} a class of its own")
+        return cls
 
     @classmethod
     def from_mapping(cls, parameters: Mapping[str, Any]) -> Self:
@@ -42,13 +187,34 @@ class Parameters:
         ParameterError
             A name is unknown or a value outside its domain.
         """
-        if unknown := sorted(map(str, set(parameters) - set(cls.names()))):
-            raise ParameterError(f"{cls.NAME}: unknown parameters {unknown}; there are {', '.join(cls.names())}")
+        refuse_unknown(cls.NAME, parameters, cls.names())
         return cls(**parameters)
 
     def to_mapping(self) -> dict[str, Any]:
         """Return every parameter by name, in types that JSON holds; ``from_mapping`` takes it back."""
         return {name: getattr(self, name) for name in self.names()}
+
+    def to_numbers(self) -> list[float]:
+        """Return the value of every parameter as a number, words as the position of the choice."""
+        given = [(getattr(self, name), domain.choices) for name, domain in self.domains().items()]
+        return [float(choices.index(value) if choices else value) for value, choices in given]
+
+    def to_text(self) -> str:
+        """Return the name and every parameter in the form that ``read_entry`` takes back."""
+        return write_entry(self.NAME, self.to_mapping())
+
+
+def refuse_unknown(name: str, given: Iterable[Any], known: Collection[str]) -> None:
+    """Raise ParameterError if a name that is given is none of the known parameters of what has the name."""
+    if unknown := sorted(str(each) for each in given if each not in known):
+        there_are = f"there are: {', '.join(known)}" if known else "there are none"
+        raise ParameterError(f"{name}: unknown parameters {unknown}; {there_are}{did_you_mean(unknown, known)}")
+
+
+def did_you_mean(names: Collection[str], known: Iterable[str]) -> str:
+    """Return the end of a message about names that there are not: the known ones that are like them, if any."""
+    alike = [match for name in names for match in difflib.get_close_matches(str(name), list(known), n=1)]
+    return f"; did you mean {', '.join(dict.fromkeys(alike))}?" if alike else ""
 
 
 def is_whole(value: object, least: float = -math.inf, most: float = math.inf) -> bool:
@@ -61,3 +227,22 @@ def is_number(value: object, least: float = -math.inf, most: float = math.inf) -
     if not isinstance(value, int | float) or isinstance(value, bool):
         return False
     return -math.inf < value < math.inf and least <= value <= most
+
+
+def _range_in_words(least: float, most: float, above: float = -math.inf) -> str:
+    """Return the bounds of a domain in words, with a blank before them; nothing where there are none."""
+    if above > -math.inf:
+        return f" above {_bound(above)}" + (f", at most {_bound(most)}" if most < math.inf else "")
+    if least > -math.inf:
+        return f" from {_bound(least)} to {_bound(most)}" if most < math.inf else f" of {_bound(least)} or more"
+    return f" of at most {_bound(most)}" if most < math.inf else ""
+
+
+def _bound(value: float) -> str:
+    """Return a bound as people write it: 2**31 - 1, 10,000, 1e-9, 0.5."""
+    if isinstance(value, int):
+        for number_of_ones, text in ((value, ""), (value + 1, " - 1")):
+            if value > 10**6 and number_of_ones.bit_count() == 1:
+                return f"2**{number_of_ones.bit_length() - 1}{text}"
+        return f"{value:,}" if abs(value) >= 10**4 else str(value)
+    return re.sub(r"e([+-])0*", lambda match: "e" + match[1].strip("+"), f"{value:g}")

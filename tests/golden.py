@@ -44,6 +44,13 @@ LOGS = {
     "shipped": HERE.parent / "pipelines" / "resources" / "logs" / f"{SHIPPED_LOG}.swf.gz",
 }
 
+POLICIES = {
+    f"policy {name}": policy
+    for name, policy in sorted(list_policies().items())
+    if policy.decide.__module__.startswith("swftools.simulator.policies.")
+}
+"""The policies of the package, each by the name of its stage."""
+
 VERSIONS = {
     "schema": ("SCHEMA_VERSION in swftools/fields/dictionary.py", SCHEMA_VERSION),
     "parse": ("code_version of ParseLog in pipelines/tasks/parse.py", ParseLog.code_version),
@@ -54,6 +61,10 @@ VERSIONS = {
     },
     "generate": ("code_version of GenerateTrace in pipelines/tasks/parse.py", GenerateTrace.code_version),
     "simulate": ("code_version of SimulatePolicy in pipelines/tasks/simulate.py", SimulatePolicy.code_version),
+    **{
+        stage: (f"version of {policy.name} in {policy.decide.__module__.replace('.', '/')}.py", policy.version)
+        for stage, policy in POLICIES.items()
+    },
     "measure": ("code_version of MeasureSchedule in pipelines/tasks/measure.py", MeasureSchedule.code_version),
     "compare": ("code_version of ComparePolicies in pipelines/tasks/compare.py", ComparePolicies.code_version),
     "build": ("code_version of BuildAugmentedTrace in pipelines/tasks/build.py", BuildAugmentedTrace.code_version),
@@ -66,9 +77,10 @@ UPSTREAM = {
     "clean": ("schema", "parse", "clean"),
     **{name: ("schema", "parse", "clean", name) for name in AUGMENTATIONS},
     "generate": ("schema", "generate"),
-    "simulate": ("schema", "parse", "clean", "simulate"),
-    "measure": ("schema", "parse", "clean", "simulate", "measure"),
-    "compare": ("schema", "parse", "clean", "utility", "simulate", "measure", "compare"),
+    "simulate": ("schema", "parse", "clean", "policy easy", "simulate"),
+    **{stage: ("schema", "parse", "clean", "simulate", stage) for stage in POLICIES},
+    "measure": ("schema", "parse", "clean", "policy easy", "simulate", "measure"),
+    "compare": ("schema", "parse", "clean", "utility", "simulate", "policy easy", "policy fcfs", "measure", "compare"),
     "build": ("schema", "parse", "clean", *AUGMENTATIONS, "build"),
 }
 """The stages, itself included, that a stage's output follows from."""
@@ -224,23 +236,32 @@ def build_output() -> Iterator[Any]:
             yield [line for line in page.splitlines() if line.startswith("#")]
 
 
-def simulate_output() -> Iterator[Any]:
-    """Yield the schedules of every policy, and of options."""
+def policy_output(stage: str) -> Iterator[Any]:
+    """Yield the schedule of a policy with its default parameters."""
+    yield from schedule_output(POLICIES[stage].name, {})
+
+
+def schedule_output(policy: str, options: dict[str, Any]) -> Iterator[Any]:
+    """Yield a schedule of the shipped log."""
     trace, _ = cleaned("shipped")
     # A policy that needs ranks gets those of the queues' numbers; the others do not look at them.
     trace = trace.with_jobs(trace.jobs.assign(priority_rank=trace.jobs["queue_id"]))
-    ours = [name for name, policy in list_policies().items() if policy.decide.__module__.startswith("swftools.")]
+    schedule = simulate(trace, policy, 800, **options)
+    yield [policy, options]
+    yield from rows_of(to_arrow(schedule.segments, "segments"))
+    yield from rows_of(to_arrow(schedule.excluded, "excluded"))
+
+
+def simulate_output() -> Iterator[Any]:
+    """Yield schedules under options."""
     others: list[dict[str, Any]] = [
         {"overrun": "kill", "cancelled": "end-at-once"},
-        {"overrun": "run-on", "cancelled": "full-request", "estimates": "last-model"},
-        {"estimates": "virtual:0.5", "seed": 3},
-        {"estimates": "factor:3", "semantics": "pyss"},
+        {"overrun": "run-on", "cancelled": "full-request", "predictor": "last-model"},
+        {"predictor": "virtual:error=0.5", "seed": 3},
+        {"predictor": "factor:factor=3", "semantics": "pyss"},
     ]
-    for policy, options in [*((name, {}) for name in sorted(ours)), *(("easy", options) for options in others)]:
-        schedule = simulate(trace, policy, 800, **options)
-        yield [policy, options]
-        yield from rows_of(to_arrow(schedule.segments, "segments"))
-        yield from rows_of(to_arrow(schedule.excluded, "excluded"))
+    for options in others:
+        yield from schedule_output("easy", options)
 
 
 def measure_output() -> Iterator[Any]:
@@ -281,6 +302,7 @@ OUTPUTS: dict[str, Callable[[], Iterator[Any]]] = {
     "generate": generate_output,
     "build": build_output,
     "simulate": simulate_output,
+    **{stage: partial(policy_output, stage) for stage in POLICIES},
     "measure": measure_output,
     "compare": compare_output,
 }

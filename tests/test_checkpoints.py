@@ -394,9 +394,9 @@ def test_a_full_log(shared: Path, name: str) -> None:
     [
         ({"seed": -1}, "checkpoints: seed=-1 is not an integer from 0 to 2**64 - 1"),
         ({"seed": True}, "checkpoints: seed=True is not"),
-        ({"workload": "second"}, "checkpoints: workload='second' is not pooled or answers"),
+        ({"workload": "second"}, "checkpoints: workload='second' is not one of answers, pooled"),
         ({"workload": None}, "checkpoints: workload=None is not"),
-        ({"pool": 1}, "checkpoints: unknown parameters ['pool']; there are seed, workload"),
+        ({"pool": 1}, "checkpoints: unknown parameters ['pool']; there are: seed, workload"),
     ],
 )
 def test_parameters_outside_their_domain_are_refused(parameters: dict[str, Any], message: str) -> None:

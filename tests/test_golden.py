@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from swftools.simulator import list_policies
 from tests import golden
 
 
@@ -71,6 +72,19 @@ def test_a_change_with_a_version_is_recorded(record: Path, monkeypatch: pytest.M
         assert ("run python -m tests.golden" in (message or "")) == out_of_date
     assert 0 == golden.main([])
     assert version + 1 == recorded()["build"]["versions"]["clean"]
+
+
+def test_a_policy_has_a_version_of_its_own(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Schedules that change with it leave those of other policies as they are recorded."""
+    where, version = golden.VERSIONS["policy sjf"]
+    assert "version of sjf in swftools/simulator/policies/strict.py" == where
+    assert list_policies()["sjf"].version == version
+    monkeypatch.setattr(golden, "OUTPUTS", outputs("policy sjf"))
+    monkeypatch.setitem(golden.VERSIONS, "policy sjf", (where, version + 1))
+    told = {stage: golden.complaint(stage, recorded()[stage], golden.entry_of(stage)) for stage in golden.OUTPUTS}
+    assert ["policy sjf"] == [stage for stage, message in told.items() if message]
+    assert 0 == golden.main([])
+    assert version + 1 == recorded()["policy sjf"]["versions"]["policy sjf"]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 ROOMS = [
-    *("swftools._version", "swftools.errors", "swftools.keyed_random", "swftools.parameters", "swftools.fields"),
+    *("swftools._version", "swftools.errors", "swftools.keyed_random"),
+    *("swftools.parameter_text", "swftools.parameters", "swftools.fields"),
     *("swftools.header", "swftools.tables", "swftools.trace", "swftools.utility", "swftools.formats"),
     *("swftools.offered_work", "swftools.description", "swftools.cleaning", "swftools.checkpoints", "swftools.models"),
     *("swftools.selection", "swftools.simulator", "swftools"),

@@ -376,14 +376,14 @@ def test_an_exchange_is_the_best_of_all(data: st.DataObject) -> None:
     ("parameters", "message"),
     [
         ({"seed": -1}, "seed=-1 is not an integer from 0 to 2**64 - 1"),
-        ({"answers": -1}, "answers=-1 is not an integer of 0 or more"),
-        ({"answers": 10.0}, "answers=10.0 is not an integer of 0 or more"),
-        ({"answers": None}, "answers=None is not an integer of 0 or more"),
+        ({"answers": -1}, "answers=-1 is not an integer from 0 to 2**63 - 1"),
+        ({"answers": 10.0}, "answers=10.0 is not an integer from 0 to 2**63 - 1"),
+        ({"answers": None}, "answers=None is not an integer from 0 to 2**63 - 1"),
         ({"response_share": -0.1}, "response_share=-0.1 is not a number from 0 to 1"),
         ({"response_share": 1.1}, "response_share=1.1 is not a number from 0 to 1"),
         ({"response_share": math.nan}, "response_share=nan is not a number from 0 to 1"),
         ({"response_share": "all"}, "response_share='all' is not a number from 0 to 1"),
-        ({"declines": 5}, "unknown parameters ['declines']; there are seed, answers, response_share"),
+        ({"declines": 5}, "unknown parameters ['declines']; there are: seed, answers, response_share"),
     ],
 )
 def test_parameters_outside_their_domain_are_refused(parameters: dict[str, Any], message: str) -> None:

@@ -459,9 +459,9 @@ def test_cleaning_marks_cancelled_jobs_and_finds_nothing_else() -> None:
         ({"site": "CTC"}, "site='CTC' is not one of anl, ctc, kth, sdsc"),
         ({"site": None}, "site=None is not"),
         ({"site": ["ctc"]}, "site=['ctc'] is not"),
-        ({"load": 0}, "load=0 is not a positive number"),
-        ({"load": math.nan}, "load=nan is not a positive number"),
-        ({"load": "0.8"}, "load='0.8' is not a positive number"),
+        ({"load": 0}, "load=0 is not a number from 1e-9 to 1e9, or none"),
+        ({"load": math.nan}, "load=nan is not a number from 1e-9 to 1e9, or none"),
+        ({"load": "0.8"}, "load='0.8' is not a number from 1e-9 to 1e9, or none"),
         ({"load": 0.8, "jobs": 1}, "load=0.8 is not for fewer than two jobs"),
         ({"start_hour": 24}, "start_hour=24 is not an integer from 0 to 23"),
         ({"start_hour": 1.5}, "start_hour=1.5 is not"),
@@ -482,7 +482,7 @@ def test_parameters_outside_their_domain_are_refused(parameters: dict[str, Any],
 
 def test_unknown_parameters_are_refused() -> None:
     """A misspelt parameter is told, with those that there are."""
-    with pytest.raises(ParameterError, match=r"unknown parameters \['place'\]; there are jobs, processors, seed, site"):
+    with pytest.raises(ParameterError, match=r"unknown parameters \['place'\]; there are: jobs, processors, seed"):
         CirneBermanParameters.from_mapping({"place": "ctc"})
 
 

@@ -322,7 +322,7 @@ def test_bins_may_take_all_ranks_that_are_there() -> None:
         ({"maximum": 59.9}, "maximum=59.9 is not a number"),
         ({"maximum": math.nan}, "maximum=nan is not a number"),
         ({"maximum": 1.1e10}, "maximum=11000000000.0 is not a number"),
-        ({"distinct": "linear"}, "distinct='linear' is not table or power-law"),
+        ({"distinct": "linear"}, "distinct='linear' is not one of table, power-law"),
         ({"bins": {0: 3}}, "bins={0: 3} is not a mapping of seconds to numbers of jobs, all positive"),
         ({"bins": {300: -1}}, "bins={300: -1} is not a mapping"),
         ({"bins": {300: 0}}, "bins={300: 0} is not a mapping"),

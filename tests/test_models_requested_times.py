@@ -328,7 +328,7 @@ def test_estimates_must_be_there() -> None:
     [
         ({"seed": -1}, "seed=-1 is not an integer from 0 to 2**64 - 1"),
         ({"seed": 1.0}, "seed=1.0 is not"),
-        ({"maximum": 59}, "maximum=59 is not a number of seconds from 60 to 1e+10, or None"),
+        ({"maximum": 59}, "maximum=59 is not a number from 60 to 1e10 (s), or none"),
         ({"maximum": "3600"}, "maximum='3600' is not"),
         ({"maximum": math.inf}, "maximum=inf is not"),
         ({"bins": {300: 0}}, "bins={300: 0} is not a mapping of seconds to numbers of jobs, all positive"),
@@ -336,7 +336,7 @@ def test_estimates_must_be_there() -> None:
         ({"bins": {"noon": 1}}, "bins={'noon': 1} is not"),
         ({"bins": {math.nan: 1}}, "bins={nan: 1} is not"),
         ({"bins": None}, "bins=None is not"),
-        ({"distinct": "lines"}, "distinct='lines' is not table or power-law"),
+        ({"distinct": "lines"}, "distinct='lines' is not one of table, power-law"),
     ],
 )
 def test_parameters_outside_their_domain_are_refused(parameters: dict[str, Any], message: str) -> None:

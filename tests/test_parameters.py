@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools.errors import ParameterError
-from swftools.parameters import Parameters, is_number, is_whole
+from swftools.parameters import LARGEST_SEED, Parameters, choice, is_number, is_whole, number, whole
 
 
 @dataclass(frozen=True)
@@ -21,13 +21,9 @@ class Oven(Parameters):
 
     NAME: ClassVar[str] = "oven"
 
-    seed: int = 0
-    heat: float = 1.5
-    mode: str = "bake"
-
-    def __post_init__(self) -> None:
-        self._require_seed()
-        self._require("heat", is_number(self.heat, 0, 300), "a number from 0 to 300")
+    seed: int = whole(0, least=0, most=LARGEST_SEED)
+    heat: float = number(1.5, least=0, most=300)
+    mode: str = choice("bake", "grill")
 
 
 def test_names_are_those_of_the_fields() -> None:
@@ -54,7 +50,9 @@ def test_unknown_names_are_told(unknown: dict[Any, int]) -> None:
     with pytest.raises(ParameterError) as caught:
         Oven.from_mapping({"heat": 2, **unknown})
     names = sorted(map(str, unknown))
-    assert f"oven: unknown parameters {names}; there are seed, heat, mode" == str(caught.value)
+    assert f"oven: unknown parameters {names}; there are: seed, heat, mode" + (
+        "; did you mean heat?" if "Heat" in unknown else ""
+    ) == str(caught.value)
 
 
 def test_a_mapping_is_checked() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 from swftools import Trace
 from swftools.errors import ParameterError, PolicyError, PolicyWarning
+from swftools.parameters import Parameters, number
 from swftools.simulator import engine
 from swftools.simulator.interface import (
     FREE,
@@ -199,7 +201,14 @@ def takes_turns(now, machine, requests, parameters, memory, rng):  # type: ignor
         wake_at(machine, now, now + parameters[0])
 
 
-TURNS = Policy("turns", takes_turns, {"quantum": 2.0}, lambda jobs, processors: ((0, 0), (1, jobs)))
+@dataclass(frozen=True)
+class TurnsParameters(Parameters):
+    """Parameters of ``takes_turns``."""
+
+    quantum: float = number(2.0, above=0, unit="s")
+
+
+TURNS = Policy("turns", takes_turns, TurnsParameters, lambda jobs, processors: ((0, 0), (1, jobs)))
 
 
 @pytest.mark.parametrize("compiled", [True, False])
@@ -246,7 +255,7 @@ def changes_its_mind(now, machine, requests, parameters, memory, rng):  # type: 
 @pytest.mark.parametrize("compiled", [True, False])
 def test_what_is_undone_at_once_leaves_no_trace(compiled: bool) -> None:
     """A start that is taken back in the same decision is no run; a run that is stopped and begun anew is two."""
-    made = Policy("fickle", changes_its_mind, {}, lambda jobs, processors: ((1, 1), (0, 0)))
+    made = Policy("fickle", changes_its_mind, memory=lambda jobs, processors: ((1, 1), (0, 0)))
     segments = simulate(trace_of((1, 5, 1)), made, compiled=compiled).segments
     expected = [[1.0, 3.0, True], [3.0, 8.0, False]]
     assert expected == segments[["start_time", "end_time", "is_preempted"]].to_numpy().tolist()
@@ -335,9 +344,9 @@ def test_unknown_names() -> None:
     """What there is is listed."""
     with pytest.raises(ParameterError, match=r"no policy 'esay'; there are: .*conservative.*, easy, "):
         simulate(trace_of(), "esay")
-    with pytest.raises(ParameterError, match=r"policy 'easy': unknown parameters \['slack'\]; there are: backfill_"):
+    with pytest.raises(ParameterError, match=r"easy: unknown parameters \['slack'\]; there are: backfill_"):
         simulate(trace_of(), "easy", slack=3)
-    with pytest.raises(ParameterError, match=r"policy 'fcfs': unknown parameters \['slack'\]; there are: none"):
+    with pytest.raises(ParameterError, match=r"fcfs: unknown parameters \['slack'\]; there are none"):
         simulate(trace_of(), "fcfs", slack=3)
     with pytest.raises(ParameterError, match=r"'no\.such\.module:easy': module 'no\.such\.module' cannot"):
         find_policy("no.such.module:easy")
@@ -355,9 +364,15 @@ def test_policies_of_a_module_of_ones_own(tmp_path: Path, monkeypatch: pytest.Mo
     """``module:name`` imports the module first."""
     source = """
 from swftools.simulator.interface import FREE, NOBODY, first_waiting, next_waiting, start
+from dataclasses import dataclass
+from swftools.parameters import Parameters, number
 from swftools.simulator.registry import policy
 
-@policy("whoever-fits", least=1.0)
+@dataclass(frozen=True)
+class WhoeverFits(Parameters):
+    least: float = number(1.0, least=0)
+
+@policy("whoever-fits", parameters=WhoeverFits)
 def whoever_fits(now, machine, requests, parameters, memory, rng):
     job = first_waiting(machine)
     while job != NOBODY:

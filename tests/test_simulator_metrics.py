@@ -379,7 +379,7 @@ def test_summary() -> None:
         ({"threshold": -5}, "threshold=-5 is not a number of seconds"),
         ({"window": (5, 5)}, "window=.* is not .begin, end. in seconds"),
         ({"window": 5}, "window=5 is not"),
-        ({"quantiles": (5,)}, "unknown parameters .'quantiles'.; there are bound"),
+        ({"quantiles": (5,)}, "unknown parameters .'quantiles'.; there are: bound"),
         ({"where": [True]}, "where gives 1 values of bool; give a truth value for each of 4 jobs"),
         ({"where": [1, 0, 1, 0]}, "where gives 4 values of int64"),
         ({"where": lambda jobs: jobs["queue_id"] == 1}, "where gives 4 values of boolean"),

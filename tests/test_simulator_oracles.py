@@ -28,10 +28,10 @@ RUNS: list[tuple[str, str, dict[str, Any]]] = [
     ("pyss_easy", "easy", {"semantics": "pyss"}),
     ("pyss_sjbf", "sjf-backfill", {"semantics": "pyss"}),
     ("pyss_cons", "conservative", {"semantics": "pyss"}),
-    ("pyss_easy_exact", "easy", {"semantics": "pyss", "estimates": "exact"}),
-    ("pyss_cons_exact", "conservative", {"semantics": "pyss", "estimates": "exact"}),
-    ("cqsim_easy_exact", "easy", {"semantics": "cqsim", "estimates": "exact"}),
-    ("cqsim_cons_exact", "conservative-replanned", {"semantics": "cqsim", "estimates": "exact"}),
+    ("pyss_easy_exact", "easy", {"semantics": "pyss", "predictor": "exact"}),
+    ("pyss_cons_exact", "conservative", {"semantics": "pyss", "predictor": "exact"}),
+    ("cqsim_easy_exact", "easy", {"semantics": "cqsim", "predictor": "exact"}),
+    ("cqsim_cons_exact", "conservative-replanned", {"semantics": "cqsim", "predictor": "exact"}),
 ]
 """The columns of the reference, and how to restate each."""
 
@@ -88,8 +88,8 @@ FULL = [
         )
         for log in ("lublin256e", "lublin256p", "sdscsp2")
     ),
-    ("cqsim_easy_lublin256p", "lublin256p", "easy", {"semantics": "cqsim", "estimates": "exact"}),
-    ("cqsim_cons_lublin256p", "lublin256p", "conservative-replanned", {"semantics": "cqsim", "estimates": "exact"}),
+    ("cqsim_easy_lublin256p", "lublin256p", "easy", {"semantics": "cqsim", "predictor": "exact"}),
+    ("cqsim_cons_lublin256p", "lublin256p", "conservative-replanned", {"semantics": "cqsim", "predictor": "exact"}),
 ]
 
 
@@ -118,7 +118,9 @@ def test_the_published_longest_wait() -> None:
     assert [5_323, 58_766] == pytest.approx(np.percentile(batch, [75, 98]), abs=1)
 
 
-@pytest.mark.parametrize("options", [{"estimates": "virtual:0.5"}, {"estimates": "last-model"}, {"overrun": "run-on"}])
+@pytest.mark.parametrize(
+    "options", [{"predictor": "virtual:error=0.5"}, {"predictor": "last-model"}, {"overrun": "run-on"}]
+)
 def test_pyss_frees_what_is_expected_to_end(options: dict[str, Any]) -> None:
     """Where a job may outlive what was expected, that would give its processors away: such runs are refused."""
     with pytest.raises(ParameterError, match="no job may outlive what policies are told"):
@@ -131,10 +133,10 @@ def test_pyss_frees_what_is_expected_to_end(options: dict[str, Any]) -> None:
         ("conservative-replanned", {"semantics": "pyss"}, "known for fcfs, easy, sjf-backfill, conservative, not for"),
         (
             "conservative",
-            {"semantics": "cqsim", "estimates": "exact"},
+            {"semantics": "cqsim", "predictor": "exact"},
             "sjf-backfill, conservative-replanned, not",
         ),
-        ("easy", {"semantics": "cqsim"}, "needs estimates='exact'"),
+        ("easy", {"semantics": "cqsim"}, "needs predictor='exact'"),
         ("easy", {"semantics": "alea"}, "semantics='alea' is not one of instant, pyss, cqsim"),
     ],
 )

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from swftools import Trace
 from swftools.errors import ParameterError
 from swftools.simulator.policies.job_orders import ORDERS
-from swftools.simulator.predictions import ESTIMATES, find_estimates
+from swftools.simulator.predictors import PREDICTORS, find_predictor
 from swftools.simulator.registry import find_policy, list_policies
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.simulation import simulate
@@ -62,12 +62,12 @@ def test_drawn_schedules(title: str, policy: str, picture: str) -> None:
 # The slow twins
 
 
-def naive_starts(trace: Trace, policy: Policy, estimates: str, overrun: str) -> list[float | None]:
+def naive_starts(trace: Trace, policy: Policy, predictor: str, overrun: str) -> list[float | None]:
     """Return the starts of the jobs of a trace, in its order, in the slow simulator."""
-    told = find_estimates(estimates)
+    told = find_predictor(predictor)
     processors = trace.processors
     assert processors is not None
-    work = prepare(trace, processors, overrun=overrun, cancelled="drop", estimates=told, seed=3, least=0.0)
+    work = prepare(trace, processors, overrun=overrun, cancelled="drop", predictor=told, seed=3, least=0.0)
     asked = work.requests
     columns = (asked.submit_time, asked.processors, work.run_time, asked.requested_time, asked.limit)
     jobs = [
@@ -84,27 +84,27 @@ def naive_starts(trace: Trace, policy: Policy, estimates: str, overrun: str) -> 
 @given(
     trace=workloads(),
     data=st.data(),
-    estimates=st.sampled_from(["requested", "exact", "last-model", "virtual:0.9", "factor:3"]),
+    predictor=st.sampled_from(["request", "exact", "last-model", "virtual:error=0.9", "factor:factor=3"]),
     overrun=st.sampled_from(["extend", "kill", "run-on"]),
 )
 def test_starts_are_those_of_the_twin(
-    name: str, trace: Trace, data: st.DataObject, estimates: str, overrun: str
+    name: str, trace: Trace, data: st.DataObject, predictor: str, overrun: str
 ) -> None:
     """Job by job on small crowds, whatever is estimated."""
     _, parameters, twin = data.draw(st.sampled_from([case for case in TWINS if case[0] == name]))
-    schedule = simulate(trace, name, estimates=estimates, overrun=overrun, seed=3, **parameters)
-    assert naive_starts(trace, twin, estimates, overrun) == schedule.jobs["start_time"].tolist()
+    schedule = simulate(trace, name, predictor=predictor, overrun=overrun, seed=3, **parameters)
+    assert naive_starts(trace, twin, predictor, overrun) == schedule.jobs["start_time"].tolist()
 
 
-@pytest.mark.parametrize("estimates", ["requested", "last-model", "virtual"])
+@pytest.mark.parametrize("predictor", ["request", "last-model", "virtual"])
 @pytest.mark.parametrize(("name", "parameters", "twin"), TWINS, ids=TWIN_NAMES)
 def test_starts_on_a_busy_machine_are_those_of_the_twin(
-    name: str, parameters: dict[str, Any], twin: Policy, estimates: str
+    name: str, parameters: dict[str, Any], twin: Policy, predictor: str
 ) -> None:
     """Job by job on a machine that is full, with requests that are outlived."""
     trace = crowded_trace(150, seed=BUSY)
-    schedule = simulate(trace, name, estimates=estimates, overrun="run-on", seed=3, **parameters)
-    assert naive_starts(trace, twin, estimates, "run-on") == schedule.jobs["start_time"].tolist()
+    schedule = simulate(trace, name, predictor=predictor, overrun="run-on", seed=3, **parameters)
+    assert naive_starts(trace, twin, predictor, "run-on") == schedule.jobs["start_time"].tolist()
 
 
 def test_every_classic_policy_has_a_twin() -> None:
@@ -130,13 +130,13 @@ def test_the_crowd_keeps_the_machine_busy() -> None:
     assert utilization(simulate(trace, "easy"), float(trace.jobs["submit_time"].max())) >= 0.9
 
 
-@pytest.mark.parametrize("estimates", ESTIMATES)
+@pytest.mark.parametrize("predictor", PREDICTORS)
 @pytest.mark.parametrize("name", OURS)
-def test_compiled_equals_interpreted(name: str, estimates: str) -> None:
+def test_compiled_equals_interpreted(name: str, predictor: str) -> None:
     """Bit for bit, on a busy machine, of every policy that there is."""
     trace = crowded_trace(150, seed=BUSY)
-    compiled = simulate(trace, name, estimates=estimates, overrun="run-on", seed=1)
-    interpreted = simulate(trace, name, estimates=estimates, overrun="run-on", seed=1, compiled=False)
+    compiled = simulate(trace, name, predictor=predictor, overrun="run-on", seed=1)
+    interpreted = simulate(trace, name, predictor=predictor, overrun="run-on", seed=1, compiled=False)
     pd.testing.assert_frame_equal(interpreted.jobs, compiled.jobs, check_exact=True)
     pd.testing.assert_frame_equal(interpreted.segments, compiled.segments, check_exact=True)
 
@@ -147,8 +147,8 @@ from swftools.simulator.simulation import simulate
 from tests.strategies import crowded_trace
 trace = crowded_trace(60)
 for name in sys.argv[1:]:
-    for estimates in ("requested", "virtual"):
-        print(name, simulate(trace, name, estimates=estimates, seed=1).jobs["start_time"].tolist())
+    for predictor in ("request", "virtual"):
+        print(name, simulate(trace, name, predictor=predictor, seed=1).jobs["start_time"].tolist())
 """
 
 
@@ -160,9 +160,9 @@ def test_compiled_equals_plain_python() -> None:
     told = subprocess.run(command, env=environment, cwd=root, capture_output=True, text=True, check=True).stdout
     trace = crowded_trace(60)
     expected = [
-        f"{name} {simulate(trace, name, estimates=estimates, seed=1).jobs['start_time'].tolist()}"
+        f"{name} {simulate(trace, name, predictor=predictor, seed=1).jobs['start_time'].tolist()}"
         for name in CLASSIC
-        for estimates in ("requested", "virtual")
+        for predictor in ("request", "virtual")
     ]
     assert told.splitlines() == expected
 
@@ -172,10 +172,10 @@ def test_compiled_equals_plain_python() -> None:
 
 @pytest.mark.parametrize("name", CLASSIC)
 @settings(max_examples=20)
-@given(trace=workloads(), estimates=st.sampled_from(["requested", "exact", "last-model", "virtual:0.9"]))
-def test_schedules_are_possible(name: str, trace: Trace, estimates: str) -> None:
+@given(trace=workloads(), predictor=st.sampled_from(["request", "exact", "last-model", "virtual:error=0.9"]))
+def test_schedules_are_possible(name: str, trace: Trace, predictor: str) -> None:
     """Every job runs once, as long as it does, not before it is submitted, and never on more than the machine has."""
-    jobs = simulate(trace, name, estimates=estimates).jobs
+    jobs = simulate(trace, name, predictor=predictor).jobs
     assert len(trace) == len(jobs)
     assert (jobs["start_time"] >= jobs["submit_time"]).all()
     assert (jobs["end_time"] == jobs["start_time"] + jobs["run_time"]).all()
@@ -188,7 +188,7 @@ def test_schedules_are_possible(name: str, trace: Trace, estimates: str) -> None
 @given(trace=workloads())
 def test_the_head_is_not_delayed(trace: Trace) -> None:
     """With exact estimates no job of EASY starts later than it would if no later job were ever submitted."""
-    exact = simulate(trace, "easy", estimates="exact")
+    exact = simulate(trace, "easy", predictor="exact")
     rows = np.lexsort((exact.jobs["job_occurrence"], exact.jobs["job_number"], exact.jobs["submit_time"]))
     if len(rows) == 0:
         return
@@ -298,8 +298,8 @@ def test_words_of_parameters() -> None:
     """A word is one of the orders, and its place is what the policy gets."""
     assert [0.0, 1.0] == find_policy("easy").parameter_array({}).tolist()
     assert [2.0, 3.0] == find_policy("easy").parameter_array({"backfill_order": ORDERS[2], "reservations": 3}).tolist()
-    assert ORDERS == find_policy("easy").defaults["backfill_order"]
+    assert ORDERS == find_policy("easy").parameters.domains()["backfill_order"].choices
     with pytest.raises(ParameterError, match="backfill_order='random' is not one of fcfs, sjf, lxf"):
         simulate(crowded_trace(3), "easy", backfill_order="random")
-    with pytest.raises(ParameterError, match="reservations='two' is not a number"):
+    with pytest.raises(ParameterError, match="easy: reservations='two' is not an integer of 1 or more"):
         simulate(crowded_trace(3), "easy", reservations="two")

@@ -456,7 +456,7 @@ def test_schedules_of_the_engine_pass(policy: str, trace: Trace) -> None:
 def test_schedules_with_exact_estimates_pass(policy: str, trace: Trace) -> None:
     """With exact estimates the replanned reservations are kept, too, also under the semantics of CQSim."""
     for semantics in ("instant", "cqsim"):
-        schedule = simulate(trace, policy, estimates="exact", semantics=semantics)
+        schedule = simulate(trace, policy, predictor="exact", semantics=semantics)
         report = validate(schedule, trace=trace)
         assert report.ok, str(report)
         assert set(PROMISES[policy]) <= set(report.checked)
@@ -471,13 +471,13 @@ def test_schedules_by_the_semantics_of_pyss_pass(policy: str, trace: Trace) -> N
     assert report.ok, str(report)
 
 
-@pytest.mark.parametrize("estimates", ["last-model", "virtual:0.5", "factor:2"])
+@pytest.mark.parametrize("predictor", ["last-model", "virtual:error=0.5", "factor:factor=2"])
 @pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative"])
 @given(trace=workloads())
 @settings(max_examples=20)
-def test_schedules_by_other_estimates_pass(policy: str, estimates: str, trace: Trace) -> None:
+def test_schedules_by_other_estimates_pass(policy: str, predictor: str, trace: Trace) -> None:
     """Estimates that jobs outlive excuse promises, and break none."""
-    report = validate(simulate(trace, policy, estimates=estimates), trace=trace)
+    report = validate(simulate(trace, policy, predictor=predictor), trace=trace)
     assert report.ok, str(report)
 
 
@@ -798,7 +798,7 @@ def test_files_are_read(name: str, tmp_path: Path) -> None:
 
 def test_a_schedule_of_ours_as_a_table(shipped: Trace) -> None:
     """The jobs table of a simulation, read back, is valid too, with its promises."""
-    schedule = simulate(shipped, "conservative", overrun="kill", estimates="factor:2")
+    schedule = simulate(shipped, "conservative", overrun="kill", predictor="factor:factor=2")
     options: dict[str, Any] = {"policy": "conservative", "semantics": "instant", "overrun": "kill"}
     report = validate(schedule.jobs, trace=shipped, **options)
     assert report.ok, str(report)

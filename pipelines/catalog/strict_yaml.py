@@ -13,6 +13,8 @@ from typing import Any
 
 import yaml
 
+from swftools.parameter_text import SCALARS
+
 KeyPath = tuple[Any, ...]
 """The keys and list positions that lead to a value."""
 
@@ -84,16 +86,9 @@ class StrictLoader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
-StrictLoader.add_implicit_resolver("tag:yaml.org,2002:null", re.compile(r"^(?:~|null|)$"), ["~", "n", ""])
-StrictLoader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"^(?:true|false)$"), ["t", "f"])
-StrictLoader.add_implicit_resolver(
-    "tag:yaml.org,2002:int", re.compile(r"^-?(?:0|[1-9][0-9]{0,17})$"), list("-0123456789")
-)
-StrictLoader.add_implicit_resolver(
-    "tag:yaml.org,2002:float",
-    re.compile(r"^-?(?:[0-9]{1,18}\.[0-9]{0,18}|[0-9]{1,18}(?=[eE]))(?:[eE][-+]?[0-9]{1,2})?$"),
-    list("-0123456789"),
-)
+_FIRST = {"null": ["~", "n", ""], "bool": ["t", "f"], "int": list("-0123456789"), "float": list("-0123456789")}
+for _kind, _pattern in SCALARS.items():
+    StrictLoader.add_implicit_resolver(f"tag:yaml.org,2002:{_kind}", _pattern, _FIRST[_kind])
 
 
 def _twice(first: int, line: int) -> str:

@@ -17,7 +17,7 @@ from pipelines.cli.running import read_log, run_task, settings_of
 from pipelines.cli.schedules import check_schedule, compare, simulate_log
 from pipelines.config import setting
 from pipelines.store.data_root import DataRoot
-from pipelines.tasks.clean import RulesParameter
+from pipelines.tasks.parameters import RulesParameter
 from swftools._version import __version__
 from swftools.cleaning import clean
 from swftools.cleaning.flurries import propose_flurries
@@ -134,7 +134,7 @@ def validate(logs: tuple[str, ...], strict: bool, lines: int) -> None:
 @click.argument("log")
 @click.argument("output")
 @click.option("--clean/--no-clean", "cleaned", default=False, help="Apply the cleaning rules first.")
-@click.option("--rules", default="", help="Cleaning rules: names separated by commas, or a JSON list; implies --clean.")
+@click.option("--rules", default="", help="Cleaning rules: default,cancelled:action=quarantine; implies --clean.")
 @click.option("--strict", is_flag=True, help="Fail at the first line that is no job, instead of leaving it out.")
 def convert(log: str, output: str, cleaned: bool, rules: str, strict: bool) -> None:
     """Convert a log to SWF or Parquet, by the suffix of OUTPUT (.swf, .parquet; .swf.gz .bz2 .xz .zst).
@@ -159,7 +159,7 @@ def convert(log: str, output: str, cleaned: bool, rules: str, strict: bool) -> N
 @main.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
 @click.option("--log", help="Path of a log, name of a card, or model:parameters; default: the shipped log.")
 @click.option("--augment", "augmentations", help="Augmentations, separated by commas.")
-@click.option("--rules", help="Cleaning rules: names separated by commas, or a JSON list.")
+@click.option("--rules", help="Cleaning rules: default,cancelled:action=quarantine, or a JSON list.")
 @click.option("--seed", type=int, help="Seed of every random draw; default 0.")
 @click.option("--parameters", help="Parameters by augmentation: JSON, or path of a JSON or YAML file.")
 @click.option(

@@ -11,16 +11,16 @@ import click
 import pandas as pd
 
 from pipelines.cli.running import read_log, run_task, settings_of
-from pipelines.tasks.simulate import PoliciesParameter, label_of
+from pipelines.tasks.parameters import PoliciesParameter
+from pipelines.tasks.simulate import label_of
 from swftools.cleaning import clean
 from swftools.selection import scale_to_load
-from swftools.simulator.engine import SEMANTICS
 from swftools.simulator.metrics.measures import measure, summarize
-from swftools.simulator.predictions import ESTIMATES
+from swftools.simulator.options import CANCELLED, OVERRUN, SEMANTICS
+from swftools.simulator.predictors import PREDICTORS
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.simulation import simulate
 from swftools.simulator.validation.report import PROMISES, validate
-from swftools.simulator.workload import CANCELLED, OVERRUN
 from swftools.tables import to_arrow, write_table
 
 _options = [
@@ -30,7 +30,7 @@ _options = [
         "--cancelled", type=click.Choice(CANCELLED), default="drop", show_default=True, help="Jobs without run time."
     ),
     click.option(
-        "--estimates", default="requested", show_default=True, help=f"What policies are told: {', '.join(ESTIMATES)}."
+        "--predictor", default="request", show_default=True, help=f"What policies are told: {', '.join(PREDICTORS)}."
     ),
     click.option("--semantics", type=click.Choice(list(SEMANTICS)), default="instant", show_default=True),
     click.option("--load", type=float, help="Offered load, by scaling the times between submissions."),
@@ -47,7 +47,7 @@ def _with_options(command: Any) -> Any:
 
 @click.command(name="simulate")
 @click.argument("log")
-@click.option("--policy", default="easy", show_default=True, help="Name, module:name, or JSON with parameters.")
+@click.option("--policy", default="easy", show_default=True, help="Name or module:name, also easy:reservations=2.")
 @_with_options
 @click.option("--seed", default=0, show_default=True, help="Seed of every random draw.")
 @click.option("--raw", is_flag=True, help="Simulate the log as it is read, without cleaning.")
@@ -108,9 +108,9 @@ def _is_list(column: pd.Series[Any]) -> bool:
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
 @click.option("--log", help="Path of a log, name of a card, or model:parameters; default: the shipped log.")
-@click.option("--policies", help="Names separated by commas, or a JSON list; default fcfs,easy,conservative.")
+@click.option("--policies", help="As fcfs,easy:reservations=2, or a JSON list; default fcfs,easy,conservative.")
 @click.option("--seeds", help="Seeds, separated by commas; default 0.")
-@click.option("--rules", help="Cleaning rules: names separated by commas, or a JSON list.")
+@click.option("--rules", help="Cleaning rules: default,cancelled:action=quarantine, or a JSON list.")
 @click.option("--augment", help="Augmentations that the jobs carry; default utility.")
 @click.option("--set", "settings", multiple=True, metavar="AUGMENTATION.NAME=VALUE", help="One parameter of those.")
 @click.option("--metrics", help="Parameters of the metrics, such as bound=60.")

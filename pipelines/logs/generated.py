@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
-import yaml
-
-from pipelines.catalog.strict_yaml import read_value
-from swftools.errors import ParameterError
 from swftools.models import cirne_berman, lublin_feitelson
+from swftools.parameter_text import read_assignments
 from swftools.parameters import Parameters
 from swftools.trace import Trace
 
@@ -23,8 +19,8 @@ MODELS: dict[str, tuple[type[Parameters], Callable[..., Trace]]] = {
 def find_model(log: str) -> Parameters | None:
     """Return the parameters of the workload that a log's name means; None where it names no model.
 
-    The form is ``MODEL`` or ``MODEL:NAME=VALUE,NAME=VALUE,...``; values are read as YAML, and a name with a dot is a
-    parameter within a mapping, such as ``batch.u_med`` for an override.
+    The form is ``MODEL`` or ``MODEL:KEY=VALUE,KEY=VALUE``, as of everything that takes parameters; a key with a dot is
+    a parameter within a mapping, such as ``batch.u_med`` for an override.
 
     Raises
     ------
@@ -40,22 +36,7 @@ def find_model(log: str) -> Parameters | None:
     True
     """
     name, _, text = log.partition(":")
-    if name not in MODELS:
-        return None
-    values: dict[str, Any] = {}
-    for word in text.split(",") if text.strip() else ():
-        key, equals, value = (part.strip() for part in word.partition("="))
-        outer, dot, inner = key.partition(".")
-        if not (equals and key and value and bool(dot) == bool(inner)):
-            raise ParameterError(f"log {log!r}: {word!r} is not NAME=VALUE, such as {name}:jobs=10000,load=0.8")
-        target = values.setdefault("overrides", {}).setdefault(outer, {}) if dot else values
-        if (inner or key) in target:
-            raise ParameterError(f"log {log!r}: {key} is given twice")
-        try:
-            target[inner or key] = read_value(value)
-        except yaml.YAMLError as error:
-            raise ParameterError(f"log {log!r}: {word!r} is not NAME=VALUE: {error}") from error
-    return MODELS[name][0].from_mapping(values)
+    return MODELS[name][0].from_mapping(read_assignments(text)) if name in MODELS else None
 
 
 def generate_log(parameters: Parameters) -> Trace:

@@ -1,49 +1,19 @@
-"""The cleaned trace with the columns of augmentations; and the parameter by which they are chosen."""
+"""The cleaned trace with the columns of augmentations."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
-import luigi
 import pyarrow as pa
 
 import pipelines.tasks.augmentations  # noqa: F401 (defines them)
-from pipelines.tasks.augmentations.registry import AUGMENTATIONS, Augmentation, find_augmentation
+from pipelines.tasks.augmentations.registry import Augmentation
 from pipelines.tasks.clean import CleanTrace, RulesTask
+from pipelines.tasks.parameters import AUGMENTATIONS
 from swftools.errors import SchemaError
 from swftools.fields.dictionary import arrow_schema
 from swftools.tables import read_table, to_pandas
 from swftools.trace import Trace
-
-NONE = "none"
-"""The word for no augmentation."""
-
-
-class AugmentParameter(luigi.Parameter):
-    """Names of augmentations, separated by commas; empty, or ``none``, for none."""
-
-    def normalize(self, value: Any) -> str:
-        """Return the names in the registry's order, each once.
-
-        Raises
-        ------
-        ParameterError
-            A name is unknown.
-        """
-        names = value.split(",") if isinstance(value, str) else list(value)
-        wanted = {name.strip() for name in names if name.strip()}
-        if wanted == {NONE}:
-            return ""
-        for name in wanted:
-            find_augmentation(name)
-        return ",".join(name for name in AUGMENTATIONS if name in wanted)
-
-    @classmethod
-    def _parser_kwargs(cls, param_name: str, task_name: str | None = None) -> dict[str, Any]:
-        """Return how a command line is read: luigi takes an empty word for none given, so it becomes ``none``."""
-        kwargs: dict[str, Any] = super()._parser_kwargs(param_name, task_name)
-        return {**kwargs, "type": lambda word: word.strip() or NONE}
 
 
 def augmentations_of(task: RulesTask, names: str) -> list[Augmentation]:

@@ -10,10 +10,11 @@ from typing import Any
 import luigi
 
 from pipelines.keys import content_key
-from pipelines.tasks.augmentations.registry import AUGMENTATIONS, Augmentation, ParametersParameter
-from pipelines.tasks.augmented import AugmentParameter, augmentations_of, with_columns
+from pipelines.tasks.augmentations.registry import Augmentation
+from pipelines.tasks.augmented import augmentations_of, with_columns
 from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.facts import account_of, assumptions_of, card_of, origin_of, software, source_of
+from pipelines.tasks.parameters import AUGMENTATIONS, AugmentParameter, ParametersParameter
 from pipelines.tasks.publishing import Contents, PublishingTask
 from swftools.fields.dictionary import SCHEMA_VERSION
 from swftools.formats.swf.writer import write_swf

@@ -1,4 +1,4 @@
-"""CleanTrace: apply named cleaning rules to a trace; and the parameter by which they are named."""
+"""CleanTrace: apply named cleaning rules to a trace."""
 
 from __future__ import annotations
 
@@ -10,39 +10,16 @@ from typing import Any
 
 import luigi
 
-from pipelines.keys import canonical_json, content_key
+from pipelines.keys import content_key
 from pipelines.tasks.acquire import AcquireLog
 from pipelines.tasks.log_task import LogTask
+from pipelines.tasks.parameters import RulesParameter
 from pipelines.tasks.parse import GenerateTrace, ParseLog
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.cleaning import Rule, clean, resolve_rules
-from swftools.errors import ParameterError
 from swftools.formats.trace_directory import load_trace, save_trace
 from swftools.tables import to_arrow, write_table
 from swftools.trace import Trace
-
-
-class RulesParameter(luigi.Parameter):
-    """Cleaning rules as names separated by commas, or as a JSON list; empty: the card's, else the default rules."""
-
-    def normalize(self, value: Any) -> str:
-        """Return the rules as canonical JSON; empty stays empty.
-
-        Raises
-        ------
-        ParameterError, UnknownRuleError
-            A rule is unknown or malformed.
-        """
-        if not value:
-            return ""
-        rules = value
-        if isinstance(value, str):
-            try:
-                rules = json.loads(value) if value.lstrip().startswith("[") else value.replace(" ", "").split(",")
-            except json.JSONDecodeError as error:
-                raise ParameterError(f"rules={value!r} is not JSON: {error}") from error
-        resolve_rules(rules)
-        return canonical_json(list(rules))
 
 
 class RulesTask(LogTask):
@@ -50,7 +27,7 @@ class RulesTask(LogTask):
 
     rules = RulesParameter(
         default="",
-        description="cleaning rules: names separated by commas, or a JSON list; default: the card's, else 'default'",
+        description="cleaning rules: default,cancelled:action=quarantine,... or a JSON list; default: the card's",
     )
 
 

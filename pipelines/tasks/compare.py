@@ -15,11 +15,13 @@ from pipelines.keys import canonical_json, content_key
 from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.facts import account_of, assumptions_of, card_of, origin_of, software, source_of
 from pipelines.tasks.measure import MeasureSchedule, MeasuringTask
+from pipelines.tasks.parameters import PoliciesParameter
 from pipelines.tasks.publishing import Contents, PublishingTask
-from pipelines.tasks.simulate import PoliciesParameter, policy_version, source_hash
+from pipelines.tasks.simulate import source_hash
 from swftools.errors import ParameterError
 from swftools.fields.dictionary import SCHEMA_VERSION
 from swftools.simulator.metrics.measures import summarize
+from swftools.simulator.registry import find_policy
 from swftools.tables import read_table, to_arrow, to_pandas
 
 
@@ -35,7 +37,7 @@ class ComparePolicies(MeasuringTask, PublishingTask):
     code_version = 2
     main_table = "comparison"
     policies = PoliciesParameter(
-        default="fcfs,easy,conservative", description="policies: names separated by commas, or a JSON list"
+        default="fcfs,easy,conservative", description="policies: fcfs,easy:reservations=2,... or a JSON list"
     )
     seeds = luigi.Parameter(default="0", description="seeds, separated by commas")
 
@@ -118,7 +120,7 @@ class ComparePolicies(MeasuringTask, PublishingTask):
             },
             "seeds": self.seed_list,
             "code_versions": {stage.get_task_family(): stage.code_version for stage in stages},
-            "policy_versions": {name: policy_version(name) for name in policies},
+            "policy_versions": {name: find_policy(name).version for name in policies},
             "software": software(),
         }
 

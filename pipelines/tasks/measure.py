@@ -1,16 +1,15 @@
-"""MeasureSchedule: the metrics of a schedule; and the parameters by which they are chosen."""
+"""MeasureSchedule: the metrics of a schedule."""
 
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import luigi
 import pandas as pd
 
-from pipelines.catalog.strict_yaml import read_value
-from pipelines.keys import canonical_json, content_key
-from pipelines.tasks.simulate import PoliciesParameter, SimulatePolicy, SimulationTask, label_of
+from pipelines.keys import content_key
+from pipelines.tasks.parameters import MetricsParameter, PoliciesParameter
+from pipelines.tasks.simulate import SimulatePolicy, SimulationTask, label_of
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
 from swftools.simulator.metrics.measures import measure
@@ -19,38 +18,10 @@ from swftools.simulator.schedule import Schedule
 from swftools.tables import read_table, to_arrow, to_pandas, write_table
 
 
-class MetricsParameter(luigi.Parameter):
-    """Parameters of the metrics, as JSON or NAME=VALUE separated by commas."""
-
-    def normalize(self, value: Any) -> str:
-        """Return the parameters as canonical JSON.
-
-        Raises
-        ------
-        ParameterError
-            One is unknown or outside its domain.
-        """
-        given = _mapping(value) if isinstance(value, str) else value
-        return canonical_json(MetricParameters.from_mapping(given).to_mapping())
-
-
-def _mapping(text: str) -> Any:
-    """Return what JSON or NAME=VALUE,NAME=VALUE means."""
-    if text.lstrip().startswith("{"):
-        try:
-            return json.loads(text)
-        except json.JSONDecodeError as error:
-            raise ParameterError(f"metrics={text!r} is not JSON: {error}") from error
-    pairs = [word.partition("=") for word in text.split(",") if word.strip()]
-    if any(not (equals and name.strip()) for name, equals, _ in pairs):
-        raise ParameterError(f"metrics={text!r} is not NAME=VALUE, separated by commas")
-    return {name.strip(): read_value(value) for name, _, value in pairs}
-
-
 class MeasuringTask(SimulationTask):
     """What measurements have in common beside the simulation: which metrics, and of which jobs."""
 
-    metrics = MetricsParameter(default="", description="parameters of the metrics: JSON, or NAME=VALUE,...")
+    metrics = MetricsParameter(default="", description="parameters of the metrics: bound=60,... or JSON")
     unmeasured_queues = luigi.Parameter(default="", description="queues simulated but left out of metrics: 0,5")
 
     @property
@@ -74,7 +45,7 @@ class MeasureSchedule(MeasuringTask):
     """
 
     code_version = 1
-    policy = PoliciesParameter(default="easy", description="name of a policy, or a JSON mapping with its parameters")
+    policy = PoliciesParameter(default="easy", description="a policy, such as easy or easy:reservations=2")
     seed = luigi.IntParameter(default=0, description="seed of every random draw")
 
     @property

@@ -1,4 +1,4 @@
-"""SimulatePolicy: the schedule of a trace under a policy; and the parameters by which policies are named."""
+"""SimulatePolicy: the schedule of a trace under a policy."""
 
 from __future__ import annotations
 
@@ -12,50 +12,19 @@ from typing import Any
 import luigi
 
 from pipelines.keys import canonical_json, content_key
-from pipelines.tasks.augmentations.registry import Augmentation, ParametersParameter
-from pipelines.tasks.augmented import AugmentParameter, augmentations_of, augmented
+from pipelines.tasks.augmentations.registry import Augmentation
+from pipelines.tasks.augmented import augmentations_of, augmented
 from pipelines.tasks.clean import CleanTrace, RulesTask
+from pipelines.tasks.parameters import AugmentParameter, ParametersParameter, PoliciesParameter
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
 from swftools.fields.augmentations import AUGMENTATION_COLUMNS
 from swftools.selection import scale_to_load
-from swftools.simulator.predictions import find_estimates
 from swftools.simulator.registry import find_policy
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.simulation import check_options, simulate
 from swftools.tables import read_table, to_arrow, to_pandas, write_table
 from swftools.trace import Trace
-
-
-class PoliciesParameter(luigi.Parameter):
-    """Policies: names separated by commas, or a JSON list of names and of mappings such as {"policy": "easy", ...}."""
-
-    def normalize(self, value: Any) -> str:
-        """Return the policies as canonical JSON, each a mapping with every parameter that was given.
-
-        Raises
-        ------
-        ParameterError
-            A policy or a parameter is unknown, or none is given.
-        """
-        try:
-            listed = json.loads(value) if isinstance(value, str) and value.lstrip().startswith(("[", "{")) else value
-        except json.JSONDecodeError as error:
-            raise ParameterError(f"policies={value!r} is not JSON: {error}") from error
-        entries = listed.split(",") if isinstance(listed, str) else listed if isinstance(listed, list) else [listed]
-        chosen = [_policy_entry(entry) for entry in entries]
-        if not chosen:
-            raise ParameterError("policies: give at least one")
-        return canonical_json(chosen)
-
-
-def _policy_entry(entry: Any) -> dict[str, Any]:
-    """Return a policy with its parameters, checked."""
-    given = {"policy": entry.strip()} if isinstance(entry, str) else entry
-    if not isinstance(given, Mapping) or not isinstance(given.get("policy"), str):
-        raise ParameterError(f"policies: {entry!r} is neither a name nor a mapping with the key policy")
-    find_policy(given["policy"]).parameter_array({name: given[name] for name in given if name != "policy"})
-    return dict(given)
 
 
 def label_of(entry: Mapping[str, Any]) -> str:
@@ -73,18 +42,17 @@ class SimulationTask(RulesTask):
     load = luigi.FloatParameter(default=0.0, description="offered load, by scaling arrivals; 0: the log's own")
     overrun = luigi.Parameter(default="extend", description="extend, kill or run-on: jobs longer than requested")
     cancelled = luigi.Parameter(default="drop", description="drop, end-at-once or full-request: jobs without run time")
-    estimates = luigi.Parameter(default="requested", description="what policies are told, such as exact or factor:2")
+    predictor = luigi.Parameter(default="request", description="what policies are told: exact, factor:factor=2, ...")
     semantics = luigi.Parameter(default="instant", description="instant, pyss or cqsim")
 
     @property
     def options(self) -> dict[str, Any]:
         """The options of ``simulate``."""
-        return {name: getattr(self, name) for name in ("overrun", "cancelled", "estimates", "semantics")}
+        return {name: getattr(self, name) for name in ("overrun", "cancelled", "predictor", "semantics")}
 
     def check(self) -> None:
         """Raise ParameterError if an option is outside its domain."""
         check_options(**self.options)
-        find_estimates(self.estimates)
         if self.processors < 0 or not 0 <= self.load < 1e9:
             raise ParameterError(f"processors={self.processors}, load={self.load}: neither may be negative")
 
@@ -98,7 +66,7 @@ class SimulatePolicy(SimulationTask):
 
     code_version = 2
     """Of engine and tables; each policy has a version of its own beside it."""
-    policy = PoliciesParameter(default="easy", description="name of a policy, or a JSON mapping with its parameters")
+    policy = PoliciesParameter(default="easy", description="a policy, such as easy or easy:reservations=2")
     seed = luigi.IntParameter(default=0, description="seed of every random draw")
 
     @property
@@ -123,7 +91,7 @@ class SimulatePolicy(SimulationTask):
             "trace": self.clone(CleanTrace).key,
             "augmentations": {task.name: task.key for task in self.augmentations},
             "policy": self.entry,
-            "policy_version": policy_version(self.entry["policy"]),
+            "policy_version": find_policy(self.entry["policy"]).version,
             "own_policy": source_hash(self.entry["policy"]),
             "seed": self.seed,
             "processors": self.processors,
@@ -192,11 +160,6 @@ class SimulatePolicy(SimulationTask):
                     "its schedule would be that of another policy. Give the ranks of queues by --parameters "
                     '\'{"utility": {"queue_ranks": {"1": 0, "2": 1}}}\', or leave the policy out'
                 )
-
-
-def policy_version(name: str) -> int:
-    """Return the version that a policy declares: another one where its schedules are others."""
-    return int(getattr(find_policy(name), "version", 1))
 
 
 def source_hash(name: str) -> str | None:

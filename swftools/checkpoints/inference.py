@@ -36,7 +36,7 @@ from swftools.checkpoints.survey import (
 from swftools.errors import ParameterError
 from swftools.fields.augmentations import CHECKPOINT_COLUMNS
 from swftools.keyed_random import STATE_LENGTH, count_occurrences, next_uniform, start_stream, step_key
-from swftools.parameters import Parameters
+from swftools.parameters import LARGEST_SEED, Parameters, choice, whole
 from swftools.trace import JobArrays, Trace
 
 IntArray = npt.NDArray[np.int64]
@@ -76,12 +76,8 @@ class CheckpointParameters(Parameters):
 
     NAME: ClassVar[str] = "checkpoints"
 
-    seed: int = 0
-    workload: Literal["pooled", "answers"] = "pooled"
-
-    def __post_init__(self) -> None:
-        self._require_seed()
-        self._require("workload", self.workload in WORKLOADS, "pooled or answers")
+    seed: int = whole(0, least=0, most=LARGEST_SEED)
+    workload: Literal["pooled", "answers"] = choice(*WORKLOADS, default="pooled")
 
 
 class CheckpointInference(NamedTuple):

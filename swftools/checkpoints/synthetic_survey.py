@@ -21,7 +21,7 @@ import pandas as pd
 
 from swftools.checkpoints.survey import DECLINED, YES, CheckpointSurvey
 from swftools.keyed_random import count_occurrences
-from swftools.parameters import Parameters, is_number, is_whole
+from swftools.parameters import LARGEST_SEED, Parameters, number, whole
 from swftools.trace import Trace
 
 IntArray = npt.NDArray[np.int64]
@@ -77,14 +77,9 @@ class CheckpointSurveyParameters(Parameters):
 
     NAME: ClassVar[str] = "checkpoint survey"
 
-    seed: int = 0
-    answers: int = sum(RESPONSES)
-    response_share: float = ANSWERED_JOBS / SUBMITTED_JOBS
-
-    def __post_init__(self) -> None:
-        self._require_seed()
-        self._require("answers", is_whole(self.answers, 0, 2**63 - 1), "an integer of 0 or more")
-        self._require("response_share", is_number(self.response_share, 0, 1), "a number from 0 to 1")
+    seed: int = whole(0, least=0, most=LARGEST_SEED)
+    answers: int = whole(sum(RESPONSES), least=0, most=2**63 - 1)
+    response_share: float = number(ANSWERED_JOBS / SUBMITTED_JOBS, least=0, most=1)
 
 
 class _Jobs(NamedTuple):

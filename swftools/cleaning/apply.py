@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from swftools.cleaning.decisions import REPAIRED, CheckedDecision, Mask, check_decision
-from swftools.cleaning.registry import Rule, RuleSpec, prepare, resolve_rules
+from swftools.cleaning.registry import Rule, RuleSpec, decide, prepare, resolve_rules
 from swftools.errors import BalanceError, RuleError, SwfToolsError
 from swftools.fields.jobs import JOBS
 from swftools.tables import empty_frame
@@ -66,8 +66,9 @@ def clean(trace: Trace, rules: Iterable[RuleSpec] | None = None) -> tuple[Trace,
     trace : Trace
         As read, the whole log; its own quarantine is carried on. It is not changed.
     rules : iterable of str or mapping, optional
-        Names, or mappings of ``rule`` to a name and of parameters to values; ``module:function`` names a rule
-        of your own; ``default`` stands for ``DEFAULT_RULES``, which is also what None means.
+        Names, with parameters as in ``cancelled:action=quarantine``, or mappings of ``rule`` to a name and of
+        parameters to values; ``module:function`` names a rule of your own; ``default`` stands for
+        ``DEFAULT_RULES``, which is also what None means.
 
     Returns
     -------
@@ -158,7 +159,7 @@ class _Work:
         own = self.trace.with_jobs(self.trace.jobs.copy(deep=False), self.trace.quarantine.copy(deep=False))
         own = replace(own, provenance=dict(own.provenance))
         try:
-            return check_decision(rule(own, **parameters), self.trace.jobs)
+            return check_decision(decide(rule, own, parameters), self.trace.jobs)
         except RuleError as error:
             raise RuleError(f"cleaning rule {name!r}: {error}") from error
         except SwfToolsError:

@@ -1,4 +1,8 @@
-"""Cleaning rules by name: how one is registered and looked up, which are the default, and what parameters they take."""
+"""Cleaning rules by name: how one is registered and looked up, which are the default, and what parameters they take.
+
+A rule is called ``rule(trace, parameters)`` if it was registered with a class of parameters. Without one its keywords
+are its parameters, each with a default: ``rule(trace, seconds=10)``, which serves for a function of a script.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,8 @@ import pandas as pd
 from swftools.cleaning.decisions import FLAGS, Decision
 from swftools.errors import ParameterError, SwfToolsError, UnknownRuleError
 from swftools.keyed_random import count_occurrences
+from swftools.parameter_text import read_entry
+from swftools.parameters import Parameters, did_you_mean, refuse_unknown
 from swftools.trace import Trace
 
 Rule = Callable[..., Decision]
@@ -40,17 +46,19 @@ Rules that change values come before the one that compares them, so that cleanin
 
 
 _RULES: dict[str, Rule] = {}
+_CLASSES: dict[Rule, type[Parameters]] = {}
+"""The class of parameters of each rule that has one."""
 
 
-def cleaning_rule(name: str) -> Callable[[Rule], Rule]:
-    """Register a cleaning rule under a name; the rule takes a Trace and keyword parameters with defaults.
+def cleaning_rule(name: str, parameters: type[Parameters] | None = None) -> Callable[[Rule], Rule]:
+    """Register a cleaning rule under a name, with the class of its parameters.
 
     Defining the same function again, as a notebook does, replaces it.
 
     Raises
     ------
     ParameterError
-        Another rule has the name, or it cannot be one.
+        Another rule has the name, or it cannot be one; or the class of parameters is another rule's.
     """
 
     def register(rule: Rule) -> Rule:
@@ -59,6 +67,8 @@ def cleaning_rule(name: str) -> Callable[[Rule], Rule]:
         known, own = (f"{part.__module__}:{part.__qualname__}" for part in (_RULES.get(name, rule), rule))
         if known != own:
             raise ParameterError(f"cleaning rule {name!r} is registered already, as {known}")
+        if parameters is not None:
+            _CLASSES[rule] = parameters.named(name)
         _RULES[name] = rule
         return rule
 
@@ -73,7 +83,8 @@ def list_rules() -> dict[str, Rule]:
 def resolve_rules(rules: Iterable[RuleSpec] | None = None) -> list[tuple[str, Rule, dict[str, Any]]]:
     """Return name, function and every parameter of each rule in a list of rules, checked.
 
-    Parameters that are not given have their defaults, so that equal lists mean equal cleaning.
+    A rule is given as text, ``NAME`` or ``NAME:KEY=VALUE``, or as a mapping of ``rule`` to the name and of parameters
+    to values. Parameters that are not given have their defaults, so that equal lists mean equal cleaning.
 
     Raises
     ------
@@ -82,15 +93,12 @@ def resolve_rules(rules: Iterable[RuleSpec] | None = None) -> list[tuple[str, Ru
 
     Examples
     --------
-    >>> [(name, parameters) for name, _, parameters in resolve_rules(["cancelled"])]
-    [('cancelled', {'action': 'flag'})]
+    >>> [(name, parameters) for name, _, parameters in resolve_rules(["cancelled", "never-started:action=quarantine"])]
+    [('cancelled', {'action': 'flag'}), ('never-started', {'action': 'quarantine'})]
     """
     plan = []
     for spec in _expanded(rules):
-        given = {"rule": spec} if isinstance(spec, str) else dict(spec)
-        name = given.pop("rule", None)
-        if not isinstance(name, str):
-            raise ParameterError(f"{spec!r}: a rule is a name, or a mapping with the key 'rule'")
+        name, given = _named(spec)
         rule = _find_rule(name)
         parameters = _all_parameters(name, rule, given)
         _try_without_jobs(rule, json.dumps(parameters, sort_keys=True))
@@ -110,6 +118,17 @@ def _expanded(rules: Iterable[RuleSpec] | None) -> list[RuleSpec]:
     return expanded
 
 
+def _named(spec: RuleSpec) -> tuple[str, dict[str, Any]]:
+    """Return the name of a rule and the parameters given with it."""
+    if isinstance(spec, str):
+        return read_entry(spec, _RULES) if spec.strip() else (spec, {})
+    given = dict(spec)
+    name = given.pop("rule", None)
+    if not isinstance(name, str):
+        raise ParameterError(f"{spec!r}: a rule is a name, or a mapping with the key 'rule'")
+    return name, given
+
+
 def _find_rule(name: str) -> Rule:
     """Return the rule of a name, or the function that ``module:function`` names."""
     known = list_rules()
@@ -117,8 +136,8 @@ def _find_rule(name: str) -> Rule:
         return known[name]
     module, colon, function = name.partition(":")
     if not colon:
-        names = ", ".join(sorted(known))
-        raise UnknownRuleError(f"no cleaning rule {name!r}; there are {names}, or your own module:function")
+        names, alike = ", ".join(sorted(known)), did_you_mean([name], known)
+        raise UnknownRuleError(f"no cleaning rule {name!r}; there are: {names}, or your own module:function{alike}")
     try:
         found: Rule = getattr(importlib.import_module(module), function)
     except Exception as error:
@@ -133,25 +152,45 @@ def _find_rule(name: str) -> Rule:
 
 def _all_parameters(name: str, rule: Rule, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of a rule, given ones and defaults, as JSON holds them."""
-    known: list[str] = []
+    kind = _CLASSES.get(rule)
+    parameters = kind.from_mapping(given).to_mapping() if kind else _keywords(name, rule, given)
     try:
-        signature = inspect.signature(rule)
-        known = list(signature.parameters)[1:]
-        bound = signature.bind(None, **given)
-        bound.apply_defaults()
-        parameters: dict[str, Any] = {}
-        for key, value in list(bound.arguments.items())[1:]:
-            parameters |= value if signature.parameters[key].kind is inspect.Parameter.VAR_KEYWORD else {key: value}
         return dict(json.loads(json.dumps(parameters, allow_nan=False)))
     except (TypeError, ValueError) as error:
-        raise ParameterError(f"cleaning rule {name!r}: {error}; its parameters are {known}") from error
+        raise ParameterError(f"{name}: {error}; parameters are what JSON holds") from error
+
+
+def _keywords(name: str, rule: Rule, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return every keyword of a function that is called by keywords, given ones and defaults."""
+    wanted = "a rule takes a trace and keywords with defaults, or is registered with the class of its parameters"
+    try:
+        signature = inspect.signature(rule)
+        signature.bind(None)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"{name}: {error}; {wanted}") from error
+    keywords = list(signature.parameters.values())[1:]
+    if all(keyword.kind is not inspect.Parameter.VAR_KEYWORD for keyword in keywords):
+        refuse_unknown(name, given, [keyword.name for keyword in keywords])
+    bound = signature.bind(None, **given)
+    bound.apply_defaults()
+    parameters: dict[str, Any] = {}
+    for key, value in list(bound.arguments.items())[1:]:
+        parameters |= value if signature.parameters[key].kind is inspect.Parameter.VAR_KEYWORD else {key: value}
+    return parameters
+
+
+def decide(rule: Rule, trace: Trace, parameters: Mapping[str, Any]) -> Any:
+    """Ask a rule for its decision, with every parameter as ``resolve_rules`` returns them."""
+    if rule in _CLASSES:
+        return rule(trace, _CLASSES[rule].from_mapping(parameters))
+    return rule(trace, **parameters)
 
 
 @cache
 def _try_without_jobs(rule: Rule, parameters: str) -> None:
     """Let a rule refuse its parameters before there is any work to lose."""
     try:
-        rule(prepare(Trace.from_columns()), **json.loads(parameters))
+        decide(rule, prepare(Trace.from_columns()), json.loads(parameters))
     except SwfToolsError:
         raise
     except Exception:  # noqa: BLE001, S110 (it may not be made for no jobs; if it fails on jobs, that will be told)

@@ -1,14 +1,14 @@
 """The cleaning rules: what each removes, repairs or marks, why, and how many jobs of which public log.
 
-A rule is a function of a Trace and keyword parameters that returns a ``Decision``; ``apply.py`` carries it
-out. Counts are of the five cleaned logs SDSC-BLUE 4.2, CTC-SP2 3.1, SDSC-DS 2.1, SDSC-SP2 4.2, KTH-SP2 2.1 of
-the Parallel Workloads Archive. Where none is given, these five have no such job.
+A rule is a function of a Trace, and of its parameters where it has some, that returns a ``Decision``; ``apply.py``
+carries it out. Counts are of the five cleaned logs SDSC-BLUE 4.2, CTC-SP2 3.1, SDSC-DS 2.1, SDSC-SP2 4.2, KTH-SP2 2.1
+of the Parallel Workloads Archive. Where none is given, these five have no such job.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +16,8 @@ import pandas as pd
 
 from swftools.cleaning.decisions import Decision
 from swftools.cleaning.registry import cleaning_rule
-from swftools.errors import ParameterError
 from swftools.fields.jobs import SWF_NAMES
+from swftools.parameters import Parameters, choice, is_whole, number, whole
 from swftools.trace import Trace
 
 FAILED, COMPLETED, CONTINUED, CANCELLED = 0, 1, 2, 5
@@ -112,24 +112,27 @@ def sort_by_submit_time(trace: Trace) -> Decision:
     return Decision(order=order, flags={"is_out_of_order": submit < latest})
 
 
-@cleaning_rule("unrepresentative-start")
-def remove_unrepresentative_start(trace: Trace, last_job: int | None = None, days: float = 0.0) -> Decision:
-    """Quarantine the beginning of a log, while the machine was not yet in regular use.
+@dataclass(frozen=True)
+class StartParameters(Parameters):
+    """Parameters of unrepresentative-start.
 
     Parameters
     ----------
-    trace : Trace
-        The log.
     last_job : int, optional
         Highest job number to remove. The archive's cleaned logs had 8 (SDSC-BLUE), 10 (SDSC-SP2), 14 (KTH)
         and 20 (SDSC-DS) such jobs removed.
     days : float
         Remove submissions of the first so many days since second 0 of the log.
     """
-    if last_job is not None and not _is_whole(last_job):
-        raise ParameterError(f"unrepresentative-start: last_job={last_job!r} is not a job number")
-    if isinstance(days, bool) or not isinstance(days, int | float) or not 0 <= days < math.inf:
-        raise ParameterError(f"unrepresentative-start: days={days!r} is not a number of days from 0 on")
+
+    last_job: int | None = whole(None, least=0, optional=True)
+    days: float = number(0.0, least=0, unit="days")
+
+
+@cleaning_rule("unrepresentative-start", parameters=StartParameters)
+def remove_unrepresentative_start(trace: Trace, parameters: StartParameters) -> Decision:
+    """Quarantine the beginning of a log, while the machine was not yet in regular use."""
+    last_job, days = parameters.last_job, parameters.days
     early = trace.jobs["submit_time"] < days * 86_400.0
     if last_job is not None:
         early |= (trace.jobs["job_number"] <= last_job).fillna(False).astype(bool)
@@ -137,48 +140,50 @@ def remove_unrepresentative_start(trace: Trace, last_job: int | None = None, day
     return Decision(quarantine=early, reason="unrepresentative start of the log", remark=remark)
 
 
-@cleaning_rule("flurries")
-def remove_flurries(trace: Trace, ranges: Sequence[Mapping[str, int]] = ()) -> Decision:
+@dataclass(frozen=True)
+class FlurriesParameters(Parameters):
+    """Parameters of flurries.
+
+    Parameters
+    ----------
+    ranges : sequence of mapping
+        Each with ``user``, ``first_job`` and ``last_job`` (job numbers, both inclusive). The report remarks on
+        ranges without a job.
+    """
+
+    ranges: Sequence[Mapping[str, int]] = ()
+
+    def __post_init__(self) -> None:
+        self._require("ranges", isinstance(self.ranges, list | tuple), "a list")
+        for entry in self.ranges:
+            keyed = isinstance(entry, Mapping) and set(entry) == set(_FLURRY_KEYS)
+            self._require("ranges", keyed, f"a list of mappings of exactly the keys {', '.join(_FLURRY_KEYS)}")
+            numbered = all(is_whole(value, 0) for value in entry.values()) and entry["first_job"] <= entry["last_job"]
+            self._require("ranges", numbered, "of whole numbers, first_job not beyond last_job")
+
+
+@cleaning_rule("flurries", parameters=FlurriesParameters)
+def remove_flurries(trace: Trace, parameters: FlurriesParameters) -> Decision:
     """Quarantine flurries: bursts of a single user's activity that no other period resembles.
 
     The archive's cleaned logs had 7,126 such jobs of three users removed (SDSC-BLUE), 13,771 of four
     (SDSC-SP2), 2,080 of one (CTC). ``propose_flurries`` finds candidates.
 
-    Parameters
-    ----------
-    trace : Trace
-        The log.
-    ranges : sequence of mapping
-        Each with ``user``, ``first_job`` and ``last_job`` (job numbers, both inclusive). The report remarks on
-        ranges without a job.
-
     References
     ----------
     Tsafrir, Feitelson 2006, "Instability in parallel job scheduling simulation: the role of workload flurries".
     """
-    _check_ranges(ranges)
     numbers, users = trace.jobs["job_number"], trace.jobs["user_id"]
     reason = np.full(len(trace), "", dtype=object)
     empty = []
-    for entry in ranges:
+    for entry in parameters.ranges:
         user, first, last = (entry[key] for key in _FLURRY_KEYS)
         inside = (numbers.between(first, last) & (users == user)).fillna(False).to_numpy(dtype=bool)
         what = f"user {user}, jobs {first}-{last}"
         reason[inside] = f"flurry of {what}"
         empty += [] if inside.any() else [what]
     remark = f"no job in: {'; '.join(empty)}" if empty else None
-    return Decision(quarantine=reason != "", reason=reason, remark=remark if ranges else "no ranges given")
-
-
-def _check_ranges(ranges: Sequence[Mapping[str, int]]) -> None:
-    """Raise unless each range of the rule ``flurries`` has its keys and whole numbers."""
-    if not isinstance(ranges, list | tuple):
-        raise ParameterError(f"flurries: ranges={ranges!r} is not a list")
-    for entry in ranges:
-        if not isinstance(entry, Mapping) or set(entry) != set(_FLURRY_KEYS):
-            raise ParameterError(f"flurries: {entry!r} should have exactly the keys {', '.join(_FLURRY_KEYS)}")
-        if not all(_is_whole(number) for number in entry.values()) or entry["first_job"] > entry["last_job"]:
-            raise ParameterError(f"flurries: {entry!r} should hold whole numbers, first_job not beyond last_job")
+    return Decision(quarantine=reason != "", reason=reason, remark=remark if parameters.ranges else "no ranges given")
 
 
 @cleaning_rule("missing-processors")
@@ -190,27 +195,33 @@ def remove_missing_processors(trace: Trace) -> Decision:
     return Decision(quarantine=trace.arrays.width <= 0, reason="neither allocated nor requested processors are known")
 
 
-@cleaning_rule("wider-than-machine")
-def remove_wider_than_machine(trace: Trace, action: str = "quarantine") -> Decision:
-    """Deal with jobs wider than the machine, which no scheduler could ever start.
-
-    A job's width is its allocated processors where known, else the requested ones. A job that asked for more
-    than the machine has, and was given less, is not wide.
+@dataclass(frozen=True)
+class WidthParameters(Parameters):
+    """Parameters of wider-than-machine.
 
     Parameters
     ----------
-    trace : Trace
-        The log; without known machine size the rule does nothing and says so.
     action : {"quarantine", "clip"}
         Remove the job, or cut both its processor counts to the machine's.
     """
-    _check_action("wider-than-machine", action, ("quarantine", "clip"))
+
+    action: str = choice("quarantine", "clip")
+
+
+@cleaning_rule("wider-than-machine", parameters=WidthParameters)
+def remove_wider_than_machine(trace: Trace, parameters: WidthParameters) -> Decision:
+    """Deal with jobs wider than the machine, which no scheduler could ever start.
+
+    A job's width is its allocated processors where known, else the requested ones. A job that asked for more
+    than the machine has, and was given less, is not wide. Without known machine size the rule does nothing and
+    says so.
+    """
     machine = trace.processors
     if machine is None:
         return Decision(remark="machine size unknown: neither given nor in the header")
     width = trace.arrays.width
     wide = width > machine
-    if action == "clip":
+    if parameters.action == "clip":
         names = ("allocated_processors", "requested_processors")
         columns = {name: trace.jobs[name] for name in names}
         return Decision(repairs={name: old.mask(wide, old.clip(upper=machine)) for name, old in columns.items()})
@@ -226,79 +237,88 @@ def repair_unknown_status(trace: Trace) -> Decision:
     return Decision(repairs={"status": status.where(status.between(FAILED, CANCELLED))})
 
 
-@cleaning_rule("cancelled")
-def mark_cancelled(trace: Trace, action: str = "flag") -> Decision:
+@dataclass(frozen=True)
+class MarkingParameters(Parameters):
+    """Parameters of rules that mark.
+
+    Parameters
+    ----------
+    action : {"flag", "quarantine"}
+        Mark or remove.
+    """
+
+    action: str = choice("flag", "quarantine")
+
+
+class CancelledParameters(MarkingParameters):
+    """Parameters of cancelled."""
+
+
+@cleaning_rule("cancelled", parameters=CancelledParameters)
+def mark_cancelled(trace: Trace, parameters: CancelledParameters) -> Decision:
     """Mark jobs logged as cancelled (status 5), before their start or while running.
 
     SDSC-BLUE: 47,718; SDSC-DS: 29,319; SDSC-SP2: 16,598. Most of them ran. They are kept: what they do is a
     choice of the simulation.
-
-    Parameters
-    ----------
-    trace : Trace
-        The log.
-    action : {"flag", "quarantine"}
-        Mark or remove.
     """
-    return _marked("cancelled", "is_cancelled", trace.jobs["status"] == CANCELLED, action, "cancelled")
+    return _marked("is_cancelled", trace.jobs["status"] == CANCELLED, parameters, "cancelled")
 
 
-@cleaning_rule("never-started")
-def mark_never_started(trace: Trace, action: str = "flag") -> Decision:
+class NeverStartedParameters(MarkingParameters):
+    """Parameters of never-started."""
+
+
+@cleaning_rule("never-started", parameters=NeverStartedParameters)
+def mark_never_started(trace: Trace, parameters: NeverStartedParameters) -> Decision:
     """Mark jobs that left the queue without running: no run time, and failed or cancelled.
 
     SDSC-BLUE: 10,742; SDSC-DS: 11,018; SDSC-SP2: 5,671. They are kept: they load the queue until they leave it.
-
-    Parameters
-    ----------
-    trace : Trace
-        The log.
-    action : {"flag", "quarantine"}
-        Mark or remove.
     """
-    return _marked("never-started", "is_never_started", _never_started(trace), action, "never started")
+    return _marked("is_never_started", _never_started(trace), parameters, "never started")
 
 
-@cleaning_rule("missing-run-time")
-def mark_missing_run_time(trace: Trace, action: str = "flag") -> Decision:
+class MissingRunTimeParameters(MarkingParameters):
+    """Parameters of missing-run-time."""
+
+
+@cleaning_rule("missing-run-time", parameters=MissingRunTimeParameters)
+def mark_missing_run_time(trace: Trace, parameters: MissingRunTimeParameters) -> Decision:
     """Mark jobs without a run time that are not logged as failed or cancelled: a gap in the log.
 
     SDSC-BLUE: 2; SDSC-DS: 6.
+    """
+    missing = trace.jobs["run_time"].isna() & ~_never_started(trace)
+    return _marked("is_run_time_missing", missing, parameters, "no run time")
+
+
+@dataclass(frozen=True)
+class OverRequestParameters(Parameters):
+    """Parameters of run-over-request.
 
     Parameters
     ----------
-    trace : Trace
-        The log.
-    action : {"flag", "quarantine"}
-        Mark or remove.
+    action : {"flag", "raise-request", "cut-run"}
+        Mark; set the requested time to the run time; or set the run time to the requested time.
     """
-    missing = trace.jobs["run_time"].isna() & ~_never_started(trace)
-    return _marked("missing-run-time", "is_run_time_missing", missing, action, "no run time")
+
+    action: str = choice("flag", "raise-request", "cut-run")
 
 
-@cleaning_rule("run-over-request")
-def mark_run_over_request(trace: Trace, action: str = "flag") -> Decision:
+@cleaning_rule("run-over-request", parameters=OverRequestParameters)
+def mark_run_over_request(trace: Trace, parameters: OverRequestParameters) -> Decision:
     """Deal with jobs that ran longer than they had asked for.
 
     SDSC-BLUE: 23,434; SDSC-DS: 10,658; CTC: 7,174; SDSC-SP2: 4,134; KTH: 475; mostly by seconds, since a limit
     is enforced late. Raising the request is what Yuan et al. 2010 did, cutting the run what most simulators do;
     the simulation offers both, so the default only marks. The mark tells what the log said: a repaired job has
     it too.
-
-    Parameters
-    ----------
-    trace : Trace
-        The log.
-    action : {"flag", "raise-request", "cut-run"}
-        Mark; set the requested time to the run time; or set the run time to the requested time.
     """
-    _check_action("run-over-request", action, ("flag", "raise-request", "cut-run"))
     run, requested = trace.jobs["run_time"], trace.jobs["requested_time"]
     over = (run > requested) & (requested > 0)
     repairs: dict[str, npt.ArrayLike] = {}
-    if action == "raise-request":
+    if parameters.action == "raise-request":
         repairs["requested_time"] = requested.mask(over, run)
-    elif action == "cut-run":
+    elif parameters.action == "cut-run":
         repairs["run_time"] = run.mask(over, requested)
     return Decision(flags={"is_over_request": over}, repairs=repairs)
 
@@ -308,18 +328,8 @@ def _never_started(trace: Trace) -> pd.Series[bool]:
     return trace.jobs["run_time"].isna() & trace.jobs["status"].isin((FAILED, CANCELLED)).astype(bool)
 
 
-def _marked(rule: str, flag: str, mask: pd.Series[bool], action: str, reason: str) -> Decision:
+def _marked(flag: str, mask: pd.Series[bool], parameters: MarkingParameters, reason: str) -> Decision:
     """Return the decision of a rule that marks jobs, or removes them if asked to."""
-    _check_action(rule, action, ("flag", "quarantine"))
-    return Decision(flags={flag: mask}) if action == "flag" else Decision(quarantine=mask, reason=reason)
-
-
-def _check_action(rule: str, action: str, allowed: tuple[str, ...]) -> None:
-    """Raise unless an action is one of a rule's."""
-    if action not in allowed:
-        raise ParameterError(f"cleaning rule {rule!r}: action={action!r} is not one of {', '.join(allowed)}")
-
-
-def _is_whole(value: object) -> bool:
-    """Return whether a value can be the number of a job or user."""
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    if parameters.action == "flag":
+        return Decision(flags={flag: mask})
+    return Decision(quarantine=mask, reason=reason)

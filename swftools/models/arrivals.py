@@ -27,7 +27,7 @@ from swftools.models.daily_cycle import DAY, clock_times, fitted_weights, gamma_
 from swftools.models.lublin_feitelson_arrivals import UnreachableError, arrival_times, types_meeting
 from swftools.models.lublin_feitelson_types import JOB_TYPES, MODES
 from swftools.offered_work import span_of, work_of
-from swftools.parameters import Parameters, is_number, is_whole
+from swftools.parameters import LARGEST_SEED, Parameters, choice, number, whole
 from swftools.trace import Trace, integer_series, submit_timestamps
 
 FloatArray = npt.NDArray[np.float64]
@@ -62,25 +62,20 @@ class ArrivalParameters(Parameters):
 
     NAME: ClassVar[str] = "arrivals"
 
-    seed: int = 0
-    model: str = "lublin-feitelson"
-    load: float | None = None
-    factor: float | None = None
-    types: str = "all"
-    block_days: int = 1
+    seed: int = whole(0, least=0, most=LARGEST_SEED)
+    model: str = choice(*MODELS)
+    load: float | None = number(None, least=1e-9, most=1e9, optional=True)
+    factor: float | None = number(None, least=1e-9, most=1e9, optional=True)
+    types: str = choice(*MODES)
+    block_days: int = whole(1, least=1, most=10_000)
 
     def __post_init__(self) -> None:
-        self._require_seed()
-        self._require("model", self.model in MODELS, f"one of {', '.join(MODELS)}")
-        self._require("load", self.load is None or is_number(self.load, 1e-9, 1e9), "a positive number")
+        super().__post_init__()
         is_kept = self.load is None or self.model != "bootstrap"
         self._require("load", is_kept, "for model bootstrap, which keeps the log's own; use model=scaled")
-        self._require("factor", self.factor is None or is_number(self.factor, 1e-9, 1e9), "a positive number")
         self._require("factor", self.factor is None or self.model == "scaled", "for another model than scaled")
         one = self.model != "scaled" or (self.load is None) != (self.factor is None)
         self._require("load", one, "given alone: model=scaled takes either load or factor")
-        self._require("types", self.types in tuple(MODES), f"one of {', '.join(MODES)}")
-        self._require("block_days", is_whole(self.block_days, 1, 10_000), "an integer from 1 to 10,000")
 
 
 def generate_arrivals(trace: Trace, parameters: ArrivalParameters | None = None) -> pd.DataFrame:

@@ -25,7 +25,7 @@ from swftools.errors import ParameterError
 from swftools.fields.definition import MAX_TIME
 from swftools.header import SwfHeader
 from swftools.keyed_random import STATE_LENGTH, generator, next_gamma, next_uniform, start_stream, step_key
-from swftools.parameters import Parameters, is_number, is_whole
+from swftools.parameters import LARGEST_SEED, Parameters, choice, number, whole
 from swftools.trace import Trace
 
 IntArray = npt.NDArray[np.int64]
@@ -109,21 +109,16 @@ class CirneBermanParameters(Parameters):
 
     NAME: ClassVar[str] = "cirne-berman"
 
-    jobs: int = 10_000
-    processors: int = 128
-    seed: int = 0
-    site: str = "ctc"
-    load: float | None = None
-    start_hour: int = 0
+    jobs: int = whole(10_000, least=0, most=10**9)
+    processors: int = whole(128, least=1, most=2**31 - 1)
+    seed: int = whole(0, least=0, most=LARGEST_SEED)
+    site: str = choice(*SITES, default="ctc")
+    load: float | None = number(None, least=1e-9, most=1e9, optional=True)
+    start_hour: int = whole(0, least=0, most=23)
 
     def __post_init__(self) -> None:
-        self._require("jobs", is_whole(self.jobs, 0, 10**9), "an integer from 0 to 1,000,000,000")
-        self._require("processors", is_whole(self.processors, 1, 2**31 - 1), "an integer from 1 to 2**31 - 1")
-        self._require_seed()
-        self._require("site", self.site in list(SITES), f"one of {', '.join(SITES)}")
-        self._require("load", self.load is None or is_number(self.load, 1e-9, 1e9), "a positive number")
+        super().__post_init__()
         self._require("load", self.load is None or self.jobs >= 2, "for fewer than two jobs: there is no time between")
-        self._require("start_hour", is_whole(self.start_hour, 0, 23), "an integer from 0 to 23")
 
 
 def generate(jobs: int, *, processors: int = 128, seed: int = 0, **parameters: Any) -> Trace:

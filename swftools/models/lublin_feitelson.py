@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +32,7 @@ from swftools.models.lublin_feitelson_types import (
     MODES,
     JobType,
 )
-from swftools.parameters import Parameters, is_number, is_whole
+from swftools.parameters import LARGEST_SEED, Parameters, choice, number, whole
 from swftools.trace import Trace
 
 IntArray = npt.NDArray[np.int64]
@@ -76,26 +76,20 @@ class LublinFeitelsonParameters(Parameters):
 
     NAME: ClassVar[str] = "lublin-feitelson"
 
-    jobs: int = 10_000
-    processors: int = 128
-    seed: int = 0
-    types: str = "all"
-    load: float | None = None
-    alpha: float | None = None
-    start_hour: int = 0
+    jobs: int = whole(10_000, least=0, most=10**9)
+    processors: int = whole(128, least=1, most=2**31 - 1)
+    seed: int = whole(0, least=0, most=LARGEST_SEED)
+    types: str = choice(*MODES)
+    load: float | None = number(None, least=1e-9, most=1e9, optional=True)
+    alpha: float | None = number(None, least=1e-6, most=1e6, optional=True)
+    start_hour: int = whole(0, least=0, most=23)
     overrides: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._require("jobs", is_whole(self.jobs, 0, 10**9), "an integer from 0 to 1,000,000,000")
-        self._require("processors", is_whole(self.processors, 1, 2**31 - 1), "an integer from 1 to 2**31 - 1")
-        self._require_seed()
-        self._require("types", self.types in tuple(MODES), f"one of {', '.join(MODES)}")
-        self._require("load", self.load is None or is_number(self.load, 1e-9, 1e9), "a positive number")
+        super().__post_init__()
         self._require("load", self.load is None or self.jobs >= 2, "for fewer than two jobs: there is no time between")
         alone = self.load is None and len(MODES[self.types]) == 1
         self._require("alpha", self.alpha is None or alone, "for types=mix, nor beside load; give overrides")
-        self._require("alpha", self.alpha is None or is_number(self.alpha, 1e-6, 1e6), "a number from 1e-6 to 1e6")
-        self._require("start_hour", is_whole(self.start_hour, 0, 23), "an integer from 0 to 23")
         named = isinstance(self.overrides, Mapping) and all(
             name in MODES[self.types] and isinstance(values, Mapping) for name, values in self.overrides.items()
         )
@@ -112,6 +106,23 @@ class LublinFeitelsonParameters(Parameters):
                 values["aarr"] = self.alpha
             chosen[name] = JobType.from_mapping({**asdict(JOB_TYPES[name].on_machine(self.processors)), **values})
         return chosen
+
+    @classmethod
+    def from_mapping(cls, parameters: Mapping[str, Any]) -> Self:
+        """Make parameters from a mapping; a type of jobs may stand for itself within overrides, as ``batch.u_med=4``.
+
+        Raises
+        ------
+        ParameterError
+            A name is unknown or a value outside its domain, or a type stands in both places.
+        """
+        values = dict(parameters)
+        if types := {name: values.pop(name) for name in sorted(set().union(*MODES.values()) & set(values))}:
+            overrides = values.get("overrides", {})
+            if not isinstance(overrides, Mapping) or set(types) & set(overrides):
+                raise ParameterError(f"{cls.NAME}: {', '.join(types)} is given twice, also by overrides={overrides!r}")
+            values["overrides"] = {**overrides, **types}
+        return super().from_mapping(values)
 
     def to_mapping(self) -> dict[str, Any]:
         """Return every parameter by name, in types that JSON holds."""

@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from swftools.parameters import Parameters, is_number
+from swftools.parameters import Parameters, number
 
 MAX_RUN_TIME_LOG = 12.0
 """Natural logarithm of the longest run time, s; larger draws are drawn again."""
@@ -60,37 +60,30 @@ class JobType(Parameters):
     NAME: ClassVar[str] = "lublin-feitelson"
     POSITIVE: ClassVar[tuple[float, float]] = (1e-6, 1e6)
 
-    serial_probability: float
-    power_of_two_probability: float
-    u_low: float
-    u_med: float
-    u_hi: float
-    u_prob: float
-    a1: float
-    b1: float
-    a2: float
-    b2: float
-    pa: float
-    pb: float
-    aarr: float
-    barr: float
-    anum: float
-    bnum: float
-    arar: float
+    serial_probability: float = number(least=0, most=1)
+    power_of_two_probability: float = number(least=0, most=1)
+    u_low: float = number(least=0, most=31, unit="log2 of a size")
+    u_med: float = number(least=0, most=31, unit="log2 of a size")
+    u_hi: float = number(least=0, most=31, unit="log2 of a size")
+    u_prob: float = number(least=0, most=1)
+    a1: float = number(least=POSITIVE[0], most=POSITIVE[1])
+    b1: float = number(least=POSITIVE[0], most=POSITIVE[1])
+    a2: float = number(least=POSITIVE[0], most=POSITIVE[1])
+    b2: float = number(least=POSITIVE[0], most=POSITIVE[1])
+    pa: float = number(least=-1e6, most=1e6)
+    pb: float = number(least=-1e6, most=1e6)
+    aarr: float = number(least=POSITIVE[0], most=POSITIVE[1])
+    barr: float = number(least=POSITIVE[0], most=POSITIVE[1])
+    anum: float = number(least=POSITIVE[0], most=POSITIVE[1])
+    bnum: float = number(least=POSITIVE[0], most=POSITIVE[1])
+    arar: float = number(least=POSITIVE[0], most=POSITIVE[1])
 
     def __post_init__(self) -> None:
-        for name in ("serial_probability", "power_of_two_probability", "u_prob"):
-            self._require(name, is_number(getattr(self, name), 0, 1), "a probability, from 0 to 1")
+        super().__post_init__()
         both = self.serial_probability + self.power_of_two_probability
         self._require("power_of_two_probability", both <= 1, f"at most 1 - {self.serial_probability} (serial)")
-        for name in ("u_low", "u_med", "u_hi"):
-            self._require(name, is_number(getattr(self, name), 0, 31), "log2 of a size, from 0 to 31")
         self._require("u_med", self.u_low <= self.u_med, f"at least u_low={self.u_low}")
         self._require("u_hi", self.u_med <= self.u_hi, f"at least u_med={self.u_med}")
-        for name in ("a1", "b1", "a2", "b2", "aarr", "barr", "anum", "bnum", "arar"):
-            self._require(name, is_number(getattr(self, name), *self.POSITIVE), "a number from 1e-6 to 1e6")
-        for name in ("pa", "pb"):
-            self._require(name, is_number(getattr(self, name), -1e6, 1e6), "a number from -1e6 to 1e6")
         self._require("pb", 0 <= self.pa + self.pb <= 1, f"such that pa + pb, with pa={self.pa}, is from 0 to 1")
         for shape, scale in (("a1", "b1"), ("a2", "b2")):
             usual = f"such that with {scale}={getattr(self, scale)} at least 1 % of run times stay below e^12 s"

@@ -25,7 +25,7 @@ from numba import njit
 from swftools.fields.definition import INTEGERS
 from swftools.keyed_random import STATE_LENGTH, count_occurrences, next_normal, next_uniform, start_stream, step_key
 from swftools.models import speedup
-from swftools.parameters import Parameters, is_number, is_whole
+from swftools.parameters import LARGEST_SEED, Parameters, choice, number, whole
 from swftools.trace import Trace
 
 IntArray = npt.NDArray[np.int64]
@@ -86,24 +86,13 @@ class SpeedupParameters(Parameters):
 
     NAME: ClassVar[str] = "speedup"
 
-    seed: int = 0
-    model: Literal["cirne-berman", "simple", "downey"] = "cirne-berman"
-    moldable_share: float = 1.0
-    constraint: Literal["p2bias", "any", "power-of-two", "survey"] = "p2bias"
-    sigma_factor: float = 1.0
-    choices: int | None = None
-    max_parallelism: int | None = None
-
-    def __post_init__(self) -> None:
-        self._require_seed()
-        self._require("model", self.model in MODELS, f"one of {', '.join(MODELS)}")
-        self._require("moldable_share", is_number(self.moldable_share, 0, 1), "a number from 0 to 1")
-        self._require("constraint", self.constraint in list(CONSTRAINTS), f"one of {', '.join(CONSTRAINTS)}")
-        self._require("sigma_factor", is_number(self.sigma_factor, 0, 1e6), "a number from 0 to 1e6")
-        sound = self.choices is None or is_whole(self.choices, 1, MOST_CHOICES)
-        self._require("choices", sound, f"an integer from 1 to {MOST_CHOICES}")
-        sound = self.max_parallelism is None or is_whole(self.max_parallelism, 1, 2**40)
-        self._require("max_parallelism", sound, "an integer from 1 to 2**40")
+    seed: int = whole(0, least=0, most=LARGEST_SEED)
+    model: Literal["cirne-berman", "simple", "downey"] = choice(*MODELS)
+    moldable_share: float = number(1.0, least=0, most=1)
+    constraint: Literal["p2bias", "any", "power-of-two", "survey"] = choice(*CONSTRAINTS, default="p2bias")
+    sigma_factor: float = number(1.0, least=0, most=1e6)
+    choices: int | None = whole(None, least=1, most=MOST_CHOICES, optional=True)
+    max_parallelism: int | None = whole(None, least=1, most=2**40, optional=True)
 
 
 class _Jobs(NamedTuple):

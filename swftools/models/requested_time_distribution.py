@@ -165,7 +165,7 @@ def _checked(jobs: int, maximum: float, bins: Mapping[float, int], distinct: str
     if not is_number(maximum, LEAST_MAXIMUM, MAX_TIME):
         raise ParameterError(f"estimates: maximum={maximum!r} is not a number of seconds from 60 to {MAX_TIME:g}")
     if distinct not in DISTINCT_FORMS:
-        raise ParameterError(f"estimates: distinct={distinct!r} is not {' or '.join(DISTINCT_FORMS)}")
+        raise ParameterError(f"estimates: distinct={distinct!r} is not one of {', '.join(DISTINCT_FORMS)}")
     if not are_bins(bins):
         raise ParameterError(f"estimates: bins={bins!r} is not a mapping of seconds to numbers of jobs, all positive")
     if bins and max(bins) > maximum:

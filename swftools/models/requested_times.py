@@ -32,7 +32,7 @@ from swftools.models.requested_time_distribution import (
     are_bins,
     requested_time_distribution,
 )
-from swftools.parameters import Parameters, is_number
+from swftools.parameters import LARGEST_SEED, Parameters, choice, number, whole
 from swftools.trace import Trace
 
 FloatArray = npt.NDArray[np.float64]
@@ -65,17 +65,14 @@ class RequestedTimeParameters(Parameters):
 
     NAME: ClassVar[str] = "estimates"
 
-    seed: int = 0
-    maximum: float | None = None
+    seed: int = whole(0, least=0, most=LARGEST_SEED)
+    maximum: float | None = number(None, least=LEAST_MAXIMUM, most=MAX_TIME, unit="s", optional=True)
     bins: Mapping[float, int] = field(default_factory=dict)
-    distinct: Distinct = "table"
+    distinct: Distinct = choice(*DISTINCT_FORMS)
 
     def __post_init__(self) -> None:
-        self._require_seed()
-        seconds = f"a number of seconds from {LEAST_MAXIMUM:g} to {MAX_TIME:g}, or None"
-        self._require("maximum", self.maximum is None or is_number(self.maximum, LEAST_MAXIMUM, MAX_TIME), seconds)
+        super().__post_init__()
         self._require("bins", are_bins(self.bins), "a mapping of seconds to numbers of jobs, all positive")
-        self._require("distinct", self.distinct in DISTINCT_FORMS, " or ".join(DISTINCT_FORMS))
 
     @classmethod
     def from_mapping(cls, parameters: Mapping[str, Any]) -> Self:

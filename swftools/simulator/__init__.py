@@ -27,7 +27,7 @@ from swftools.simulator.metrics.measures import measure, summarize
 from swftools.simulator.metrics.of_jobs import measure_jobs, start_delay
 from swftools.simulator.metrics.over_time import max_over_time, mean_over_time, over_time
 from swftools.simulator.metrics.parameters import MetricParameters
-from swftools.simulator.predictions import Exact, Factor, LastModel, Requested, Tsafrir, Virtual
+from swftools.simulator.predictors import Exact, Factor, LastModel, Predictor, Request, Tsafrir, Virtual
 from swftools.simulator.registry import Policy, find_policy, list_policies, policy
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.simulation import simulate
@@ -49,7 +49,8 @@ __all__ = [
     "LastModel",
     "MetricParameters",
     "Policy",
-    "Requested",
+    "Predictor",
+    "Request",
     "Schedule",
     "Tsafrir",
     "ValidationReport",

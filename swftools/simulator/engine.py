@@ -38,16 +38,14 @@ from swftools.simulator.interface import (
     forget_end,
     stretch_on,
 )
+from swftools.simulator.options import INSTANT, PYSS
 from swftools.simulator.waiting_queue import NOBODY, empty_queue, put
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
-INSTANT, PYSS, CQSIM = range(3)
 PATIENCE = 1_000_000
 """Decisions, one after the other, between which no job comes or ends, after which a policy is stopped."""
-
-SEMANTICS = {"instant": INSTANT, "pyss": PYSS, "cqsim": CQSIM}
 
 
 class Events(NamedTuple):
@@ -79,8 +77,8 @@ class Log(NamedTuple):
 class Options(NamedTuple):
     """How the engine runs.
 
-    ``learns``: 1 if estimates are scaled by the accuracy of the user's last finished job; ``rests``: 1 if the policy
-    need not be asked while no waiting job fits into the free processors.
+    ``learns``: 1 if the predictor scales requests by the accuracy of the user's last finished job; ``rests``: 1 if the
+    policy need not be asked while no waiting job fits into the free processors.
     """
 
     semantics: int

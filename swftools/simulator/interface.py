@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from swftools.models.speedup import downey_speedup_at, simple_speedup_at
+from swftools.models.speedup import DOWNEY, NO_CURVE, downey_speedup_at, simple_speedup_at
 from swftools.simulator.waiting_queue import ANY, NOBODY, WaitingQueue, next_fitting, put
 
 IntArray = npt.NDArray[np.int64]
@@ -26,8 +26,8 @@ class Requests(NamedTuple):
 
     ``requested_time`` is the estimate that the run is told to give to policies (s); ``limit`` the time after which a
     job is stopped or has to be done, whatever was estimated. Both are for the job's own width. Missing integers are -1.
-    ``speedup`` has a row for each job, or none where the trace has no speedup curves: curve (``RIGID``, ``DOWNEY`` or
-    ``SIMPLE``), Downey's A and sigma, least and largest width. Run times are not among it.
+    ``speedup`` has a row for each job, or none where the trace has no speedup curves: curve (``DOWNEY``, ``SIMPLE`` or
+    ``NO_CURVE``), Downey's A and sigma, least and largest width. Run times are not among it.
     """
 
     submit_time: FloatArray
@@ -44,10 +44,19 @@ FREE, CAPACITY, WAITING, RUNNING, STARTED, PREEMPTED, ENDED, FAULT, FAULT_JOB, F
 """Places in ``Machine.counts``: processors free, processors, numbers of jobs, and what went wrong."""
 
 TOO_WIDE, NOT_WAITING, NOT_RUNNING, NO_SUCH_JOB, IN_THE_PAST, TOO_MANY, IDLE, ENDLESS, NO_SUCH_WIDTH = range(1, 10)
-"""Faults of policies; ``simulation.py`` has the words."""
 
-RIGID, DOWNEY, SIMPLE = range(3)
-"""Speedup curves of jobs."""
+FAULTS = {
+    TOO_WIDE: "started job {job}, which needs {width} processors, with {free} free",
+    NOT_WAITING: "started job {job}, which is not waiting",
+    NOT_RUNNING: "preempted job {job}, which is not running",
+    NO_SUCH_JOB: "named a job {index} that there is not",
+    IN_THE_PAST: "asked to be woken at a time that is not to come",
+    TOO_MANY: "acted more often in one decision than there are processors",
+    IDLE: "leaves {waiting} jobs waiting on an idle machine, job {job} first among them",
+    ENDLESS: "decides on and on while no job comes or ends; {waiting} jobs are waiting, job {job} first among them",
+    NO_SUCH_WIDTH: "started job {job} on a width that its speedup curve does not allow",
+}
+"""The faults of policies in words; 0 in ``counts[FAULT]`` is none."""
 
 NOW, WAKE = range(2)
 """Places in ``Machine.clock``."""
@@ -159,11 +168,13 @@ def stretch_on(requests, job, processors):  # type: ignore[no-untyped-def]
     if len(requests.speedup) == 0:
         return 0.0
     curve, a, sigma, least, most = requests.speedup[job]
-    if curve == RIGID or processors < least or processors > most:
+    if curve == NO_CURVE or processors < max(least, 1.0) or processors > most:
         return 0.0
     if curve == DOWNEY:
-        return downey_speedup_at(float(own), a, sigma) / downey_speedup_at(float(processors), a, sigma)
-    return simple_speedup_at(float(own), float(own)) / simple_speedup_at(float(processors), float(own))
+        stretch = downey_speedup_at(float(own), a, sigma) / downey_speedup_at(float(processors), a, sigma)
+    else:
+        stretch = simple_speedup_at(float(own), float(own)) / simple_speedup_at(float(processors), float(own))
+    return stretch if 0.0 < stretch < np.inf else 0.0  # NaN where the curve does not reach: such a job would never end
 
 
 @njit(cache=True, nogil=True)

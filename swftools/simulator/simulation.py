@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from swftools.errors import ParameterError, PolicyError
 from swftools.keyed_random import count_occurrences, generator
 from swftools.parameters import is_whole
-from swftools.simulator.engine import PYSS, SEMANTICS, Log, Options, compiled_engine, empty_machine, simulate_events
-from swftools.simulator.interface import FAULT, FAULT_FREE, FAULT_JOB, NOW, WAITING, Machine
-from swftools.simulator.predictions import Estimates, find_estimates
-from swftools.simulator.registry import Policy, default_of, find_policy
+from swftools.simulator.engine import Log, Options, compiled_engine, empty_machine, simulate_events
+from swftools.simulator.interface import FAULT, FAULT_FREE, FAULT_JOB, FAULTS, NOW, WAITING, Machine
+from swftools.simulator.options import CANCELLED, OVERRUN, PYSS, SEMANTICS, check_choice
+from swftools.simulator.predictors import Predictor, find_predictor
+from swftools.simulator.registry import Policy, read_policy
 from swftools.simulator.schedule import Schedule
-from swftools.simulator.workload import CANCELLED, OVERRUN, Workload, prepare
+from swftools.simulator.workload import Workload, prepare
 from swftools.trace import Trace
 
 RESTATED = {
@@ -23,18 +25,6 @@ RESTATED = {
     "cqsim": ("fcfs", "easy", "sjf-backfill", "conservative-replanned"),
 }
 """The policies for which the semantics of another simulator are known."""
-
-_FAULTS = {
-    1: "started job {job}, which needs {width} processors, with {free} free",
-    2: "started job {job}, which is not waiting",
-    3: "preempted job {job}, which is not running",
-    4: "named a job {index} that there is not",
-    5: "asked to be woken at a time that is not to come",
-    6: "acted more often in one decision than there are processors",
-    7: "leaves {waiting} jobs waiting on an idle machine, job {job} first among them",
-    9: "started job {job} on a width that its speedup curve does not allow",
-    8: "decides on and on while no job comes or ends; {waiting} jobs are waiting, job {job} first among them",
-}
 
 _REMEDIES = {
     "priority_rank": "let generate_utility (tasks: --augment utility) make it from the ranks of the log's queues, "
@@ -49,7 +39,7 @@ def simulate(
     *,
     overrun: str = "extend",
     cancelled: str = "drop",
-    estimates: str | Estimates = "requested",
+    predictor: str | Predictor = "request",
     semantics: str = "instant",
     seed: int = 0,
     compiled: bool = True,
@@ -63,19 +53,20 @@ def simulate(
         Jobs with their submissions, widths (allocated processors where known, else requested ones), run times and
         requested times; see ``swftools.simulator.workload`` for what is missing.
     policy : str or Policy
-        Name of a policy, ``module:name`` of one of yours, or the policy itself.
+        Name of a policy, also with parameters as in ``easy:reservations=2``; ``module:name`` of one of yours; or the
+        policy itself.
     processors : int, optional
         Of the machine; the trace's own by default.
     overrun : {"extend", "kill", "run-on"}
         Jobs that ran longer than requested: raise the request, cut the run, or leave both.
     cancelled : {"drop", "end-at-once", "full-request"}
         Jobs without a run time: leave them out, let them run 1 s, or as long as requested.
-    estimates : str or Estimates
-        What policies are told: requested, exact, last-model, virtual[:error], factor[:f], tsafrir.
+    predictor : str or Predictor
+        What policies are told: request, exact, last-model, virtual:error=0.5, factor:factor=2, tsafrir.
     semantics : {"instant", "pyss", "cqsim"}
         Order of events at one instant, and how often is decided; the last two restate those simulators.
     seed : int
-        For estimates and policies that draw.
+        For predictors and policies that draw.
     compiled : bool
         False interprets engine and policy: slow, for finding mistakes in a policy. The schedule is the same.
     **parameters
@@ -100,7 +91,7 @@ def simulate(
     >>> simulate(trace, "easy").jobs["start_time"].tolist()
     [0.0, 10.0, 2.0]
     """
-    chosen, told = find_policy(policy), find_estimates(estimates)
+    (chosen, given), told = read_policy(policy, parameters), find_predictor(predictor)
     machine_size = processors if processors is not None else trace.processors
     if machine_size is None:
         raise ParameterError("the trace does not say how many processors the machine has; pass processors=")
@@ -108,24 +99,24 @@ def simulate(
         raise ParameterError(f"processors={machine_size!r} is not an integer from 1 to 2**31 - 1")
     if not is_whole(seed, 0, 2**64 - 1):
         raise ParameterError(f"seed={seed!r} is not an integer from 0 to 2**64 - 1")
-    check_options(overrun=overrun, cancelled=cancelled, estimates=estimates, semantics=semantics)
+    check_options(overrun=overrun, cancelled=cancelled, predictor=told, semantics=semantics)
     _check_needs(chosen, trace)
     if chosen.name not in RESTATED.get(semantics, (chosen.name,)):
         known = ", ".join(RESTATED[semantics])
         raise ParameterError(f"semantics={semantics!r} is known for {known}, not for {chosen.name!r}")
-    if semantics == "pyss" and (told.name in ("last-model", "virtual") or overrun == "run-on"):
+    if semantics == "pyss" and (told.NAME in ("last-model", "virtual") or overrun == "run-on"):
         raise ParameterError(
-            f"semantics='pyss' with estimates={told.name!r}, overrun={overrun!r}: it frees processors when a job is "
+            f"semantics='pyss' with predictor={told.NAME!r}, overrun={overrun!r}: it frees processors when a job is "
             "expected to end, so no job may outlive what policies are told"
         )
-    if semantics == "cqsim" and told.name != "exact":
-        raise ParameterError(f"semantics='cqsim' needs estimates='exact', not {told.name!r}: it plans by run times")
+    if semantics == "cqsim" and told.NAME != "exact":
+        raise ParameterError(f"semantics='cqsim' needs predictor='exact', not {told.NAME!r}: it plans by run times")
     workload = prepare(
         trace,
         machine_size,
         overrun=overrun,
         cancelled=cancelled,
-        estimates=told,
+        predictor=told,
         seed=seed,
         least=1.0 if SEMANTICS[semantics] == PYSS else 0.0,
     )
@@ -134,31 +125,27 @@ def simulate(
         chosen,
         machine_size,
         Options(SEMANTICS[semantics], int(told.learns), int(chosen.rests)),
-        parameters,
+        chosen.parameter_array(given),
         seed,
         compiled,
     )
     options = {
         "overrun": overrun,
         "cancelled": cancelled,
-        "estimates": repr(told),
+        "predictor": told.to_text(),
         "semantics": semantics,
         "seed": seed,
-        **{name: parameters.get(name, default_of(default)) for name, default in chosen.defaults.items()},
+        **chosen.chosen(given).to_mapping(),
     }
     return _schedule(trace, workload, log, machine_size, chosen.name, options)
 
 
-def check_options(*, overrun: str, cancelled: str, estimates: str | Estimates, semantics: str) -> None:
+def check_options(*, overrun: str, cancelled: str, predictor: str | Predictor, semantics: str) -> None:
     """Raise ParameterError unless the options of a simulation are what they may be."""
-    for name, value, known in (
-        ("overrun", overrun, OVERRUN),
-        ("cancelled", cancelled, CANCELLED),
-        ("semantics", semantics, tuple(SEMANTICS)),
-    ):
-        if value not in known:
-            raise ParameterError(f"{name}={value!r} is not one of {', '.join(known)}")
-    find_estimates(estimates)
+    check_choice("overrun", overrun, OVERRUN)
+    check_choice("cancelled", cancelled, CANCELLED)
+    check_choice("semantics", semantics, SEMANTICS)
+    find_predictor(predictor)
 
 
 def _check_needs(policy: Policy, trace: Trace) -> None:
@@ -175,12 +162,11 @@ def _run(
     policy: Policy,
     processors: int,
     options: Options,
-    parameters: dict[str, Any],
+    values: npt.NDArray[np.float64],
     seed: int,
     compiled: bool,
 ) -> Log:
     """Run the events, and say in words what went wrong."""
-    values = policy.parameter_array(parameters)
     jobs = len(workload.row)
     machine = empty_machine(jobs, processors)
     decide = policy.compiled if compiled else None
@@ -218,7 +204,7 @@ def _told(machine: Machine, workload: Workload) -> str:
     index = int(machine.counts[FAULT_JOB])
     requests = workload.requests
     known = 0 <= index < len(workload.row)
-    return f"at {machine.clock[NOW]:g} s: " + _FAULTS[int(machine.counts[FAULT])].format(
+    return f"at {machine.clock[NOW]:g} s: " + FAULTS[int(machine.counts[FAULT])].format(
         job=f"{index} of the queue (submitted at {requests.submit_time[index]:g} s)" if known else index,
         index=index,
         width=requests.processors[index] if known else "?",

@@ -9,12 +9,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.keyed_random import count_occurrences
-from swftools.simulator.interface import DOWNEY, RIGID, SIMPLE, Requests
-from swftools.simulator.predictions import Estimates
+from swftools.models.speedup import CURVES, NO_CURVE
+from swftools.simulator.interface import Requests
+from swftools.simulator.options import reasons_to_exclude
+from swftools.simulator.predictors import Predictor
 from swftools.trace import Trace
 
-OVERRUN = ("extend", "kill", "run-on")
-CANCELLED = ("drop", "end-at-once", "full-request")
 AT_ONCE = 1.0
 """Seconds that a job without a run time runs under ``cancelled="end-at-once"``."""
 
@@ -32,7 +32,7 @@ class Workload(NamedTuple):
 
 
 def prepare(
-    trace: Trace, processors: int, *, overrun: str, cancelled: str, estimates: Estimates, seed: int, least: float
+    trace: Trace, processors: int, *, overrun: str, cancelled: str, predictor: Predictor, seed: int, least: float
 ) -> Workload:
     """Decide what is simulated of a trace.
 
@@ -47,10 +47,10 @@ def prepare(
         Of a job that ran longer than requested: raise the request, cut the run, or leave both.
     cancelled : {"drop", "end-at-once", "full-request"}
         A job without a run time: leave it out, let it run 1 s, or as long as it requested.
-    estimates : Estimates
+    predictor : Predictor
         What is requested, and what policies are told.
     seed : int
-        For estimates that draw.
+        For predictors that draw.
     least : float
         Shorter run times are as long as this, s.
 
@@ -61,20 +61,14 @@ def prepare(
         time. Jobs without submission or width, wider than the machine, or dropped for want of a run time are excluded.
     """
     arrays = trace.arrays
-    run, request = arrays.run_time.copy(), np.array(estimates.request(trace, seed), dtype=np.float64)
+    run, request = arrays.run_time.copy(), np.array(predictor.request(trace, seed), dtype=np.float64)
     request[~(request > 0)] = np.nan
     unknown = np.isnan(run)
     if cancelled == "end-at-once":
         run[unknown] = AT_ONCE
     elif cancelled == "full-request":
         run[unknown] = request[unknown]
-    reasons = {
-        "no submit_time": np.isnan(arrays.submit_time),
-        "no processors, neither allocated nor requested": arrays.width < 1,
-        f"wider than the machine of {processors} processors": arrays.width > processors,
-        "no run_time" + ("" if cancelled == "full-request" else " (cancelled=drop)"): np.isnan(run),
-    }
-    reason = np.select(list(reasons.values()), list(reasons), default="")
+    reason = reasons_to_exclude(arrays, processors, run, "" if cancelled == "full-request" else "drop")
     kept = np.flatnonzero(reason == "")
     occurrence = count_occurrences(trace.jobs)
     row = kept[np.lexsort((occurrence[kept], arrays.job_number[kept], arrays.submit_time[kept]))]
@@ -84,7 +78,7 @@ def prepare(
         limit = np.maximum(limit, run_time)
     elif overrun == "kill":
         run_time = np.minimum(run_time, limit)
-    told = np.minimum(np.array(estimates.predict(run_time, limit, seed), dtype=np.float64), limit)
+    told = np.minimum(np.array(predictor.predict(run_time, limit, seed), dtype=np.float64), limit)
     users = np.unique(arrays.user_id[row])
     rank = np.full(len(row), -1, np.int64)
     if "priority_rank" in trace.jobs:
@@ -110,7 +104,8 @@ def _speedup(trace: Trace, row: npt.NDArray[np.int64], processors: int) -> npt.N
         return np.zeros((0, 5))
     jobs = trace.jobs[names].iloc[row]
     numbers = jobs[names[1:]].to_numpy(dtype=np.float64, na_value=np.nan)
-    curve = jobs["speedup_curve"].map({"downey": DOWNEY, "simple": SIMPLE}).fillna(RIGID).to_numpy(dtype=np.float64)
+    numbered = {name: number for number, name in enumerate(CURVES)}
+    curve = jobs["speedup_curve"].map(numbered).fillna(NO_CURVE).to_numpy(dtype=np.float64)
     columns = np.column_stack((curve, numbers))
     columns[:, 4] = np.fmin(columns[:, 4], processors)
     return np.ascontiguousarray(np.nan_to_num(columns))

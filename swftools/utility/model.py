@@ -22,7 +22,7 @@ import pyarrow as pa
 from numba import njit
 
 from swftools.keyed_random import STATE_LENGTH, count_occurrences, next_normal, next_uniform, start_stream, step_key
-from swftools.parameters import Parameters, is_number, is_whole
+from swftools.parameters import LARGEST_SEED, Parameters, choice, is_number, is_whole, number, whole
 from swftools.trace import Trace
 from swftools.utility.functions import UtilityFunctions
 
@@ -81,29 +81,22 @@ class UtilityParameters(Parameters):
 
     NAME: ClassVar[str] = "utility"
 
-    seed: int = 0
-    globmax: float = 1.0
+    seed: int = whole(0, least=0, most=LARGEST_SEED)
+    globmax: float = number(1.0, least=1e-100, most=1e100)
     queue_ranks: Mapping[int, int] = field(default_factory=dict)
     default_rank: int | None = None
-    start_value_sd: float = 0.5
+    start_value_sd: float = number(0.5, least=0, most=100)
     decay_shares: Mapping[str, float] = field(default_factory=lambda: dict.fromkeys(DECAY_KINDS, 1.0))
-    intermediate_points: int = 5
-    deadline_basis: Clock = "turnaround"
-    deadline_factor: float = 2.0
-    minimum_deadline: float = 10.0
-    utility_clock: Clock = "turnaround"
-    jump: float = 0.001
+    intermediate_points: int = whole(5, least=0, most=MOST_POINTS)
+    deadline_basis: Clock = choice(*CLOCKS)
+    deadline_factor: float = number(2.0, least=1e-100, most=1e100)
+    minimum_deadline: float = number(10.0, least=1e-100, most=1e100, unit="s")
+    utility_clock: Clock = choice(*CLOCKS)
+    jump: float = number(0.001, least=1e-100, most=1e100, unit="s")
 
     def __post_init__(self) -> None:
-        self._require_seed()
-        for name in ("globmax", "deadline_factor", "minimum_deadline", "jump"):
-            self._require(name, is_number(getattr(self, name), 1e-100, 1e100), "a positive number (1e-100 to 1e100)")
+        super().__post_init__()
         self._require("jump", 4 * self.jump < self.minimum_deadline, "less than a quarter of minimum_deadline")
-        self._require("start_value_sd", is_number(self.start_value_sd, 0, 100), "a number from 0 to 100")
-        points = f"an integer from 0 to {MOST_POINTS}"
-        self._require("intermediate_points", is_whole(self.intermediate_points, 0, MOST_POINTS), points)
-        for name in ("deadline_basis", "utility_clock"):
-            self._require(name, getattr(self, name) in CLOCKS, "turnaround or wait")
         shares = self.decay_shares
         sound = isinstance(shares, Mapping) and set(shares) <= set(DECAY_KINDS)
         sound = sound and all(is_number(share, 0, 1e100) for share in shares.values()) and sum(shares.values()) > 0

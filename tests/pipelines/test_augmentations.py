@@ -186,7 +186,7 @@ def test_what_is_synthetic_says_so(log: Path, tmp_path: Path) -> None:
     [
         ({"checkpoints": {"survey": "none.csv"}}, "survey='none.csv' is not the path of a survey"),
         ({"checkpoints": {"survey": 5}}, "survey=5 is not the path of a survey"),
-        ({"checkpoints": {"workload": "A"}}, "workload='A' is not pooled or answers"),
+        ({"checkpoints": {"workload": "A"}}, "workload='A' is not one of answers, pooled"),
         ({"checkpoints": {"answers": -1}}, "answers=-1 is not"),
         ({"arrivals": {"model": "weibull"}}, "model='weibull' is not one of lublin-feitelson, poisson"),
         ({"arrivals": {"model": "scaled"}}, "takes either load or factor"),

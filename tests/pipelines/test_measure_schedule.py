@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,11 @@ import pandas as pd
 import pytest
 
 import swftools
-from pipelines.tasks import simulate as simulate_module
 from pipelines.tasks.compare import ComparePolicies
 from pipelines.tasks.measure import MeasureSchedule
 from pipelines.tasks.simulate import SimulatePolicy
 from swftools.errors import ParameterError
-from swftools.simulator import simulate
+from swftools.simulator import find_policy, registry, simulate
 from swftools.simulator.metrics.measures import measure
 from tests.pipelines.luigi_runs import SWFTOOLS, run
 from tests.pipelines.small_logs import build, small_log
@@ -88,9 +88,9 @@ def test_the_seed_reaches_the_simulation(tmp_path: Path) -> None:
     """What policies are told is drawn by it: another seed, another schedule, and that of the function."""
     starts = []
     for seed in (1, 2):
-        task = measured(tmp_path, seed=seed, estimates="virtual:0.5")
+        task = measured(tmp_path, seed=seed, predictor="virtual:error=0.5")
         starts.append(task.simulation.load_schedule().jobs["start_time"].tolist())
-        expected = simulate(trace_of_log(), "easy", seed=seed, estimates="virtual:0.5")
+        expected = simulate(trace_of_log(), "easy", seed=seed, predictor="virtual:error=0.5")
         assert expected.jobs["start_time"].tolist() == starts[-1]
         assert seed == task.simulation.load_schedule().options["seed"]
     assert starts[0] != starts[1]
@@ -102,20 +102,10 @@ def test_the_version_of_a_policy_is_that_of_its_simulations_only(
     """Raising it leaves the simulations of other policies as they are."""
     tasks = [SimulatePolicy(log=LOG, data_root=str(tmp_path), augment="", policy=name) for name in ("easy", "fcfs")]
     before = [task.key for task in tasks]
-    monkeypatch.setattr(simulate_module, "policy_version", lambda name: 7 if name == "easy" else 1)
+    monkeypatch.setitem(registry._POLICIES, "easy", replace(find_policy("easy"), version=7))
     after = [task.key for task in tasks]
     assert before[0] != after[0]
     assert before[1] == after[1]
-
-
-def test_the_version_is_that_which_the_policy_declares(monkeypatch: pytest.MonkeyPatch) -> None:
-    """1 where it declares none."""
-
-    class Declared:
-        version = 5
-
-    monkeypatch.setattr(simulate_module, "find_policy", lambda name: Declared if name == "declared" else object())
-    assert (5, 1) == (simulate_module.policy_version("declared"), simulate_module.policy_version("other"))
 
 
 def test_a_policy_that_needs_ranks_wants_the_augmentation_that_makes_them(tmp_path: Path) -> None:

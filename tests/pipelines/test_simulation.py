@@ -80,7 +80,7 @@ def test_what_is_finished_is_not_computed_again(tmp_path: Path) -> None:
 def test_seeds_and_parameters_are_cells(tmp_path: Path) -> None:
     """Every policy with every seed, each under its label; several seeds have a spread."""
     policies = json.dumps(["fcfs", {"policy": "easy", "backfill_order": "sjf"}])
-    task = compare(tmp_path, policies=policies, seeds="1,0", estimates="virtual:0.5")
+    task = compare(tmp_path, policies=policies, seeds="1,0", predictor="virtual:error=0.5")
     published = table_of(task)
     labels = [("fcfs", 0), ("fcfs", 1), ("easy(backfill_order=sjf)", 0), ("easy(backfill_order=sjf)", 1)]
     assert labels == list(published[["policy", "seed"]].drop_duplicates().itertuples(index=False, name=None))
@@ -88,7 +88,7 @@ def test_seeds_and_parameters_are_cells(tmp_path: Path) -> None:
     manifest = json.loads((Path(task.output().path) / "manifest.json").read_text(encoding="utf-8"))
     assert [0, 1] == manifest["seeds"]
     assert {"fcfs": None, "easy": None} == manifest["parameters"]["own_policies"]
-    assert "virtual:0.5" == manifest["parameters"]["options"]["estimates"]
+    assert "virtual:error=0.5" == manifest["parameters"]["options"]["predictor"]
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_seeds_and_parameters_are_cells(tmp_path: Path) -> None:
         {"load": 0.5},
         {"overrun": "kill"},
         {"cancelled": "end-at-once"},
-        {"estimates": "exact"},
+        {"predictor": "exact"},
         {"semantics": "pyss"},
         {"metrics": "bound=60"},
         {"unmeasured_queues": "1"},
@@ -147,7 +147,7 @@ def test_a_policy_of_the_users_own_counts_by_its_source(tmp_path: Path, monkeypa
         (ComparePolicies, {"policies": '[{"policy": "easy", "depth": 2}]'}, r"unknown parameters \['depth'\]"),
         (ComparePolicies, {"policies": "nowhere:mine"}, "module 'nowhere' cannot be imported"),
         (ComparePolicies, {"metrics": "bound=-1"}, "bound=-1 is not"),
-        (ComparePolicies, {"metrics": "bound"}, "is not NAME=VALUE"),
+        (ComparePolicies, {"metrics": "bound"}, "is not KEY=VALUE"),
         (ComparePolicies, {"metrics": "{"}, "is not JSON"),
     ],
 )
@@ -163,7 +163,7 @@ def test_mistakes_show_before_anything_runs(
     ("parameters", "complaint"),
     [
         ({"overrun": "cut"}, "overrun='cut' is not one of extend, kill, run-on"),
-        ({"estimates": "psychic"}, "no estimates 'psychic'"),
+        ({"predictor": "psychic"}, "no predictor 'psychic'"),
         ({"processors": -1}, "neither may be negative"),
         ({"seeds": "a"}, "seeds='a'"),
         ({"unmeasured_queues": "a"}, "unmeasured_queues='a'"),
@@ -209,7 +209,7 @@ def test_simulate_and_check_on_the_console(tmp_path: Path) -> None:
 def test_simulate_takes_every_option(tmp_path: Path) -> None:
     """Options and parameters reach the simulation."""
     command = [*SWFTOOLS, "simulate", LOG, "--policy", '{"policy": "easy", "backfill_order": "sjf"}']
-    command += ["--processors", "128", "--load", "0.5", "--estimates", "factor:2", "--overrun", "kill", "--raw"]
+    command += ["--processors", "128", "--load", "0.5", "--predictor", "factor:factor=2", "--overrun", "kill", "--raw"]
     done = run(command, tmp_path)
     assert 0 == done.returncode, done.stderr
     assert "easy(backfill_order=sjf) on 128 processors: 300 jobs" in done.stdout

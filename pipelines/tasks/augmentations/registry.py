@@ -15,64 +15,14 @@ from typing import Any, ClassVar
 import luigi
 import pandas as pd
 
-from pipelines.catalog.strict_yaml import read_yaml
-from pipelines.keys import canonical_json, content_key
+from pipelines.keys import content_key
 from pipelines.tasks.clean import CleanTrace, RulesTask
+from pipelines.tasks.parameters import AUGMENTATIONS, ParametersParameter
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
 from swftools.parameters import Parameters
 from swftools.tables import to_arrow, write_table
 from swftools.trace import Trace
-
-AUGMENTATIONS: dict[str, type[Augmentation]] = {}
-"""The augmentations by name, in the order in which they are defined."""
-
-
-def find_augmentation(name: str) -> type[Augmentation]:
-    """Return the task of an augmentation.
-
-    Raises
-    ------
-    ParameterError
-        There is none of that name.
-    """
-    if name not in AUGMENTATIONS:
-        raise ParameterError(f"no augmentation {name!r}; there are: {', '.join(AUGMENTATIONS)}")
-    return AUGMENTATIONS[name]
-
-
-class ParametersParameter(luigi.Parameter):
-    """Parameters by augmentation, as JSON or as the path of a JSON or YAML file."""
-
-    def normalize(self, value: Any) -> str:
-        """Return the parameters as canonical JSON.
-
-        Raises
-        ------
-        ParameterError
-            Not a mapping of augmentation to parameters, or a parameter that the augmentation refuses.
-        """
-        chosen = _load_parameters(value) if isinstance(value, str) else value
-        if not isinstance(chosen, Mapping) or not all(isinstance(part, Mapping) for part in chosen.values()):
-            raise ParameterError(f"parameters={value!r}: give a mapping such as {{'utility': {{'globmax': 2}}}}")
-        for name, parameters in chosen.items():
-            find_augmentation(name).check(parameters)
-        return canonical_json(chosen)
-
-
-def _load_parameters(text: str) -> Any:
-    """Return what a JSON text, or a JSON or YAML file, holds."""
-    if not text.strip():
-        return {}
-    try:
-        if text.lstrip().startswith("{"):
-            return json.loads(text)
-        content = read_yaml(Path(text).read_bytes())
-    except (json.JSONDecodeError, OSError) as error:
-        raise ParameterError(f"parameters {text!r}: {error}; give JSON or the path of a JSON or YAML file") from error
-    for path, problem in content.problems:
-        raise ParameterError(f"{text}, line {content.line_of(path) or 1}: {problem}")
-    return content.value
 
 
 class Augmentation(RulesTask):

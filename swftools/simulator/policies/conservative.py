@@ -67,13 +67,13 @@ def _plan_memory(jobs: int, processors: int) -> tuple[tuple[int, int], tuple[int
     return (4, 2 * jobs + 4), (3, 2 * jobs + 4)
 
 
-@policy("conservative", memory=_plan_memory)
+@policy("conservative", memory=_plan_memory, version=1)
 def conservative(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
     """Start jobs at their reservations, which move forward whenever a job ends."""
     decide_by_plan(now, machine, requests, memory, True)
 
 
-@policy("conservative-fixed", memory=_plan_memory)
+@policy("conservative-fixed", memory=_plan_memory, version=1)
 def conservative_fixed(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
     """Start jobs at their reservations, which do not move."""
     decide_by_plan(now, machine, requests, memory, False)
@@ -84,7 +84,7 @@ def _profile_memory(jobs: int, processors: int) -> tuple[tuple[int, int], tuple[
     return (1, 2 * jobs + 4), (1, 2 * jobs + 4)
 
 
-@policy("conservative-replanned", memory=_profile_memory, rests=True)
+@policy("conservative-replanned", memory=_profile_memory, rests=True, version=1)
 def conservative_replanned(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
     """Plan all waiting jobs anew and start those that are planned for now."""
     if not can_start_any(machine):

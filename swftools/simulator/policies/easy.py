@@ -14,9 +14,6 @@ Guarantee
     reservation that it gets when it becomes the first. Nobody starves: each job becomes the first. Jobs behind the
     first have no reservation, and may be delayed by those that go ahead of them. With ``reservations=k`` the first k
     have one; those of the second to k-th are planned anew at each decision and may still move.
-Parameters of ``easy``
-    ``backfill_order``: in which order the others are considered, of equal ones the earliest submission first.
-    ``reservations``: how many of the first waiting jobs are not to be delayed; less than 2 is 1.
 Outlived estimates
     A running job that outlives what was estimated is expected to run to its limit, and beyond that to end at any
     moment; the reservation is computed anew at each decision, so it moves then.
@@ -36,8 +33,11 @@ Arpaci-Dusseau and Vernon 2002 for several reservations.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from numba import njit
 
+from swftools.parameters import Parameters, choice, whole
 from swftools.simulator.interface import (
     CAPACITY,
     FREE,
@@ -49,13 +49,29 @@ from swftools.simulator.interface import (
     start,
     waiting_that_fit,
 )
-from swftools.simulator.policies.job_orders import FCFS, SJF, in_order, planned_time
+from swftools.simulator.policies.job_orders import FCFS, ORDERS, SJF, in_order, planned_time
 from swftools.simulator.profile import add, clear, earliest, least
 from swftools.simulator.registry import policy
 from swftools.simulator.waiting_queue import ANY, NOBODY, next_fitting
 
-ORDER, RESERVATIONS = range(2)
-"""Places of the parameters of ``easy``."""
+
+@dataclass(frozen=True)
+class EasyParameters(Parameters):
+    """Parameters of ``easy``.
+
+    Parameters
+    ----------
+    backfill_order : {"fcfs", "sjf", "lxf", "widest", "narrowest", "ljf"}
+        In which order the jobs behind the first are considered, of equal ones the earliest submission first.
+    reservations : int
+        How many of the first waiting jobs are not to be delayed.
+    """
+
+    backfill_order: str = choice(*ORDERS)
+    reservations: int = whole(1, least=1)
+
+
+ORDER, RESERVATIONS = EasyParameters.place_of("backfill_order"), EasyParameters.place_of("reservations")
 
 
 def _profile_memory(jobs: int, processors: int) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -63,13 +79,7 @@ def _profile_memory(jobs: int, processors: int) -> tuple[tuple[int, int], tuple[
     return (1, 2 * jobs + 4), (1, 2 * jobs + 4)
 
 
-@policy(
-    "easy",
-    memory=_profile_memory,
-    rests=True,
-    backfill_order=("fcfs", "sjf", "lxf", "widest", "narrowest", "ljf"),
-    reservations=1,
-)
+@policy("easy", parameters=EasyParameters, memory=_profile_memory, rests=True, version=1)
 def easy(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
     """Start in order of submission; others go ahead where that does not delay the first."""
     # Most decisions end here, and most others need no more than this function: calls would cost more than it does.
@@ -96,7 +106,7 @@ def easy(now, machine, requests, parameters, memory, rng):  # type: ignore[no-un
         job = next_fitting(machine.queue, job + 1, machine.counts[FREE], shadow - now, extra)
 
 
-@policy("sjf-backfill", rests=True)
+@policy("sjf-backfill", rests=True, version=1)
 def sjf_backfill(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
     """Start in order of submission; others, the shortest first, go ahead where that does not delay the first."""
     if not can_start_any(machine):

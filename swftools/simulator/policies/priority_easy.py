@@ -22,9 +22,6 @@ Guarantee
     of it. But a job that comes later with a higher priority takes its place and its reservation. ``prio-fifo`` starves
     low queues while higher ones stay full, and so does ``weighted-priority`` if wait and expansion have no weight;
     ``lxf-backfill`` starves nobody, but makes long jobs wait.
-Parameters of ``weighted-priority``
-    ``wait_weight`` (per hour), ``expansion_weight``, ``width_weight`` (of a job as wide as the machine) and
-    ``rank_weight`` (per rank). The defaults, 1 for the first two, are ours; wait alone is EASY.
 Cost of a decision
     Nothing if no waiting job fits, else O(w log w) for w waiting jobs and O(r) for r running ones.
 
@@ -43,19 +40,47 @@ under which the published waits are met. Maui's sum has more terms, among them f
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
+from swftools.parameters import Parameters, number
 from swftools.simulator.interface import CAPACITY, can_start_any, waiting_jobs
 from swftools.simulator.policies.job_orders import LXF, expansion_factor, order_key
 from swftools.simulator.policies.ordered_easy import easy_by_key
 from swftools.simulator.registry import policy
 
 HOUR = 3600.0
-WAIT, EXPANSION, WIDTH, RANK = range(4)
-"""Places of the parameters of ``weighted-priority``."""
 
 
-@policy("lxf-backfill", rests=True)
+@dataclass(frozen=True)
+class WeightedPriorityParameters(Parameters):
+    """Parameters of ``weighted-priority``; the defaults are ours, and wait alone is EASY.
+
+    Parameters
+    ----------
+    wait_weight : float
+        Weight of an hour waited.
+    expansion_weight : float
+        Of the expansion factor.
+    width_weight : float
+        Of a job as wide as the machine.
+    rank_weight : float
+        Of a rank.
+    """
+
+    wait_weight: float = number(1.0)
+    expansion_weight: float = number(1.0)
+    width_weight: float = number(0.0)
+    rank_weight: float = number(0.0)
+
+
+WAIT, EXPANSION, WIDTH, RANK = (
+    WeightedPriorityParameters.place_of(f"{term}_weight") for term in ("wait", "expansion", "width", "rank")
+)
+
+
+@policy("lxf-backfill", rests=True, version=1)
 def lxf_backfill(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
     """EASY backfilling of a queue in order of falling expansion factor."""
     if not can_start_any(machine):
@@ -67,7 +92,7 @@ def lxf_backfill(now, machine, requests, parameters, memory, rng):  # type: igno
     easy_by_key(now, machine, requests, jobs, keys)
 
 
-@policy("prio-fifo", rests=True, needs=("priority_rank",))
+@policy("prio-fifo", rests=True, needs=("priority_rank",), version=1)
 def prio_fifo(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
     """EASY backfilling of a queue in order of priority rank, and of submission within a rank."""
     if not can_start_any(machine):
@@ -85,15 +110,7 @@ def _one_number(jobs: int, processors: int) -> tuple[tuple[int, int], tuple[int,
     return (0, 0), (1, 1)
 
 
-@policy(
-    "weighted-priority",
-    memory=_one_number,
-    rests=True,
-    wait_weight=1.0,
-    expansion_weight=1.0,
-    width_weight=0.0,
-    rank_weight=0.0,
-)
+@policy("weighted-priority", parameters=WeightedPriorityParameters, memory=_one_number, rests=True, version=1)
 def weighted_priority(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
     """EASY backfilling of a queue in order of a weighted sum of wait, expansion factor, width and rank."""
     if not can_start_any(machine):

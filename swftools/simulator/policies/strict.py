@@ -48,7 +48,7 @@ def _heap_memory(jobs: int, processors: int) -> tuple[tuple[int, int], tuple[int
     return (1, jobs + 1), (2, jobs + 2)
 
 
-@policy("fcfs", rests=True)
+@policy("fcfs", rests=True, version=1)
 def fcfs(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
     """Start jobs in order of submission until the first that does not fit."""
     head = first_waiting(machine)
@@ -57,31 +57,31 @@ def fcfs(now, machine, requests, parameters, memory, rng):  # type: ignore[no-un
         head = next_waiting(machine, head)
 
 
-@policy("sjf", memory=_heap_memory, rests=True)
+@policy("sjf", memory=_heap_memory, rests=True, version=1)
 def sjf(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
     """Start the job of the shortest estimate first, until the first that does not fit."""
     start_from_heap(now, machine, requests, memory, SJF)
 
 
-@policy("ljf", memory=_heap_memory, rests=True)
+@policy("ljf", memory=_heap_memory, rests=True, version=1)
 def ljf(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
     """Start the job of the longest estimate first, until the first that does not fit."""
     start_from_heap(now, machine, requests, memory, LJF)
 
 
-@policy("widest", memory=_heap_memory, rests=True)
+@policy("widest", memory=_heap_memory, rests=True, version=1)
 def widest(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
     """Start the job of the most processors first, until the first that does not fit."""
     start_from_heap(now, machine, requests, memory, WIDEST)
 
 
-@policy("narrowest", memory=_heap_memory, rests=True)
+@policy("narrowest", memory=_heap_memory, rests=True, version=1)
 def narrowest(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
     """Start the job of the fewest processors first, until the first that does not fit."""
     start_from_heap(now, machine, requests, memory, NARROWEST)
 
 
-@policy("lxf", rests=True)
+@policy("lxf", rests=True, version=1)
 def lxf(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
     """Start the job of the largest expansion factor first, until the first that does not fit."""
     if not can_start_any(machine):

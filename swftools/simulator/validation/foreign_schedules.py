@@ -14,12 +14,11 @@ import pandas as pd
 
 from swftools.errors import ParameterError, UnreadableLogError
 from swftools.keyed_random import count_occurrences
+from swftools.simulator.options import OVERRUN, check_choice, reasons_to_exclude
 from swftools.simulator.schedule import Schedule
 from swftools.trace import Trace
 
 FloatArray = npt.NDArray[np.float64]
-
-OVERRUN = ("extend", "kill", "run-on")
 
 NAMES = {
     "job_number": ("job_number", "job_id"),
@@ -106,8 +105,7 @@ def schedule_from_table(
     >>> schedule_from_table(table, trace).jobs["end_time"].tolist()
     [10.0, 17.0]
     """
-    if overrun not in OVERRUN:
-        raise ParameterError(f"overrun={overrun!r} is not one of {', '.join(OVERRUN)}")
+    check_choice("overrun", overrun, OVERRUN)
     size = processors if processors is not None else trace.processors
     if size is None:
         raise ParameterError("the trace does not say how many processors the machine has; pass processors=")
@@ -149,13 +147,7 @@ def schedule_from_table(
     by_start = np.argsort(start, kind="stable")
     segments = jobs[["job_number", "job_occurrence", "start_time", "end_time", "allocated_processors"]].iloc[by_start]
     segments = segments.reset_index(drop=True).assign(is_preempted=False)
-    reasons = {
-        "no submit_time": np.isnan(arrays.submit_time),
-        "no processors, neither allocated nor requested": arrays.width < 1,
-        f"wider than the machine of {size} processors": arrays.width > size,
-        "no run_time": np.isnan(arrays.run_time),
-    }
-    reason = np.select(list(reasons.values()), list(reasons), default="")
+    reason = reasons_to_exclude(arrays, size, arrays.run_time)
     reason[rows] = ""
     out = np.flatnonzero(reason != "")
     excluded = pd.DataFrame(

@@ -16,6 +16,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.errors import ParameterError
+from swftools.simulator.options import SEMANTICS, check_choice
+from swftools.simulator.registry import list_policies, read_policy
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.validation.foreign_schedules import read_schedule, schedule_from_table
 from swftools.simulator.validation.promises import (
@@ -130,9 +132,10 @@ def validate(
     processors : int, optional
         Of the machine; by default the schedule's, with a table the trace's.
     policy : str, optional
-        Whose promises to check (``PROMISES``); by default the schedule's policy.
-    semantics : str, optional
-        How events of one instant are ordered: instant, pyss or cqsim. By default the schedule's; not known of a table.
+        Whose promises to check (``PROMISES``), as ``simulate`` takes it; by default the schedule's policy. Of a policy
+        that promises nothing the report says so.
+    semantics : {"instant", "pyss", "cqsim"}, optional
+        How events of one instant are ordered. By default the schedule's; not known of a table.
     overrun : {"extend", "kill", "run-on"}
         With a table: of jobs that ran longer than requested the request was raised, the run was cut, or both were left.
     least_run_time : float
@@ -148,7 +151,8 @@ def validate(
     Raises
     ------
     ParameterError
-        A table comes without trace, a column is missing, or a job of a table is unknown or repeated.
+        A table comes without trace, a column is missing, or a job of a table is unknown or repeated; there is no such
+        policy, or none of these semantics.
     UnreadableLogError
         The file cannot be read.
 
@@ -167,6 +171,10 @@ def validate(
       checked: values, once, submission, run-time, overlap, width, capacity, columns, trace
       promises not checked: the policy is not known
     """
+    if policy:
+        policy = read_policy(policy)[0].name
+    if semantics is not None:
+        check_choice("semantics", semantics, SEMANTICS)
     if isinstance(schedule, Schedule):
         given = schedule
     else:
@@ -207,7 +215,7 @@ def _check_promises(
     """Return the promises that were checked, remarks, and what is broken."""
     if policy not in PROMISES:
         known = f"none is known of policy {policy!r}" if policy else "the policy is not known"
-        return [], [f"promises not checked: {known}"], []
+        return [], [f"{policy} promises nothing" if policy in list_policies() else f"promises not checked: {known}"], []
     if runs.preempted.any():
         return [], ["promises not checked: jobs were preempted"], []
     order = np.lexsort((jobs.occurrence, jobs.number, jobs.submit))

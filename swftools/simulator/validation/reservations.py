@@ -15,7 +15,7 @@ from numba import njit
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
-WAITING, SUBMITTED, BEGUN, ENDED = range(4)
+STILL_WAITING, SUBMITTED, BEGUN, ENDED_SO_FAR = range(4)
 """Places in ``Plan.counts``: jobs waiting now, and those that were submitted, started and ended by now."""
 
 FIRST, BEHIND, IN_USE = range(3)
@@ -109,8 +109,8 @@ def _follow(starts, manner, plan, promised):  # type: ignore[no-untyped-def]
         now = starts.start_time[plan.by_start[counts[BEGUN]]]
         if counts[SUBMITTED] < jobs:
             now = min(now, starts.submit_time[counts[SUBMITTED]])
-        if counts[ENDED] < jobs:
-            now = min(now, starts.end_time[plan.by_end[counts[ENDED]]])
+        if counts[ENDED_SO_FAR] < jobs:
+            now = min(now, starts.end_time[plan.by_end[counts[ENDED_SO_FAR]]])
         _pass(plan, now)
         new = counts[SUBMITTED]
         if manner.submissions_first:
@@ -128,12 +128,12 @@ def _follow(starts, manner, plan, promised):  # type: ignore[no-untyped-def]
 def _submit(starts, manner, plan, now):  # type: ignore[no-untyped-def]
     """Plan the jobs that are submitted now."""
     counts = plan.counts
-    old = counts[WAITING]
+    old = counts[STILL_WAITING]
     while counts[SUBMITTED] < len(starts.submit_time) and starts.submit_time[counts[SUBMITTED]] <= now:
-        plan.waiting[counts[WAITING]] = counts[SUBMITTED]
-        counts[WAITING] += 1
+        plan.waiting[counts[STILL_WAITING]] = counts[SUBMITTED]
+        counts[STILL_WAITING] += 1
         counts[SUBMITTED] += 1
-    _plan(starts, manner, plan, now, plan.waiting[old : counts[WAITING]])
+    _plan(starts, manner, plan, now, plan.waiting[old : counts[STILL_WAITING]])
 
 
 @njit(cache=True, nogil=True)
@@ -141,38 +141,38 @@ def _end(starts, manner, plan, now):  # type: ignore[no-untyped-def]
     """Take the jobs out that end now and started before; plan the waiting ones anew, after each or after all."""
     counts = plan.counts
     any_ended = False
-    while counts[ENDED] < len(plan.by_end):
-        job = plan.by_end[counts[ENDED]]
+    while counts[ENDED_SO_FAR] < len(plan.by_end):
+        job = plan.by_end[counts[ENDED_SO_FAR]]
         if starts.end_time[job] > now or starts.start_time[job] == now:
             break
         _take_out(starts, plan, now, job)
-        counts[ENDED] += 1
+        counts[ENDED_SO_FAR] += 1
         any_ended = True
         if manner.submissions_first and manner.compresses:
-            _plan(starts, manner, plan, now, plan.waiting[: counts[WAITING]])
+            _plan(starts, manner, plan, now, plan.waiting[: counts[STILL_WAITING]])
     if any_ended and manner.compresses and not manner.submissions_first:
-        _plan(starts, manner, plan, now, plan.waiting[: counts[WAITING]])
+        _plan(starts, manner, plan, now, plan.waiting[: counts[STILL_WAITING]])
 
 
 @njit(cache=True, nogil=True)
 def _end_at_once(starts, manner, plan, now):  # type: ignore[no-untyped-def]
     """Take the jobs out that start and end now, those that the ends of others let start among them."""
     counts = plan.counts
-    behind = counts[ENDED]
+    behind = counts[ENDED_SO_FAR]
     while behind < len(plan.by_end) and starts.end_time[plan.by_end[behind]] <= now:
         behind += 1
-    any_ended = behind > counts[ENDED]
+    any_ended = behind > counts[ENDED_SO_FAR]
     while any_ended:
         any_ended = False
-        for k in range(counts[ENDED], behind):
+        for k in range(counts[ENDED_SO_FAR], behind):
             job = plan.by_end[k]
             if -np.inf < plan.planned[job] <= now:
                 _take_out(starts, plan, now, job)
                 plan.planned[job] = -np.inf
                 any_ended = True
         if any_ended and manner.compresses:
-            _plan(starts, manner, plan, now, plan.waiting[: counts[WAITING]])
-    counts[ENDED] = behind
+            _plan(starts, manner, plan, now, plan.waiting[: counts[STILL_WAITING]])
+    counts[ENDED_SO_FAR] = behind
 
 
 @njit(cache=True, nogil=True)
@@ -189,7 +189,7 @@ def _begin(starts, plan, now):  # type: ignore[no-untyped-def]
                 _put(plan, now + starts.estimated_time[job], -starts.processors[job], now)
             plan.planned[job] = now
     kept = 0
-    for k in range(counts[WAITING]):
+    for k in range(counts[STILL_WAITING]):
         job = plan.waiting[k]
         if starts.start_time[job] > now:
             plan.waiting[kept] = job
@@ -197,7 +197,7 @@ def _begin(starts, plan, now):  # type: ignore[no-untyped-def]
             if plan.planned[job] <= now:
                 _take_out(starts, plan, now, job)
                 plan.planned[job] = -np.inf
-    counts[WAITING] = kept
+    counts[STILL_WAITING] = kept
 
 
 @njit(cache=True, nogil=True)

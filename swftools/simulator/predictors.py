@@ -1,13 +1,13 @@
-"""What policies are told about run times: the request, the truth, or something between.
+"""Predictors: what policies are told about run times, the request, the truth, or something between.
 
-An object of a class here says two things of each job: what its user requests, and what the policy is told when the job
-is submitted, which is never more than the request. A job that outlives what the policy was told is from then on
-expected to run to its request.
+A predictor says two things of each job: what its user requests, and what the policy is told when the job is submitted,
+which is never more than the request. A job that outlives what the policy was told is from then on expected to run to
+its request.
 
 References
 ----------
 Tsafrir, Etsion and Feitelson 2007, "Backfilling using system-generated predictions rather than user runtime estimates";
-Yuan et al. 2010 for Last Model and "virtual" estimates; Mu'alem and Feitelson 2001 for multiplied requests.
+Yuan et al. 2010 for Last Model and "virtual" predictions; Mu'alem and Feitelson 2001 for multiplied requests.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ import numpy.typing as npt
 from swftools.errors import ParameterError
 from swftools.keyed_random import generator
 from swftools.models.requested_times import RequestedTimeParameters, generate_requested_times
-from swftools.parameters import is_number
+from swftools.parameter_text import read_entry
+from swftools.parameters import Parameters, did_you_mean, number
 from swftools.trace import Trace
 
 FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Estimates:
-    """The user's own request: the base of the others, and itself the estimates "requested"."""
+class Predictor(Parameters):
+    """Base of predictors: tells policies the user's own request."""
 
-    name: ClassVar[str] = "requested"
     learns: ClassVar[bool] = False
     """Whether the engine scales the request by the accuracy of the user's last finished job."""
 
@@ -45,15 +45,17 @@ class Estimates:
 
 
 @dataclass(frozen=True)
-class Requested(Estimates):
+class Request(Predictor):
     """The user's own request."""
+
+    NAME: ClassVar[str] = "request"
 
 
 @dataclass(frozen=True)
-class Exact(Estimates):
+class Exact(Predictor):
     """The run time itself."""
 
-    name: ClassVar[str] = "exact"
+    NAME: ClassVar[str] = "exact"
 
     def predict(self, run_time: FloatArray, requested_time: FloatArray, seed: int) -> FloatArray:  # noqa: ARG002
         """Return the run time."""
@@ -61,15 +63,15 @@ class Exact(Estimates):
 
 
 @dataclass(frozen=True)
-class LastModel(Estimates):
+class LastModel(Predictor):
     """The request x run time / request of the user's last finished job (Yuan et al. 2010); without one, the request."""
 
-    name: ClassVar[str] = "last-model"
+    NAME: ClassVar[str] = "last-model"
     learns: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
-class Virtual(Estimates):
+class Virtual(Predictor):
     """The run time times 1 + U(-error, error) (Yuan et al. 2010, "virtual" predictions).
 
     Parameters
@@ -78,12 +80,8 @@ class Virtual(Estimates):
         From 0 to 1.
     """
 
-    name: ClassVar[str] = "virtual"
-    error: float = 0.5
-
-    def __post_init__(self) -> None:
-        if not is_number(self.error, 0, 1):
-            raise ParameterError(f"estimates: error={self.error!r} is not a number from 0 to 1")
+    NAME: ClassVar[str] = "virtual"
+    error: float = number(0.5, least=0, most=1)
 
     def predict(self, run_time: FloatArray, requested_time: FloatArray, seed: int) -> FloatArray:  # noqa: ARG002
         """Return the run time with a random relative error."""
@@ -93,7 +91,7 @@ class Virtual(Estimates):
 
 
 @dataclass(frozen=True)
-class Factor(Estimates):
+class Factor(Predictor):
     """The request multiplied by a factor: what the user asks for, not only what the policy is told.
 
     Parameters
@@ -102,12 +100,8 @@ class Factor(Estimates):
         Positive.
     """
 
-    name: ClassVar[str] = "factor"
-    factor: float = 2.0
-
-    def __post_init__(self) -> None:
-        if not is_number(self.factor, 1e-6, 1e6):
-            raise ParameterError(f"estimates: factor={self.factor!r} is not a positive number")
+    NAME: ClassVar[str] = "factor"
+    factor: float = number(2.0, least=1e-6, most=1e6)
 
     def request(self, trace: Trace, seed: int) -> FloatArray:  # noqa: ARG002
         """Return the request times the factor."""
@@ -116,10 +110,10 @@ class Factor(Estimates):
 
 
 @dataclass(frozen=True)
-class Tsafrir(Estimates):
+class Tsafrir(Predictor):
     """The request where the log has one, else one of the model of Tsafrir, Etsion and Feitelson (2005)."""
 
-    name: ClassVar[str] = "tsafrir"
+    NAME: ClassVar[str] = "tsafrir"
 
     def request(self, trace: Trace, seed: int) -> FloatArray:
         """Return the logged or the modelled request."""
@@ -130,34 +124,31 @@ class Tsafrir(Estimates):
         return np.where(logged > 0, logged, modelled)
 
 
-ESTIMATES: dict[str, type[Estimates]] = {
-    kind.name: kind for kind in (Requested, Exact, LastModel, Virtual, Factor, Tsafrir)
+PREDICTORS: dict[str, type[Predictor]] = {
+    kind.NAME: kind for kind in (Request, Exact, LastModel, Virtual, Factor, Tsafrir)
 }
-"""The estimates by name."""
+"""The predictors by name."""
 
 
-def find_estimates(estimates: str | Estimates) -> Estimates:
-    """Return estimates by name, with their defaults, or ``name:value`` such as ``virtual:0.3`` or ``factor:2``.
+def find_predictor(predictor: str | Predictor) -> Predictor:
+    """Return a predictor by name, with its parameters behind it, such as ``virtual:error=0.3`` or ``factor:factor=2``.
 
     Raises
     ------
     ParameterError
-        There are none of that name, or they take no such value.
+        There is none of that name, or it takes no such parameter.
 
     Examples
     --------
-    >>> find_estimates("factor:3")
-    Factor(factor=3.0)
+    >>> find_predictor("factor:factor=3")
+    Factor(factor=3)
     """
-    if isinstance(estimates, Estimates):
-        return estimates
-    name, colon, value = str(estimates).partition(":")
-    if name not in ESTIMATES:
-        raise ParameterError(f"no estimates {name!r}; there are: {', '.join(ESTIMATES)}")
-    kind = ESTIMATES[name]
-    if not colon:
-        return kind()
-    try:
-        return kind(float(value))  # type: ignore[call-arg]
-    except (TypeError, ValueError) as error:
-        raise ParameterError(f"estimates {estimates!r}: give NAME or, of virtual and factor, NAME:NUMBER") from error
+    if isinstance(predictor, Predictor):
+        return predictor
+    if not isinstance(predictor, str):
+        raise ParameterError(f"predictor={predictor!r} is neither a name nor a Predictor")
+    name, given = read_entry(predictor, PREDICTORS)
+    if name not in PREDICTORS:
+        known = ", ".join(PREDICTORS)
+        raise ParameterError(f"no predictor {name!r}; there are: {known}{did_you_mean([name], PREDICTORS)}")
+    return PREDICTORS[name].from_mapping(given)

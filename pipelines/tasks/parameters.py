@@ -1,0 +1,188 @@
+"""Parameters of tasks: how rules, policies, metrics and augmentations are given on a command line or in Python.
+
+Each class reads what a person writes, text or JSON, and normalizes it to canonical JSON, so that equal meanings are
+equal tasks. A mistake is told before any task is run.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import luigi
+
+from pipelines.catalog.strict_yaml import read_yaml
+from pipelines.keys import canonical_json
+from swftools.cleaning import list_rules, resolve_rules
+from swftools.errors import ParameterError
+from swftools.parameter_text import read_assignments, read_entries, read_entry
+from swftools.parameters import did_you_mean
+from swftools.simulator.metrics.parameters import MetricParameters
+from swftools.simulator.registry import list_policies, read_policy
+
+AUGMENTATIONS: dict[str, type[Any]] = {}
+"""The tasks of augmentations by name, in the order in which they are defined; their base class fills this."""
+
+NONE = "none"
+"""The word for no augmentation."""
+
+
+def find_augmentation(name: str) -> type[Any]:
+    """Return the task of an augmentation.
+
+    Raises
+    ------
+    ParameterError
+        There is none of that name.
+    """
+    if name not in AUGMENTATIONS:
+        known = ", ".join(AUGMENTATIONS)
+        raise ParameterError(f"no augmentation {name!r}; there are: {known}{did_you_mean([name], AUGMENTATIONS)}")
+    return AUGMENTATIONS[name]
+
+
+class RulesParameter(luigi.Parameter):
+    """Cleaning rules as text, such as ``default,cancelled:action=quarantine``, or as a JSON list; empty: the card's."""
+
+    def normalize(self, value: Any) -> str:
+        """Return the rules as canonical JSON; empty stays empty.
+
+        Raises
+        ------
+        ParameterError, UnknownRuleError
+            A rule is unknown or malformed.
+        """
+        if not value:
+            return ""
+        rules = value
+        if isinstance(value, str):
+            known = {*list_rules(), "default"}
+            entries = _from_json("rules", value, "[")
+            rules = [_named("rule", *entry) for entry in read_entries(value, known)] if entries is None else entries
+        resolve_rules(rules)
+        return canonical_json(list(rules))
+
+
+class PoliciesParameter(luigi.Parameter):
+    """Policies as text, such as ``fcfs,easy:reservations=2``, or as a JSON list of such texts and of mappings."""
+
+    def normalize(self, value: Any) -> str:
+        """Return the policies as canonical JSON, each a mapping with every parameter that was given.
+
+        Raises
+        ------
+        ParameterError
+            A policy or a parameter is unknown, or none is given.
+        """
+        listed = _from_json("policies", value, "[{") if isinstance(value, str) else value
+        if listed is None:
+            listed = [{"policy": name, **given} for name, given in read_entries(value, list_policies())]
+        chosen = [_policy_entry(entry) for entry in (listed if isinstance(listed, list | tuple) else [listed])]
+        if not chosen:
+            raise ParameterError("policies: give at least one")
+        return canonical_json(chosen)
+
+
+class MetricsParameter(luigi.Parameter):
+    """Parameters of the metrics as text, such as ``bound=60,trimmed=true``, or as JSON."""
+
+    def normalize(self, value: Any) -> str:
+        """Return the parameters as canonical JSON.
+
+        Raises
+        ------
+        ParameterError
+            One is unknown or outside its domain.
+        """
+        given = value
+        if isinstance(value, str):
+            mapping = _from_json("metrics", value, "{")
+            given = read_assignments(value) if mapping is None else mapping
+        return canonical_json(MetricParameters.from_mapping(given).to_mapping())
+
+
+class AugmentParameter(luigi.Parameter):
+    """Names of augmentations, separated by commas; empty, or ``none``, for none."""
+
+    def normalize(self, value: Any) -> str:
+        """Return the names in the registry's order, each once.
+
+        Raises
+        ------
+        ParameterError
+            A name is unknown.
+        """
+        names = value.split(",") if isinstance(value, str) else list(value)
+        wanted = {name.strip() for name in names if name.strip()}
+        if wanted == {NONE}:
+            return ""
+        for name in wanted:
+            find_augmentation(name)
+        return ",".join(name for name in AUGMENTATIONS if name in wanted)
+
+    @classmethod
+    def _parser_kwargs(cls, param_name: str, task_name: str | None = None) -> dict[str, Any]:
+        """Return how a command line is read: luigi takes an empty word for none given, so it becomes ``none``."""
+        kwargs: dict[str, Any] = super()._parser_kwargs(param_name, task_name)
+        return {**kwargs, "type": lambda word: word.strip() or NONE}
+
+
+class ParametersParameter(luigi.Parameter):
+    """Parameters by augmentation, as JSON or as the path of a JSON or YAML file."""
+
+    def normalize(self, value: Any) -> str:
+        """Return the parameters as canonical JSON.
+
+        Raises
+        ------
+        ParameterError
+            Not a mapping of augmentation to parameters, or a parameter that the augmentation refuses.
+        """
+        chosen = _load_parameters(value) if isinstance(value, str) else value
+        if not isinstance(chosen, Mapping) or not all(isinstance(part, Mapping) for part in chosen.values()):
+            raise ParameterError(f"parameters={value!r}: give a mapping such as {{'utility': {{'globmax': 2}}}}")
+        for name, parameters in chosen.items():
+            find_augmentation(name).check(parameters)
+        return canonical_json(chosen)
+
+
+def _from_json(what: str, text: str, opening: str) -> Any:
+    """Return what a text says that is JSON by its first character; None if it is not."""
+    if not text.lstrip().startswith(tuple(opening)):
+        return None
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ParameterError(f"{what}={text!r} is not JSON: {error}") from error
+
+
+def _named(kind: str, name: str, parameters: Mapping[str, Any]) -> str | dict[str, Any]:
+    """Return an entry of a list as JSON has it: a name alone, or a mapping with the parameters."""
+    return {kind: name, **parameters} if parameters else name
+
+
+def _policy_entry(entry: Any) -> dict[str, Any]:
+    """Return a policy, given as text or as a mapping, with the parameters that are given, checked."""
+    given = {"policy": entry} if isinstance(entry, str) else entry
+    if not isinstance(given, Mapping) or not isinstance(given.get("policy"), str):
+        raise ParameterError(f"policies: {entry!r} is neither a name nor a mapping with the key policy")
+    name, _ = read_entry(given["policy"], list_policies())
+    _, parameters = read_policy(given["policy"], {key: given[key] for key in given if key != "policy"})
+    return {"policy": name, **parameters}
+
+
+def _load_parameters(text: str) -> Any:
+    """Return what a JSON text, or a JSON or YAML file, holds."""
+    if not text.strip():
+        return {}
+    try:
+        if text.lstrip().startswith("{"):
+            return json.loads(text)
+        content = read_yaml(Path(text).read_bytes())
+    except (json.JSONDecodeError, OSError) as error:
+        raise ParameterError(f"parameters {text!r}: {error}; give JSON or the path of a JSON or YAML file") from error
+    for path, problem in content.problems:
+        raise ParameterError(f"{text}, line {content.line_of(path) or 1}: {problem}")
+    return content.value
