@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from tests.test_simulator_policies import TWINS, naive_starts
 
 from swftools import Trace
 from swftools.simulator.simulation import simulate
-from tests.test_simulator_policies import TWINS, naive_starts
 
 
 @pytest.mark.parametrize("compiled", [True, False])
