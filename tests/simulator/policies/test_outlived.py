@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.test_simulator_policies import TWINS, naive_starts
 
 from swftools import Trace
 from swftools.simulator.simulation import simulate
+from tests.naive.simulator import TWINS
+from tests.simulator.policies.test_policies import naive_starts
 
 
 @pytest.mark.parametrize("compiled", [True, False])
