@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import errno
 import os
 import pickle
 import shutil
@@ -237,23 +238,6 @@ def test_kernels_use_kernel_files_only() -> None:
     assert sorted(foreign) == []
 
 
-def test_named_tuples_of_kernels_stand_in_kernel_files() -> None:
-    """The order of their fields is compiled in."""
-    text = (sources.PACKAGE / "simulator/interface.py").read_text()
-    assert "class Machine(NamedTuple)" in text
-    modules = set(sources.kernel_modules())
-    classes = {
-        value
-        for name in modules
-        for function in vars(sys.modules[name]).values()
-        if isinstance(function, Kernel) and "compiled" in vars(function)
-        for types in getattr(function.compiled, "overloads", {})
-        for value in (getattr(kind, "instance_class", None) for kind in types)
-        if value is not None
-    }
-    assert {value for value in classes if value.__module__ not in modules} == set()
-
-
 def add(x, y):  # type: ignore[no-untyped-def]
     """Return the sum."""
     return x + y
@@ -313,3 +297,20 @@ swftools.read_swf, swftools.simulate, swftools.generate_utility, swftools.models
 print("numba" in sys.modules)
 """
     assert run(tmp_path, text, PYTHONPATH=OURS) == "False"
+
+
+@needs_jit
+def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    """What cannot be kept is used all the same, and the log says why."""
+    from numba import config  # noqa: PLC0415
+    from numba.core.caching import IndexDataCacheFile  # noqa: PLC0415
+
+    def full(*arguments: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(IndexDataCacheFile, "save", full)
+    caplog.set_level("INFO", "swftools")
+    assert kernel(add)(1, 2) == 3
+    assert kept(tmp_path) == []
+    assert "No space left on device" in caplog.text

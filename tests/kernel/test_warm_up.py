@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -49,6 +51,24 @@ def test_every_kernel_is_compiled(steps: list[tuple[int, int, str]]) -> None:
     kept = {name: bool(one.compiled._cache._cache_file._load_index()) for name, one in found.items()}
     assert len(found) > 80
     assert [name for name, is_kept in kept.items() if not is_kept] == []
+
+
+def named_tuples(kind: Any) -> Iterator[type]:
+    """Yield the named tuples that a numba type is made of."""
+    if hasattr(kind, "instance_class"):
+        yield kind.instance_class
+    for part in getattr(kind, "types", ()):
+        yield from named_tuples(part)
+
+
+def test_named_tuples_stand_in_kernel_files(steps: list[tuple[int, int, str]]) -> None:
+    """The order of their fields is compiled in, so that it must be in the key."""
+    signatures = [
+        signature for one in kernels().values() for signature, *_ in one.compiled._cache._cache_file._load_index()
+    ]
+    classes = {value for signature in signatures for kind in signature for value in named_tuples(kind)}
+    assert {"Machine", "WaitingQueue", "Requests", "Scan"} < {value.__name__ for value in classes}
+    assert {value for value in classes if value.__module__ not in kernel_modules()} == set()
 
 
 SECOND = """
