@@ -120,8 +120,10 @@ def _help_of(name: str) -> str:
 
 def _option_of(task: type[luigi.Task], name: str, parameter: Any) -> tuple[str, str]:
     """Return a parameter as an option, and its description with the default."""
-    default = parameter.task_value(task.get_task_family(), name)
-    shown = f"  [default: {default}]" if default not in ("", "{}") else ""
+    family, shown = task.get_task_family(), "  [required]"
+    if parameter.has_task_value(family, name):
+        default = parameter.task_value(family, name)
+        shown = f"  [default: {default}]" if default not in ("", "{}") else ""
     return f"--{name.replace('_', '-')}", f"{parameter.description}{shown}"
 
 
