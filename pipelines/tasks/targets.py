@@ -14,7 +14,7 @@ from swftools.errors import StorageError, SwfToolsError
 
 
 class DirectoryTarget(luigi.Target):
-    """A directory that a stage fills under another name and that appears by one rename.
+    """A directory ``<work root>/<stage>/<key>``, filled in the work root's staging area, that appears by one rename.
 
     Two runs may fill it at once; the first to finish wins, and the other's equal output is dropped.
     """
@@ -36,8 +36,10 @@ class DirectoryTarget(luigi.Target):
             Writing failed, such as on a full disk.
         """
         try:
-            with unchecked_staging(self.path.parent, self.path.name) as temporary:
+            # Where all stages do, so that whichever runs next sweeps what a killed one left.
+            with unchecked_staging(self.path.parent.parent, self.path.name) as temporary:
                 yield temporary
+                self.path.parent.mkdir(parents=True, exist_ok=True)
                 try:
                     temporary.rename(self.path)
                 except OSError:

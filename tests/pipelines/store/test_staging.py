@@ -105,10 +105,10 @@ def test_a_link_is_not_followed(tmp_path: Path, dead: int) -> None:
 
 
 def test_stages_are_swept_by_the_same_rule(tmp_path: Path, dead: int) -> None:
-    """A stage that fills its output removes what dead stages left beside it, and leaves nothing of its own."""
-    with staging(tmp_path / "parsed") as mine:
+    """A stage that fills its output removes what any dead stage left, and leaves nothing of its own."""
+    with staging(tmp_path) as mine:
         host = mine.name.split("-")[1]
-    area = tmp_path / "parsed" / ".staging"
+    area = tmp_path / ".staging"
     left_by(area, host, dead, "0123456789abcdef")
     stays = left_by(area, "elsewhere", dead)
     target = DirectoryTarget(tmp_path / "parsed" / "0123456789abcdef")
@@ -116,6 +116,8 @@ def test_stages_are_swept_by_the_same_rule(tmp_path: Path, dead: int) -> None:
         (directory / "jobs.parquet").touch()
         assert not target.exists()
     assert ({stays}, ["jobs.parquet"]) == (names(area), [path.name for path in target.path.iterdir()])
-    with pytest.raises(StorageError, match=r"nothing was kept of this stage"), DirectoryTarget(tmp_path / "y").fill():
+    assert {".staging", "parsed"} == names(tmp_path)
+    other = DirectoryTarget(tmp_path / "cleaned" / "y")
+    with pytest.raises(StorageError, match=r"nothing was kept of this stage"), other.fill():
         raise OSError(errno.ENOSPC, "full")
-    assert set() == names(tmp_path / ".staging")
+    assert ({stays}, False) == (names(area), other.path.parent.exists())
