@@ -13,7 +13,7 @@ import pytest
 from swftools import Trace
 from swftools.errors import PolicyError
 from swftools.models import lublin_feitelson
-from swftools.simulator import Policy, list_policies, simulate
+from swftools.simulator import Policy, engine, list_policies, simulate, wake_at
 from swftools.simulator import running as stretches
 from swftools.simulator.engine import DONE, LEFT, Replay, empty_machine
 
@@ -156,3 +156,21 @@ def test_mistakes_of_policies_are_told_as_before(trace: Trace, by_instants: None
     """In a later stretch too."""
     with pytest.raises(PolicyError, match=r"policy 'late', at .* s: raised ValueError: too late"):
         simulate(trace, Policy("late", raises_late), compiled=False)
+
+
+def wakes_for_ever(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+    """Ask for a decision on and on."""
+    wake_at(machine, now, now + 1.0)
+
+
+def test_patience_outlasts_a_stretch(trace: Trace, by_instants: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Decisions in vain are counted on from one stretch to the next."""
+    monkeypatch.setattr(engine, "PATIENCE", 20)
+    last = float(trace.arrays.submit_time.max())
+
+    def count(done: int, jobs: int, now: float) -> None:
+        assert now < last + 100.0, "it goes on for ever"
+
+    few = trace.with_jobs(trace.jobs.head(3))
+    with pytest.raises(PolicyError, match=r"leaves . jobs? waiting|decides on and on"):
+        simulate(few, Policy("wakes", wakes_for_ever), compiled=False, progress=count)
