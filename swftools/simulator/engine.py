@@ -125,28 +125,52 @@ def empty_machine(jobs: int, processors: int) -> Machine:
 
 def begin_replay(jobs: int, processors: int) -> Replay:
     """Return the beginning of a simulation of a number of jobs."""
-    room = 2 * (min(jobs, processors) + 1)
+    most = min(jobs, processors) + 1
+    room = jobs + most
     log = Log(
-        *(np.empty(jobs, np.int64), np.empty(jobs), np.empty(jobs), np.empty(jobs, np.int64)),
-        *(np.zeros(jobs, np.bool_), np.zeros(1, np.int64)),
+        *(np.empty(room, np.int64), np.empty(room), np.empty(room), np.empty(room, np.int64)),
+        *(np.empty(room, np.bool_), np.zeros(1, np.int64)),
     )
-    events = Events(np.empty(room), np.empty(room, np.int64), np.zeros(1, np.int64))
+    events = Events(np.empty(4 * most), np.empty(4 * most, np.int64), np.zeros(1, np.int64))
     return Replay(log, events, np.full(jobs, -1), np.ones(jobs + 1), np.zeros(4, np.int64))
 
 
-def simulate_events(run_time, requests, machine, options, parameters, memory, rng, decide, replay):  # type: ignore[no-untyped-def]
-    """Replay jobs, sorted by submission, to the end of the last; return the log of their runs, and the rest of it.
+def with_room(replay: Replay, most: int) -> Replay:
+    """Return a replay whose log and events have room for a decision that starts so many jobs, and then some."""
+    log, events = replay.log, replay.events
+    if log.size[0] + most > len(log.job):
+        log = Log(
+            *(_longer(log.job, most), _longer(log.start, most), _longer(log.end, most), _longer(log.processors, most)),
+            *(_longer(log.overtook, most), log.size),
+        )
+    if events.size[0] + 2 * most > len(events.times):
+        events = Events(_longer(events.times, 2 * most), _longer(events.events, 2 * most), events.size)
+    return replay._replace(log=log, events=events)
 
-    Or for the instants that ``replay`` has left: called with what it returned it goes on where it stopped, and where
-    it stops changes nothing. The caller guarantees that every job fits the machine, that times are finite and not
-    negative, and that ``requests.user_id`` numbers users from 0, or is -1.
+
+def _longer(column: npt.NDArray[Any], more: int) -> npt.NDArray[Any]:
+    """Return a column with twice the room, and more."""
+    return np.concatenate((column, np.empty(len(column) + more, column.dtype)))
+
+
+def simulate_events(run_time, requests, machine, options, parameters, memory, rng, decide, replay):  # type: ignore[no-untyped-def]
+    """Replay jobs, sorted by submission, to the end of the last; ``replay`` has what happened, and how far it is.
+
+    It returns earlier after the instants that ``replay`` has left, or where log or events lack the room for another
+    decision (``with_room``); called again it goes on, and where it stops changes nothing. The caller guarantees that
+    every job fits the machine, that times are finite and not negative, and that ``requests.user_id`` numbers users from
+    0, or is -1.
     """
+    # It returns nothing: numba crashes if an interrupt comes while it makes Python's tuples of what is returned.
     jobs = len(run_time)
     counts = machine.counts
     log, events, row, accuracy = replay.log, replay.events, replay.row, replay.accuracy
     submitted, done, in_vain = replay.counts[SUBMITTED], replay.counts[DONE], replay.counts[IN_VAIN]
     instants = replay.counts[LEFT]
+    most = len(machine.started)
     while done < jobs and instants > 0:
+        if log.size[0] + most > len(log.job) or events.size[0] + 2 * most > len(events.times):
+            break
         instants -= 1
         now = machine.clock[WAKE]
         if submitted < jobs:
@@ -207,10 +231,6 @@ def simulate_events(run_time, requests, machine, options, parameters, memory, rn
             job = machine.started[i]
             if machine.allocated[job] == 0 or row[job] >= 0:
                 continue  # preempted in the same decision
-            if log.size[0] == len(log.job):
-                log = longer_log(log)
-            if events.size[0] + 2 > len(events.times):
-                events = larger_events(events)
             run = log.size[0]
             log.size[0] += 1
             row[job] = run
@@ -225,7 +245,6 @@ def simulate_events(run_time, requests, machine, options, parameters, memory, rn
                 events.size[0] += 1
     replay.counts[SUBMITTED], replay.counts[DONE], replay.counts[IN_VAIN] = submitted, done, in_vain
     replay.counts[LEFT] = instants
-    return Replay(log, events, row, accuracy, replay.counts)
 
 
 @kernel
@@ -251,31 +270,6 @@ def expire(machine, requests, job, now):  # type: ignore[no-untyped-def]
         if end > now:
             forget_end(machine, job)
             expect_end(machine, job, end)
-
-
-@kernel
-def longer_log(log):  # type: ignore[no-untyped-def]
-    """Return a log with twice the room."""
-    more = len(log.job) + 8
-    return Log(
-        np.concatenate((log.job, np.empty(more, np.int64))),
-        np.concatenate((log.start, np.empty(more))),
-        np.concatenate((log.end, np.empty(more))),
-        np.concatenate((log.processors, np.empty(more, np.int64))),
-        np.concatenate((log.overtook, np.zeros(more, np.bool_))),
-        log.size,
-    )
-
-
-@kernel
-def larger_events(events):  # type: ignore[no-untyped-def]
-    """Return a heap with twice the room."""
-    more = len(events.times) + 8
-    return Events(
-        np.concatenate((events.times, np.empty(more))),
-        np.concatenate((events.events, np.empty(more, np.int64))),
-        events.size,
-    )
 
 
 @cache
@@ -308,5 +302,5 @@ def compiled_engine() -> Any:
     machine, requests, *rest = _state_types()
     replay, options = typeof(begin_replay(1, 1)), typeof(Options(0, 0, 0))
     decide = types.FunctionType(policy_signature())
-    signature = replay(types.float64[::1], requests, machine, options, *rest, decide, replay)
+    signature = types.void(types.float64[::1], requests, machine, options, *rest, decide, replay)
     return kernel(signature)(simulate_events)

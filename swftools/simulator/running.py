@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from swftools.simulator.engine import DONE, LEFT, Log, Replay, begin_replay
+from swftools.simulator.engine import DONE, LEFT, Log, Replay, begin_replay, with_room
 from swftools.simulator.interface import CAPACITY, NOW, Machine
 
 Progress = Callable[[int, int, float], None]
@@ -20,13 +20,13 @@ PAUSE = 0.1
 """Least seconds between two calls of ``progress``."""
 
 
-def run_to_the_end(run_some: Callable[[Replay], Replay], jobs: int, machine: Machine, progress: Progress | None) -> Log:
+def run_to_the_end(run_some: Callable[[Replay], None], jobs: int, machine: Machine, progress: Progress | None) -> Log:
     """Run the events of a simulation to the end of its last job; return the log.
 
     Parameters
     ----------
     run_some : callable
-        Runs events from how far it is on for the instants that are left, and returns how far it is then.
+        Runs events from how far it is on, for the instants that are left at most.
     jobs : int
         How many there are.
     machine : Machine
@@ -40,8 +40,9 @@ def run_to_the_end(run_some: Callable[[Replay], Replay], jobs: int, machine: Mac
     told = time.perf_counter()
     while replay.counts[DONE] < jobs:
         begin = time.perf_counter()
+        replay = with_room(replay, len(machine.started))
         replay.counts[LEFT] = instants
-        replay = run_some(replay)
+        run_some(replay)
         end = time.perf_counter()
         # What an instant takes differs by a thousand times between an empty queue and a long one.
         instants = int(instants * min(8.0, max(0.125, STRETCH / max(end - begin, 1e-9)))) + 1

@@ -183,9 +183,9 @@ def _run(
     memory, rng = policy.empty_memory(jobs, processors), generator(seed, f"simulate/{policy.name}")
     state = (workload.run_time, workload.requests, machine, options, values, memory, rng)
 
-    def run_some(replay: Replay) -> Any:
+    def run_some(replay: Replay) -> None:
         try:
-            return run_events(*state, decide, replay)
+            run_events(*state, decide, replay)
         except PolicyError:
             raise
         except Exception as error:

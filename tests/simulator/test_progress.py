@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,7 +15,7 @@ import pytest
 from swftools import Trace
 from swftools.errors import PolicyError
 from swftools.models import lublin_feitelson
-from swftools.simulator import Policy, list_policies, simulate
+from swftools.simulator import Policy, engine, list_policies, simulate, wake_at
 from swftools.simulator import running as stretches
 from swftools.simulator.engine import DONE, LEFT, Replay, empty_machine
 
@@ -34,7 +36,7 @@ def by_instants(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stretches, "PAUSE", 0.0)
 
 
-@pytest.mark.parametrize("options", [{}, {"estimates": "last-model"}, {"overrun": "run-on"}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"predictor": "last-model"}, {"overrun": "run-on"}], ids=str)
 @pytest.mark.parametrize("policy", sorted(name for name in list_policies() if not name.startswith("example")))
 def test_where_it_stops_changes_nothing(
     trace: Trace, policy: str, options: dict[str, Any], request: pytest.FixtureRequest
@@ -95,12 +97,11 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 def work(clock: Clock, seconds: Iterator[float], asked: list[int], jobs: int) -> Any:
     """Return work that ends a job an instant, each of which takes some time; it notes how much it was asked for."""
 
-    def run_some(replay: Replay) -> Replay:
+    def run_some(replay: Replay) -> None:
         asked.append(int(replay.counts[LEFT]))
         for _ in range(min(int(replay.counts[LEFT]), jobs - int(replay.counts[DONE]))):
             clock.time += next(seconds)
             replay.counts[DONE] += 1
-        return replay
 
     return run_some
 
@@ -156,3 +157,45 @@ def test_mistakes_of_policies_are_told_as_before(trace: Trace, by_instants: None
     """In a later stretch too."""
     with pytest.raises(PolicyError, match=r"policy 'late', at .* s: raised ValueError: too late"):
         simulate(trace, Policy("late", raises_late), compiled=False)
+
+
+def wakes_for_ever(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+    """Ask for a decision on and on."""
+    wake_at(machine, now, now + 1.0)
+
+
+def test_patience_outlasts_a_stretch(trace: Trace, by_instants: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Decisions in vain are counted on from one stretch to the next."""
+    monkeypatch.setattr(engine, "PATIENCE", 20)
+    last = float(trace.arrays.submit_time.max())
+
+    def count(done: int, jobs: int, now: float) -> None:
+        assert now < last + 100.0, "it goes on for ever"
+
+    few = trace.with_jobs(trace.jobs.head(3))
+    with pytest.raises(PolicyError, match=r"leaves . jobs? waiting|decides on and on"):
+        simulate(few, Policy("wakes", wakes_for_ever), compiled=False, progress=count)
+
+
+INTERRUPTED = """
+import signal
+from swftools.models import lublin_feitelson
+from swftools.simulator import simulate
+trace = lublin_feitelson.generate(5000, processors=64, load=1.2, seed=3)
+simulate(trace, "conservative")
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+for _ in range(20):
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.02)
+        while True:
+            simulate(trace, "conservative")
+    except KeyboardInterrupt:
+        print("interrupted")
+"""
+
+
+def test_interrupts_are_heard() -> None:
+    """A signal while compiled code runs ends it by its exception, as in Python, and does not end the process."""
+    run = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert run.stdout == "interrupted\n" * 20
