@@ -215,7 +215,9 @@ def test_a_survey_with_faults_is_one_clear_error(log: Path, survey: Path, tmp_pa
 
 def test_a_name_is_given_once() -> None:
     """A second augmentation of a name, from elsewhere, is refused; an unknown one is listed with those that are."""
-    with pytest.raises(ParameterError, match=r"'utility' of elsewhere is one of pipelines\.tasks\.augmentations\.utility already"):
+    with pytest.raises(
+        ParameterError, match=r"'utility' of elsewhere is one of pipelines\.tasks\.augmentations\.utility already"
+    ):
         type("Other", (Augmentation,), {"name": "utility", "__module__": "elsewhere"})
     with pytest.raises(ParameterError, match="no augmentation 'power'; there are: utility"):
         find_augmentation("power")
