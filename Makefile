@@ -8,7 +8,7 @@ WORKERS ?= 2
 
 .PHONY: augment test lint types unit end-to-end benchmark schemas pictures clean
 
-augment: $(VENV)/.installed
+augment: $(VENV)/.warm
 	$(BIN)/luigi --module pipelines BuildAugmentedTrace
 
 test: lint types unit end-to-end
@@ -21,7 +21,7 @@ lint: $(VENV)/.installed-dev
 types: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
-unit: $(VENV)/.installed-dev
+unit: $(VENV)/.installed-dev $(VENV)/.warm
 	$(BIN)/pytest -n $(WORKERS)
 	$(BIN)/pytest --doctest-modules swftools pipelines
 
@@ -56,6 +56,11 @@ $(VENV)/.installed: $(VENV)/.made setup.cfg constraints.txt
 $(VENV)/.installed-dev: $(VENV)/.made setup.cfg constraints.txt
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[dev]'
 	touch $@ $(VENV)/.installed
+
+# Every kernel compiled once, so that nothing waits for it later; after a change of kernels it is done where they are used.
+$(VENV)/.warm: $(VENV)/.installed
+	$(BIN)/swftools warm-up
+	touch $@
 
 clean:
 	rm -rf $(VENV) build data *.egg-info .mypy_cache .pytest_cache .ruff_cache

@@ -1,31 +1,21 @@
-"""The tasks one may run, as in ``luigi --module pipelines BuildAugmentedTrace``; nothing else."""
+"""The tasks one may run, as in ``luigi --module pipelines BuildAugmentedTrace``; nothing else.
 
-from pipelines.config import apply_defaults
-from pipelines.tasks.acquire import AcquireLog
-from pipelines.tasks.augmentations import AddArrivals, AddCheckpoints, AddEstimates, AddSpeedup, AddUtility
-from pipelines.tasks.build import BuildAugmentedTrace
-from pipelines.tasks.check_source import CheckSource
-from pipelines.tasks.clean import CleanTrace
-from pipelines.tasks.compare import ComparePolicies
-from pipelines.tasks.measure import MeasureSchedule
-from pipelines.tasks.parse import GenerateTrace, ParseLog
-from pipelines.tasks.simulate import SimulatePolicy
+Their names stand in ``__init__.pyi``; each is imported when it is first used, so that a program which only reads data
+(``from pipelines.store.data_root import DataRoot``) loads no luigi and has its logging for itself.
+"""
 
-apply_defaults()
+import sys
 
-__all__ = [
-    "AcquireLog",
-    "AddArrivals",
-    "AddCheckpoints",
-    "AddEstimates",
-    "AddSpeedup",
-    "AddUtility",
-    "BuildAugmentedTrace",
-    "CheckSource",
-    "CleanTrace",
-    "ComparePolicies",
-    "GenerateTrace",
-    "MeasureSchedule",
-    "ParseLog",
-    "SimulatePolicy",
-]
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
+
+if "luigi.cmdline" in sys.modules:
+    # luigi's own command finds those tasks that are defined once it has imported the module it is told to.
+    from pipelines.config import show_progress
+    from pipelines.tasks.luigi_settings import check_luigis_command
+
+    for _name in __all__:
+        __getattr__(_name)
+    show_progress()
+    check_luigis_command()

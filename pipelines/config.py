@@ -1,4 +1,4 @@
-"""Settings of the pipeline: where data goes, where logs are looked for, and luigi's own defaults.
+"""Settings of the pipeline: where data goes, where logs and the catalogue are looked for, and what is said meanwhile.
 
 A setting comes from the environment (``SWFTOOLS_DATA_ROOT`` ...), else from the section ``[swftools]`` of
 luigi.cfg, else from the luigi.cfg shipped with the package.
@@ -10,18 +10,27 @@ import logging
 import os
 import sys
 from configparser import ConfigParser
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 
-import luigi
-from luigi.configuration import get_config
 
-from pipelines.catalog.cards import RESOURCES
-from swftools.errors import SwfToolsError
+@cache
+def shipped_settings() -> ConfigParser:
+    """Return the luigi.cfg shipped with the package."""
+    shipped = ConfigParser()
+    shipped.read_string((files("pipelines") / "resources" / "luigi.cfg").read_text(encoding="utf-8"))
+    return shipped
 
 
 def setting(name: str) -> str:
     """Return a setting by its name in the section ``[swftools]``."""
-    return os.environ.get(f"SWFTOOLS_{name.upper()}") or str(get_config().get("swftools", name, ""))
+    if value := os.environ.get(f"SWFTOOLS_{name.upper()}"):
+        return value
+    # Imported late: who only reads data, or asks for help, needs no luigi.
+    from luigi.configuration import get_config  # noqa: PLC0415
+
+    return str(get_config().get("swftools", name, shipped_settings().get("swftools", name, fallback="")))
 
 
 def work_root(data_root: str) -> Path:
@@ -39,41 +48,26 @@ def log_directories() -> list[Path]:
     return [Path(part).expanduser() for part in setting("log_path").split(os.pathsep) if part]
 
 
-def apply_defaults() -> None:
-    """Give luigi the shipped settings wherever no configuration sets them, and let our errors speak plainly."""
-    shipped = ConfigParser()
-    shipped.read_string(RESOURCES.joinpath("luigi.cfg").read_text(encoding="utf-8"))
-    config = get_config()
-    for section in shipped.sections():
-        for option, value in shipped.items(section):
-            if not config.has_option(section, option):
-                config.set(section, option, value)
-    luigi_log = logging.getLogger("luigi-interface")
-    if not any(isinstance(item, _PlainErrors) for item in luigi_log.filters):
-        luigi_log.addFilter(_PlainErrors())
+def show_progress(level: int = logging.INFO) -> None:
+    """Let what the package says of its progress appear on standard error.
+
+    For commands alone: a program decides about its logging itself.
+
+    Parameters
+    ----------
+    level : int
+        Of ``logging``: INFO says what tasks do, DEBUG every step, WARNING only what is amiss.
+    """
     progress = logging.getLogger("pipelines")
-    if not progress.handlers:
-        handler = logging.StreamHandler(sys.stderr)
-        handler.setFormatter(logging.Formatter("%(message)s"))
-        progress.addHandler(handler)
-        progress.setLevel(logging.INFO)
+    progress.setLevel(level)
+    if not any(isinstance(handler, _OnStandardError) for handler in progress.handlers):
+        progress.addHandler(_OnStandardError())
         progress.propagate = False
 
 
-class _PlainErrors(logging.Filter):
-    """Replaces the traceback of an error that a user can mend by its message.
+class _OnStandardError(logging.Handler):
+    """Writes bare messages to what is standard error at that moment."""
 
-    luigi logs a failed task with the exception, but a task that cannot be scheduled with a formatted traceback
-    in the text.
-    """
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        error = record.exc_info[1] if record.exc_info else None
-        message = str(error) if isinstance(error, SwfToolsError | luigi.parameter.ParameterException) else None
-        _, found, text = record.getMessage().rpartition(f"\n{SwfToolsError.__module__}.")
-        if found:
-            message = text.partition(": ")[2].strip()
-        if message:
-            record.exc_info = record.exc_text = None
-            record.msg, record.args = "error: %s", (message,)
-        return True
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a message."""
+        sys.stderr.write(f"{record.getMessage()}\n")

@@ -26,7 +26,8 @@ def describe(trace: Trace) -> dict[str, Any]:
     -------
     dict
         Jobs, quarantined lines, machine, period, users, offered load, medians of the chief times, jobs by
-        queue and status, and how many values each column lacks. Figures that the log does not allow are None.
+        queue and status, and how many values each column lacks. Figures that the log does not allow are None. Where
+        the compressed file had no checksum, ``unverified`` says so.
 
     Notes
     -----
@@ -47,6 +48,7 @@ def describe(trace: Trace) -> dict[str, Any]:
     return {
         "name": trace.provenance.get("name"),
         "sha256": trace.provenance.get("sha256"),
+        **{name: note for name, note in trace.provenance.items() if name == "unverified"},
         "computer": trace.header.computer,
         "installation": trace.header.installation,
         "acknowledgement": list(trace.header.acknowledgements),

@@ -17,7 +17,8 @@ import hashlib
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from numba import njit
+
+from swftools.kernel import kernel
 
 MASK32 = np.uint64(0xFFFFFFFF)
 SHIFT32 = np.uint64(32)
@@ -97,7 +98,7 @@ STATE_LENGTH = 11
 """Words of a stream's state: key (2), counter (4), four numbers at hand (4), how many of them are used (1)."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def start_stream(state, seed, step, job, occurrence):  # type: ignore[no-untyped-def]
     """Put ``state`` at the beginning of the stream of a job."""
     state[0] = seed
@@ -109,7 +110,7 @@ def start_stream(state, seed, step, job, occurrence):  # type: ignore[no-untyped
     state[10] = np.uint64(4)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def next_uniform(state):  # type: ignore[no-untyped-def]
     """Return the next number of a stream, uniform on [0, 1) with 53 random bits; advances ``state``."""
     if state[10] == np.uint64(4):
@@ -121,14 +122,14 @@ def next_uniform(state):  # type: ignore[no-untyped-def]
     return np.float64(word >> SHIFT11) * (1.0 / 9007199254740992.0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def next_normal(state):  # type: ignore[no-untyped-def]
     """Return a standard normal number (Box and Muller 1958, the cosine branch); takes two uniform numbers."""
     radius = np.sqrt(-2.0 * np.log(1.0 - next_uniform(state)))
     return radius * np.cos(2.0 * np.pi * next_uniform(state))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def next_gamma(state, shape):  # type: ignore[no-untyped-def]
     """Return a gamma number of a positive shape and scale 1 (Marsaglia and Tsang 2000); takes three or more."""
     boosted = shape if shape >= 1.0 else shape + 1.0
@@ -144,7 +145,7 @@ def next_gamma(state, shape):  # type: ignore[no-untyped-def]
     return d * v
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel
 def _high(a, b):  # type: ignore[no-untyped-def]
     """Return the high 64 bits of the 128-bit product."""
     a_low, a_high, b_low, b_high = a & MASK32, a >> SHIFT32, b & MASK32, b >> SHIFT32
@@ -154,7 +155,7 @@ def _high(a, b):  # type: ignore[no-untyped-def]
     return a_high * b_high + (middle >> SHIFT32) + (other >> SHIFT32)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill(state):  # type: ignore[no-untyped-def]
     """Compute the four numbers of the present counter: ten rounds of Philox4x64."""
     key_0, key_1 = state[0], state[1]

@@ -7,7 +7,9 @@ the one way to Parquet.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ import pyarrow.parquet as pq
 from swftools.errors import SchemaError
 from swftools.fields.definition import BOOL, FLOAT64, INT64, NEVER, STRING, Field
 from swftools.fields.dictionary import SORTED_BY, arrow_schema, required_columns, table_fields
+from swftools.whole_files import create_file
 
 PARQUET_OPTIONS: dict[str, Any] = {
     "compression": "zstd",
@@ -139,20 +142,24 @@ def _column_problems(column: pa.ChunkedArray, field: Field) -> Iterator[str]:
 def write_table(data: pa.Table, path: Path | Any, table: str) -> None:
     """Check a table and write it as one Parquet file; equal tables give equal bytes.
 
-    Columns are written in the dictionary's order and with its metadata. Metadata of the table itself that the
-    dictionary does not know is kept. Where the rows are in the order that the dictionary names, the file says so.
+    A path appears, or is replaced, only when all is written; a binary file object stays open. Columns are written in
+    the dictionary's order and with its metadata. Metadata of the table itself that the dictionary does not know is
+    kept. Where the rows are in the order that the dictionary names, the file says so.
 
     Raises
     ------
     SchemaError
         The table differs from the column dictionary.
+    StorageError
+        The path cannot be written; an old file stays as it was.
     """
     check_table(data, table)
     schema = arrow_schema(table, data.column_names)
     schema = schema.with_metadata({**(data.schema.metadata or {}), **schema.metadata})
     # One chunk a column: the bytes should not tell how the table was made.
     whole = data.select(schema.names).combine_chunks().cast(schema)
-    pq.write_table(whole, path, sorting_columns=_sorting_columns(whole, table), **PARQUET_OPTIONS)
+    with create_file(path) if isinstance(path, str | os.PathLike) else nullcontext(path) as file:
+        pq.write_table(whole, file, sorting_columns=_sorting_columns(whole, table), **PARQUET_OPTIONS)
 
 
 def _sorting_columns(data: pa.Table, table: str) -> list[pq.SortingColumn] | None:

@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from swftools import Trace, clean, read_swf
+from tests.folders import ROOT
+
 # The same examples in every run, so that a failure is one of the code and not of the day's dice. Set
 # HYPOTHESIS_PROFILE=search to look further, with new examples in each run.
 settings.register_profile("same", derandomize=True, deadline=None, database=None, print_blob=True)
@@ -29,4 +32,16 @@ def shared() -> Path:
 @pytest.fixture(scope="session")
 def shipped_log() -> Path:
     """The log that is shipped with the package."""
-    return Path(__file__).parent.parent / "pipelines/resources/logs/SDSC-BLUE-2000-4.2-cln-5000-9999.swf.gz"
+    return ROOT / "pipelines/resources/logs/SDSC-BLUE-2000-4.2-cln-5000-9999.swf.gz"
+
+
+@pytest.fixture(scope="session")
+def shipped(shipped_log: Path) -> Trace:
+    """The shipped log as it is read."""
+    return read_swf(shipped_log)
+
+
+@pytest.fixture(scope="session")
+def cleaned(shipped: Trace) -> Trace:
+    """The shipped log, cleaned."""
+    return clean(shipped)[0]

@@ -36,12 +36,12 @@ from swftools import Trace, clean, read_swf
 from swftools.fields.dictionary import SCHEMA_VERSION, TABLES
 from swftools.simulator import list_policies, measure, simulate
 from swftools.tables import read_table, to_arrow
+from tests.folders import REFERENCES, ROOT
 
-HERE = Path(__file__).parent
-GOLDEN = HERE / "reference" / "golden.json"
+GOLDEN = REFERENCES / "golden.json"
 LOGS = {
-    "odd": HERE / "reference" / "odd.swf",
-    "shipped": HERE.parent / "pipelines" / "resources" / "logs" / f"{SHIPPED_LOG}.swf.gz",
+    "odd": REFERENCES / "odd.swf",
+    "shipped": ROOT / "pipelines" / "resources" / "logs" / f"{SHIPPED_LOG}.swf.gz",
 }
 
 POLICIES = {

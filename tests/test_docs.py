@@ -26,9 +26,9 @@ from swftools.models.requested_times import RequestedTimeParameters
 from swftools.parameters import Parameters
 from swftools.simulator import list_policies
 from swftools.utility.model import UtilityParameters
-from tests.known_counts import COUNTS, FLAGGED
+from tests.cleaning.known_counts import COUNTS, FLAGGED
+from tests.pages import DOCS, table_on_page
 
-DOCS = Path(__file__).parent.parent / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
 README = DOCS.parent / "README.md"
 
@@ -72,17 +72,9 @@ def test_blocks_are_closed(page: Path) -> None:
     assert 0 == page.read_text(encoding="utf-8").count("```") % 2
 
 
-def table_of(page: str, heading: str) -> dict[str, list[str]]:
-    """Return the rows of the table with a heading, by the name in their first cell."""
-    text = (DOCS / page).read_text(encoding="utf-8")
-    lines = text[text.index(f"| {heading} |") :].split("\n\n")[0].splitlines()[2:]
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-    return {row[0].strip("`"): row[1:] for row in cells if row[0]}
-
-
 def test_page_of_cleaning_has_every_rule() -> None:
     """The table has every rule, the default ones first and in their order."""
-    names = list(table_of("cleaning.md", "rule"))
+    names = list(table_on_page("cleaning.md", "rule"))
     assert list(DEFAULT_RULES) == names[: len(DEFAULT_RULES)]
     assert set(list_rules()) == set(names)
 
@@ -91,7 +83,7 @@ def test_page_of_cleaning_has_the_counts() -> None:
     """The counts are those that the tests of cleaning hold against the logs."""
     columns = ["SDSC-BLUE-2000-4.2-cln", "CTC-SP2-1996-3.1-cln", "SDSC-DS-2004-2.1-cln", "SDSC-SP2-1998-4.2-cln"]
     columns += ["KTH-SP2-1996-2.1-cln", "SDSC-BLUE-2000-4.2-cln-5000-9999"]
-    table = table_of("cleaning.md", "rule")
+    table = table_on_page("cleaning.md", "rule")
     for rule in DEFAULT_RULES:
         kinds = [
             dict(zip(FLAGGED, COUNTS[name][2], strict=True)) | {"missing-processors": COUNTS[name][1]}
@@ -115,7 +107,7 @@ def test_page_of_cleaning_has_the_counts() -> None:
 )
 def test_a_page_has_every_parameter(page: str, parameters: type[Parameters]) -> None:
     """The table of parameters has each of them, in order."""
-    names = [name.strip("`") for row in table_of(page, "parameter") for name in row.split("`, `")]
+    names = [name.strip("`") for row in table_on_page(page, "parameter") for name in row.split("`, `")]
     assert parameters.names() == names
 
 
@@ -131,7 +123,7 @@ def test_page_of_the_simulator_has_every_policy() -> None:
     """The table has each policy, with its parameters."""
     rows = {
         name.strip("`"): row[0]
-        for names, row in table_of("simulator.md", "policy").items()
+        for names, row in table_on_page("simulator.md", "policy").items()
         for name in names.split("`, `")
     }
     ours = {

@@ -12,7 +12,7 @@ from scipy import stats
 
 from swftools import keyed_random
 from swftools.keyed_random import count_occurrences, generator, next_gamma, next_normal, next_uniform, step_key, stream
-from tests.naive_lublin_feitelson import naive_gamma
+from tests.naive.lublin_feitelson import naive_gamma
 
 MOST = 2**64 - 1
 

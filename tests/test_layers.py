@@ -9,15 +9,16 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+from tests.folders import ROOT
 
 ROOMS = [
-    *("swftools._version", "swftools.errors", "swftools.keyed_random"),
-    *("swftools.parameter_text", "swftools.parameters", "swftools.fields"),
+    *("swftools._version", "swftools.errors", "swftools.choices", "swftools.kernel", "swftools.keyed_random"),
+    *("swftools.parameter_text", "swftools.parameters", "swftools.fields", "swftools.whole_files"),
     *("swftools.header", "swftools.tables", "swftools.trace", "swftools.utility", "swftools.formats"),
     *("swftools.offered_work", "swftools.description", "swftools.cleaning", "swftools.checkpoints", "swftools.models"),
-    *("swftools.selection", "swftools.simulator", "swftools"),
-    *("pipelines.names", "pipelines.keys", "pipelines.catalog", "pipelines.config", "pipelines.store"),
+    *("swftools.selection", "swftools.simulator", "swftools.rehearsal", "swftools"),
+    *("pipelines.names", "pipelines.keys", "pipelines.exit_statuses", "pipelines.catalog", "pipelines.config"),
+    "pipelines.store",
     *("pipelines.logs", "pipelines.tasks", "pipelines", "pipelines.cli"),
 ]
 """A room is a folder with all that is in it, or a file beside the folders; it imports only from rooms before it."""

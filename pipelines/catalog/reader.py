@@ -1,8 +1,8 @@
 """The catalogue of source logs and published data sets: read ``data_catalog.yaml`` and check all of it.
 
-Three passes over one file: its YAML (``strict_yaml``), the types of each card (``cards``, by pydantic) and what
-only several keys or cards together can break (here). Everything found is reported at once, each with its line,
-card, key and remedy.
+Three passes over one file: its YAML (``strict_yaml``, by ruamel.yaml), whose first mistake ends the reading; the types
+of each card (``cards``, by pydantic); and what only several keys or cards together can break (here). What the last two
+find is reported at once, each with its line, card, key and remedy.
 """
 
 from __future__ import annotations
@@ -17,33 +17,9 @@ from typing import Any, get_args, get_origin, get_type_hints
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from pipelines.catalog.cards import (
-    RESOURCES,
-    Catalog,
-    CleaningStep,
-    DataSetCard,
-    FilterCard,
-    LogCard,
-    MachineCard,
-    QueueCard,
-    RanksCard,
-    did_you_mean,
-)
-from pipelines.catalog.strict_yaml import KeyPath, read_yaml
+from pipelines.catalog.cards import RESOURCES, Catalog, did_you_mean
+from pipelines.catalog.strict_yaml import KeyPath, NotYamlError, lines_of, read_yaml
 from swftools.errors import CatalogError
-
-__all__ = [
-    "RESOURCES",
-    "Catalog",
-    "CleaningStep",
-    "DataSetCard",
-    "FilterCard",
-    "LogCard",
-    "MachineCard",
-    "QueueCard",
-    "RanksCard",
-    "read_catalog",
-]
 
 INHERITED = frozenset(
     {"producer", "acknowledgement", "citation", "licence", "format", "machine", "queues", "alternatives"}
@@ -77,14 +53,15 @@ def read_catalog(path: str | Path | None = None) -> Catalog:
         data = source.read_bytes()
     except OSError as error:
         raise CatalogError(f"{source}: {error.strerror or error}; check the path of the catalogue") from error
-    content = read_yaml(data)
-    catalog, problems = None, content.problems
-    if not problems:
-        catalog, problems = _build(content.value)
-    elif isinstance(content.value, dict):
-        problems = problems + _build(content.value)[1]
+    try:
+        content = read_yaml(data)
+    except NotYamlError as error:
+        raise CatalogError(f"{source}, {error}") from error
+    catalog, problems = _build(content)
     if catalog is None or problems:
-        placed = sorted((content.line_of(where) or 1, " > ".join(map(str, where)), what) for where, what in problems)
+        lines = lines_of(data, [where for where, _ in problems])
+        places = [" > ".join(map(str, where)) for where, _ in problems]
+        placed = sorted(zip(lines, places, [what for _, what in problems], strict=True))
         raise CatalogError(_report(str(source), placed))
     return catalog
 

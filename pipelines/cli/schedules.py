@@ -1,39 +1,57 @@
-"""Commands of the console script for schedules: simulate, compare, check-schedule."""
+"""Commands for schedules: simulate, compare, check-schedule."""
 
 from __future__ import annotations
 
 import json
+import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-import pandas as pd
 
-from pipelines.cli.running import read_log, run_task, settings_of
-from pipelines.tasks.parameters import PoliciesParameter
-from pipelines.tasks.simulate import label_of
-from swftools.cleaning import clean
-from swftools.selection import scale_to_load
-from swftools.simulator.metrics.measures import measure, summarize
-from swftools.simulator.options import CANCELLED, OVERRUN, SEMANTICS
-from swftools.simulator.predictors import PREDICTORS
-from swftools.simulator.schedule import Schedule
-from swftools.simulator.simulation import simulate
-from swftools.simulator.validation.report import PROMISES, validate
-from swftools.tables import to_arrow, write_table
+from pipelines.cli.options import (
+    LOAD,
+    PROCESSORS,
+    SEED,
+    Number,
+    data_root_of_task,
+    dry_run,
+    load,
+    reads_a_log,
+    says_its_progress,
+)
+from pipelines.cli.output import check_output
+from pipelines.cli.tasks import flags_of, run_task, settings_of
+from pipelines.exit_statuses import FOUND_FAULTS
+from swftools.choices import CANCELLED, OVERRUN, SEMANTICS
+
+if TYPE_CHECKING:
+    from swftools.simulator.schedule import Schedule
+    from swftools.simulator.validation.report import ValidationReport
+    from swftools.trace import Trace
 
 _options = [
-    click.option("--processors", type=click.IntRange(1), help="Processors of the machine; default: the log's own."),
+    click.option("--processors", type=PROCESSORS, help="Processors of the machine; default: the log's own."),
     click.option("--overrun", type=click.Choice(OVERRUN), default="extend", show_default=True, help="Overlong jobs."),
     click.option(
         "--cancelled", type=click.Choice(CANCELLED), default="drop", show_default=True, help="Jobs without run time."
     ),
     click.option(
-        "--predictor", default="request", show_default=True, help=f"What policies are told: {', '.join(PREDICTORS)}."
+        "--predictor",
+        default="request",
+        show_default=True,
+        help="What policies are told of run times, such as exact; a wrong word lists all.",
     ),
-    click.option("--semantics", type=click.Choice(list(SEMANTICS)), default="instant", show_default=True),
-    click.option("--load", type=float, help="Offered load, by scaling the times between submissions."),
+    click.option(
+        "--semantics",
+        type=click.Choice(list(SEMANTICS)),
+        default="instant",
+        show_default=True,
+        help="How one instant is taken: as here, or as another simulator does.",
+    ),
+    click.option("--load", type=LOAD, help="Offered load, by scaling the times between submissions."),
 ]
 """What simulate and compare have in common."""
 
@@ -47,117 +65,167 @@ def _with_options(command: Any) -> Any:
 
 @click.command(name="simulate")
 @click.argument("log")
+@reads_a_log
 @click.option("--policy", default="easy", show_default=True, help="Name or module:name, also easy:reservations=2.")
 @_with_options
-@click.option("--seed", default=0, show_default=True, help="Seed of every random draw.")
-@click.option("--raw", is_flag=True, help="Simulate the log as it is read, without cleaning.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of every random draw.")
 @click.option("--output", help="Write the schedule there: .csv or .parquet.")
+@says_its_progress
 def simulate_log(
     log: str,
+    cleaned: bool,
+    rules: str,
     policy: str,
     processors: int | None,
-    load: float | None,
     seed: int,
-    raw: bool,
     output: str | None,
     **options: Any,
 ) -> None:
     """Replay a log under one policy, check the schedule, and print what came of it.
 
     \b
-    Example: swftools simulate KTH-SP2-1996-2.1-cln.swf.gz --policy easy --output easy.csv
+    Example: swftools simulate KTH-SP2-1996-2.1-cln.swf.gz --policy easy \\
+                 --output easy.csv
     """
-    (entry,) = json.loads(PoliciesParameter().normalize(policy if policy.lstrip().startswith("{") else [policy]))
-    trace = read_log(log)
-    if not raw:
-        trace, _ = clean(trace)
-    if load is not None:
-        trace = scale_to_load(trace, load, processors)
-    parameters = {name: value for name, value in entry.items() if name != "policy"}
-    schedule = simulate(trace, entry["policy"], processors, seed=seed, **options, **parameters)
-    click.echo(f"{log}, {label_of(entry)} on {schedule.processors:,} processors: {len(schedule):,} jobs")
-    for reason, count in schedule.excluded["reason"].value_counts().items():
-        click.echo(f"  left out: {count:,} jobs, {reason}")
-    figures = summarize(measure(schedule)).iloc[0].drop(["policy", "classed_by", "job_class"])
-    for name, value in figures.dropna().items():
-        click.echo(f"  {name:<36} {value:>16,.4g}" if abs(value) < 1000 else f"  {name:<36} {value:>16,.0f}")
     if output:
-        _write(schedule, output)
+        check_output(output, tuple(_WRITERS), [log])
+    from pipelines.cli.progress import simulation_shown
+    from pipelines.tasks.parameters import PoliciesParameter
+    from pipelines.tasks.simulate import label_of
+    from swftools.selection import scale_to_load
+    from swftools.simulator.simulation import check_options, simulate
+    from swftools.simulator.validation.report import validate
+
+    (entry,) = json.loads(PoliciesParameter().normalize(policy if policy.lstrip().startswith("{") else [policy]))
+    offered_load = options.pop("load")
+    check_options(**options)
+    trace = load(log, cleaned, rules, processors=processors).trace
+    if offered_load is not None:
+        trace = scale_to_load(trace, offered_load)
+    parameters = {name: value for name, value in entry.items() if name != "policy"}
+    with simulation_shown() as progress:
+        schedule = simulate(trace, entry["policy"], seed=seed, progress=progress, **options, **parameters)
+    said = "standard input" if log == "-" else log
+    click.echo(f"{said}, {label_of(entry)} on {schedule.processors:,} processors: {len(schedule):,} jobs")
+    _print_figures(schedule)
+    if output:
+        _WRITERS[Path(output.lower()).suffix](schedule, output)
         click.echo(f"  {output}: written")
     report = validate(schedule, trace=trace)
     if not report.ok:
-        click.echo(str(report), err=True)
-        sys.exit(1)
+        _print_report(report, err=True)
+        sys.exit(FOUND_FAULTS)
 
 
-def _write(schedule: Schedule, output: str) -> None:
-    """Write the jobs of a schedule by the suffix of the file."""
-    if output.lower().endswith(".parquet"):
-        write_table(to_arrow(schedule.jobs, "schedule"), Path(output), "schedule")
-    elif output.lower().endswith(".csv"):
-        plain = [name for name in schedule.jobs if not _is_list(schedule.jobs[name])]
-        schedule.jobs[plain].to_csv(output, index=False, lineterminator="\n")
-    else:
-        raise click.UsageError(f"{output}: the suffix says no format; use .csv or .parquet")
+def _print_figures(schedule: Schedule) -> None:
+    """Print which jobs a schedule is without, and its chief measures with their units."""
+    from swftools.simulator.metrics.measures import USUAL, measure
+
+    for reason, count in schedule.excluded["reason"].value_counts().items():
+        click.echo(f"  left out: {count:,} jobs, {reason}")
+    rows = measure(schedule).dropna(subset=["value"])
+    keys = zip(rows["measure"], rows["statistic"], strict=True)
+    found = dict(zip(keys, zip(rows["value"].tolist(), rows["unit"].tolist(), strict=True), strict=True))
+    for name, statistic in USUAL:
+        if (name, statistic) in found:
+            value, unit = found[name, statistic]
+            shown = f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}"
+            title = name if statistic == "value" else f"{name}_{statistic}"
+            click.echo(f"  {title:<36} {shown:>16} {'' if unit == '1' else unit}".rstrip())
 
 
-def _is_list(column: pd.Series[Any]) -> bool:
-    """Whether a column holds lists, for which CSV has no cell."""
-    return isinstance(column.dtype, pd.ArrowDtype)
+def _print_report(report: ValidationReport, *, err: bool = False) -> None:
+    """Print what was found in a schedule, in lines that fit the terminal."""
+    first, *lines = str(report).splitlines()
+    width = shutil.get_terminal_size().columns
+    wrapped = [click.wrap_text(line.strip(), width, initial_indent="  ", subsequent_indent="    ") for line in lines]
+    click.echo("\n".join([first, *wrapped]), err=err)
+
+
+def _write_parquet(schedule: Schedule, output: str) -> None:
+    """Write the jobs of a schedule as Parquet."""
+    from swftools.tables import to_arrow, write_table
+    from swftools.whole_files import create_file
+
+    with create_file(output) as file:
+        write_table(to_arrow(schedule.jobs, "schedule"), file, "schedule")
+
+
+def _write_csv(schedule: Schedule, output: str) -> None:
+    """Write the jobs of a schedule as CSV, without columns of lists, for which CSV has no cell."""
+    import pandas as pd
+
+    from swftools.whole_files import create_file
+
+    plain = [name for name in schedule.jobs if not isinstance(schedule.jobs[name].dtype, pd.ArrowDtype)]
+    with create_file(output) as file:
+        schedule.jobs[plain].to_csv(file, index=False, lineterminator="\n")
+
+
+_WRITERS: dict[str, Callable[[Schedule, str], None]] = {".csv": _write_csv, ".parquet": _write_parquet}
+"""How a schedule is written, by the suffix of the file."""
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
 @click.option("--log", help="Path of a log, name of a card, or model:parameters; default: the shipped log.")
 @click.option("--policies", help="As fcfs,easy:reservations=2, or a JSON list; default fcfs,easy,conservative.")
 @click.option("--seeds", help="Seeds, separated by commas; default 0.")
-@click.option("--rules", help="Cleaning rules: default,cancelled:action=quarantine, or a JSON list.")
+@click.option("--rules", help="Cleaning rules, as default,cancelled:action=quarantine; default: the card's.")
 @click.option("--augment", help="Augmentations that the jobs carry; default utility.")
 @click.option("--set", "settings", multiple=True, metavar="AUGMENTATION.NAME=VALUE", help="One parameter of those.")
 @click.option("--metrics", help="Parameters of the metrics, such as bound=60.")
 @click.option("--unmeasured-queues", help="Queues simulated but left out of the metrics, such as 0.")
 @click.option("--data-set", help="Name to publish under; default: the log's name, with -policies.")
-@click.option("--data-root", help="Directory, or s3://bucket/prefix; default ./data.")
+@data_root_of_task
 @click.option("--workers", type=click.IntRange(1), help="Simulations at a time.")
 @_with_options
-@click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+@dry_run
+@says_its_progress
 @click.pass_context
 def compare(ctx: click.Context, /, settings: tuple[str, ...], dry_run: bool, **options: Any) -> None:
     """Simulate a log under several policies and publish one table: the task ComparePolicies.
 
     \b
-    Example: swftools compare --log KTH-SP2-1996-2.1-cln.swf.gz --policies fcfs,easy,conservative \\
-                 --seeds 0,1,2 --load 0.9 --workers 2
+    Example: swftools compare --log KTH-SP2-1996-2.1-cln.swf.gz --load 0.9 \\
+                 --policies fcfs,easy,conservative --seeds 0,1,2 --workers 2
     """
     if settings:
         options["parameters"] = json.dumps(settings_of(settings))
-    arguments: list[str] = []
-    for name, value in options.items():
-        if value is not None:
-            arguments += [f"--{name.replace('_', '-')}", str(value)]
-    run_task("ComparePolicies", [*arguments, *ctx.args], dry_run)
+    run_task("ComparePolicies", [*flags_of(options), *ctx.args], dry_run)
 
 
 @click.command(name="check-schedule")
 @click.argument("schedule")
 @click.option("--log", required=True, help="The log it is a schedule of.")
-@click.option("--processors", type=click.IntRange(1), help="Processors of the machine; default: the log's own.")
-@click.option("--policy", help=f"Policy whose promise is checked too: {', '.join(PROMISES)}.")
+@reads_a_log
+@click.option("--processors", type=PROCESSORS, help="Processors of the machine; default: the log's own.")
+@click.option("--policy", help="Policy whose promises are checked too, such as easy.")
 @click.option("--semantics", type=click.Choice(list(SEMANTICS)), help="How the simulator takes one instant.")
 @click.option("--overrun", type=click.Choice(OVERRUN), default="extend", show_default=True, help="Overlong jobs.")
-@click.option("--least-run-time", default=0.0, show_default=True, help="Shorter runs are as long as this, s.")
-@click.option("--tolerance", default=1e-6, show_default=True, help="Times may differ by this, s.")
-@click.option("--clean/--no-clean", "cleaned", default=False, help="Apply the cleaning rules to the log first.")
+@click.option(
+    "--least-run-time", type=Number(0), default=0.0, show_default=True, help="Shorter runs are as long as this, s."
+)
+@click.option("--tolerance", type=Number(0), default=1e-6, show_default=True, help="Times may differ by this, s.")
+@says_its_progress
 def check_schedule(
-    schedule: str, log: str, processors: int | None, policy: str | None, cleaned: bool, **options: Any
+    schedule: str, log: str, cleaned: bool, rules: str, processors: int | None, policy: str | None, **options: Any
 ) -> None:
     """Check a schedule (CSV or Parquet: job_number, start_time), of any simulator; exit with 1 if it cannot be.
 
     \b
-    Example: swftools check-schedule easy.csv --log KTH-SP2-1996-2.1-cln.swf.gz --policy easy
+    Example: swftools check-schedule easy.csv --policy easy \\
+                 --log KTH-SP2-1996-2.1-cln.swf.gz
     """
-    trace = read_log(log)
-    if cleaned:
-        trace, _ = clean(trace)
-    report = validate(schedule, trace=trace, processors=processors, policy=policy, **options)
-    click.echo(str(report))
-    sys.exit(0 if report.ok else 1)
+    if not Path(schedule).exists():
+        from swftools.errors import UnknownLogError
+
+        raise UnknownLogError(f"there is no schedule {schedule}; check the path")
+    from swftools.simulator.registry import read_policy
+    from swftools.simulator.validation.report import validate
+
+    if policy is not None:
+        read_policy(policy)
+    trace: Trace = load(log, cleaned, rules, processors=processors).trace
+    report = validate(schedule, trace=trace, policy=policy, **options)
+    _print_report(report)
+    sys.exit(0 if report.ok else FOUND_FAULTS)

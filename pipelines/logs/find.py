@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from pipelines.catalog.cards import RESOURCES, Catalog, LogCard
@@ -12,6 +11,7 @@ from pipelines.catalog.reader import read_catalog
 from pipelines.config import log_directories, setting
 from pipelines.keys import canonical_json
 from pipelines.logs.download import text_sha256
+from pipelines.logs.file_cache import FileCache
 from pipelines.logs.generated import MODELS, find_model
 from pipelines.logs.names import name_of_file, name_of_model
 from swftools.errors import SwfToolsError
@@ -54,6 +54,17 @@ class Log:
     model: Parameters | None = None
 
 
+def catalog_in_use() -> Catalog:
+    """Return the catalogue that the setting ``catalog`` names, else the shipped one, as it is on disk now.
+
+    Raises
+    ------
+    CatalogError
+        It is not valid.
+    """
+    return _catalog(Path(setting("catalog") or str(RESOURCES / "data_catalog.yaml")))
+
+
 def find_log(log: str) -> Log:
     """Find a log by the name of its card, by a path, or by the name of a model with parameters.
 
@@ -70,7 +81,7 @@ def find_log(log: str) -> Log:
     if model := find_model(log):
         key = hashlib.sha256(canonical_json({model.NAME: model.to_mapping()}).encode()).hexdigest()
         return Log(name_of_model(model), sha256=key, model=model)
-    catalog = _catalog(setting("catalog"))
+    catalog = catalog_in_use()
     if log in catalog.logs:
         card = catalog.logs[log]
         return Log(card.name, card, _local_copy(card), card.sha256)
@@ -80,22 +91,34 @@ def find_log(log: str) -> Log:
         what = "a directory" if path.is_dir() else "neither a file nor a card of the catalogue"
         return Log(name_of_file(path), path=path, problem=f"log {log!r} is {what}; give a path, or one of: {known}")
     try:
-        status = path.stat()
-        sha256 = _sha256(path.resolve(), status.st_size, status.st_mtime_ns)
+        sha256 = _sha256(path.resolve())
     except (SwfToolsError, OSError) as error:
         return Log(name_of_file(path), path=path, damage=str(error))
     matching = catalog.card_of(sha256)
     return Log(matching.name if matching else name_of_file(path), matching, path, sha256)
 
 
-@cache
-def _catalog(path: str) -> Catalog:
-    return read_catalog(path or None)
+def is_stream(log: str) -> bool:
+    """Return whether a log's name means standard input, or a pipe: text that can be had once only."""
+    if log == "-":
+        return True
+    path = Path(log).expanduser()
+    return path.is_fifo() or path.is_char_device() or str(path) == "/dev/stdin"
 
 
-@cache
-def _sha256(path: Path, size: int, modified: int) -> str:  # noqa: ARG001 (size and time are the cache's key)
-    return text_sha256(path)
+_catalog = FileCache(read_catalog)
+_sha256 = FileCache(text_sha256)
+
+
+def path_of(log: str) -> Path | None:
+    """Return the file that a log is read from, without looking into it; None where it is read from none."""
+    if is_stream(log):
+        return Path("/dev/stdin" if log == "-" else log)
+    path = Path(log).expanduser()
+    if path.is_file() or find_model(log):
+        return path if path.is_file() else None
+    card = catalog_in_use().logs.get(log)
+    return _local_copy(card) if card else None
 
 
 def _local_copy(card: LogCard) -> Path | None:

@@ -46,7 +46,7 @@ class AcquireLog(LogTask):
     """Copy or download a log into the work directory and verify its checksum.
 
     Reads the shipped file, a local path or the card's url; writes ``<work root>/logs/<sha256>/log``, as
-    compressed as it came; complete when that exists.
+    compressed as it came; complete when that exists. What was downloaded stays in ``<work root>/downloads``.
     """
 
     def requires(self) -> list[luigi.Task]:
@@ -74,9 +74,9 @@ class AcquireLog(LogTask):
                 _copy(found, found.path, directory / "log")
             elif found.card is not None and found.card.url is not None:
                 part = work_root(self.data_root) / "downloads" / f"{found.card.name}.swf.gz"
-                part.parent.mkdir(parents=True, exist_ok=True)
-                download(found.card.url, part, sha256=found.sha256)
-                shutil.move(part, directory / "log")
+                download(found.card.url, part, sha256=found.card.sha256, max_bytes=found.card.bytes)
+                # Copied, not moved: another process may have waited for this download, and look for it now.
+                shutil.copyfile(part, directory / "log")
             else:
                 raise AcquireError(
                     f"log {found.name}: its card has no url, and it is in none of the directories of the setting "

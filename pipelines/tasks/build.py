@@ -40,6 +40,11 @@ class BuildAugmentedTrace(PublishingTask):
     seed = luigi.IntParameter(default=0, description="seed of every random draw")
     parameters = ParametersParameter(default="{}", description="parameters by augmentation: JSON, or a file's path")
 
+    def check_values(self) -> None:
+        """Raise ParameterError if a parameter is outside its domain, of the augmentations too."""
+        super().check_values()
+        _ = self.augmentations
+
     @property
     def augmentations(self) -> list[Augmentation]:
         """The tasks of the augmentations asked for."""

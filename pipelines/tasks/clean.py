@@ -11,6 +11,7 @@ from typing import Any
 import luigi
 
 from pipelines.keys import content_key
+from pipelines.logs.load import rules_of
 from pipelines.tasks.acquire import AcquireLog
 from pipelines.tasks.log_task import LogTask
 from pipelines.tasks.parameters import RulesParameter
@@ -44,15 +45,7 @@ class CleanTrace(RulesTask):
     @property
     def _resolved(self) -> list[tuple[str, Rule, dict[str, Any]]]:
         """The rules to apply: those given, else the card's, else the default ones."""
-        card = self.found.card
-        chosen: list[Any] | None = None
-        if self.rules:
-            chosen = json.loads(self.rules)
-        elif card and card.cleaning:
-            chosen = [
-                {"rule": step.rule, **step.parameters} if step.parameters else step.rule for step in card.cleaning
-            ]
-        return resolve_rules(chosen)
+        return resolve_rules(rules_of(self.found, json.loads(self.rules) if self.rules else None))
 
     @property
     def plan(self) -> list[dict[str, Any]]:

@@ -41,6 +41,11 @@ class ComparePolicies(MeasuringTask, PublishingTask):
     )
     seeds = luigi.Parameter(default="0", description="seeds, separated by commas")
 
+    def check_values(self) -> None:
+        """Raise ParameterError if an option is outside its domain, or a seed."""
+        super().check_values()
+        _ = self.cells
+
     @property
     def default_name(self) -> str:
         """Name of the data set if none is given."""

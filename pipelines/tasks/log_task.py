@@ -8,11 +8,12 @@ import luigi
 
 from pipelines.config import work_root
 from pipelines.keys import MISSING_INPUT
-from pipelines.logs.find import SHIPPED_LOG, Log, find_log
+from pipelines.logs.find import SHIPPED_LOG, Log, find_log, is_stream
 from pipelines.logs.generated import find_model
+from pipelines.names import check_name
 from pipelines.tasks.progress import StageProgress
 from pipelines.tasks.targets import DirectoryTarget
-from swftools.errors import UnreadableLogError
+from swftools.errors import ParameterError, UnreadableLogError
 
 progress = StageProgress()
 
@@ -29,9 +30,11 @@ class LogParameter(luigi.Parameter):
         Raises
         ------
         ParameterError
-            It is a model, and its parameters are wrong.
+            It is a model, and its parameters are wrong; or standard input, which can be read once only.
         """
         find_model(str(value))
+        if is_stream(str(value)):
+            raise ParameterError(f"log {str(value)!r} can be read once only; save it as a file and give its path")
         return str(value)
 
 
@@ -50,6 +53,21 @@ class LogTask(luigi.Task):
 
     _scheduled_key: str | None = None
     """Hash of the log when luigi last asked whether there is anything to do."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.check_values()
+
+    def check_values(self) -> None:
+        """Raise ParameterError if a parameter is outside its domain; so a wrong task is never made.
+
+        Subclasses add what they know of their own.
+        """
+        seed = getattr(self, "seed", 0)
+        if seed < 0:
+            raise ParameterError(f"seed={seed} is not a whole number >= 0")
+        if name := getattr(self, "data_set", ""):
+            check_name(name, "data set")
 
     @property
     def found(self) -> Log:

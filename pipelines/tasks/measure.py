@@ -32,9 +32,9 @@ class MeasuringTask(SimulationTask):
         except ValueError as error:
             raise ParameterError(f"unmeasured_queues={self.unmeasured_queues!r}: give numbers, such as 0,5") from error
 
-    def check(self) -> None:
+    def check_values(self) -> None:
         """Raise ParameterError if an option is outside its domain."""
-        super().check()
+        super().check_values()
         _ = self.queues_left_out
 
 
@@ -47,6 +47,11 @@ class MeasureSchedule(MeasuringTask):
     code_version = 1
     policy = PoliciesParameter(default="easy", description="a policy, such as easy or easy:reservations=2")
     seed = luigi.IntParameter(default=0, description="seed of every random draw")
+
+    def check_values(self) -> None:
+        """Raise ParameterError if an option is outside its domain, also one of the simulation."""
+        super().check_values()
+        _ = self.simulation
 
     @property
     def simulation(self) -> SimulatePolicy:
@@ -62,7 +67,6 @@ class MeasureSchedule(MeasuringTask):
     @property
     def key(self) -> str:
         """Content key of the output."""
-        self.check()
         inputs = {
             "schedule": self.simulation.key,
             "metrics": self.metrics,

@@ -13,7 +13,7 @@ from typing import Any
 
 import luigi
 
-from pipelines.catalog.strict_yaml import read_yaml
+from pipelines.catalog.strict_yaml import NotYamlError, read_yaml
 from pipelines.keys import canonical_json
 from swftools.cleaning import list_rules, resolve_rules
 from swftools.errors import ParameterError
@@ -180,9 +180,8 @@ def _load_parameters(text: str) -> Any:
     try:
         if text.lstrip().startswith("{"):
             return json.loads(text)
-        content = read_yaml(Path(text).read_bytes())
+        return read_yaml(Path(text).read_bytes())
     except (json.JSONDecodeError, OSError) as error:
         raise ParameterError(f"parameters {text!r}: {error}; give JSON or the path of a JSON or YAML file") from error
-    for path, problem in content.problems:
-        raise ParameterError(f"{text}, line {content.line_of(path) or 1}: {problem}")
-    return content.value
+    except NotYamlError as error:
+        raise ParameterError(f"{text}, {error}") from error

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 
 from pipelines.keys import content_key
 from pipelines.logs.generated import MODELS, generate_log
+from pipelines.logs.load import as_its_log
 from pipelines.tasks.acquire import AcquireLog
 from pipelines.tasks.log_task import LogTask
 from pipelines.tasks.targets import DirectoryTarget
-from swftools.errors import ParameterError, SwfFormatError
+from swftools.errors import ParameterError
 from swftools.formats.swf.reader import read_swf
 from swftools.formats.trace_directory import load_trace, save_trace
 from swftools.trace import Trace
+
+progress = logging.getLogger("pipelines")
 
 
 class ParseLog(LogTask):
@@ -41,29 +45,18 @@ class ParseLog(LogTask):
 
     def run(self) -> None:
         """Read the log."""
-        found = self.found
-        trace = read_swf(self.requires().path)
-        if not len(trace):
-            raise SwfFormatError(f"{found.path or found.name}: {_no_jobs(trace)}; is this a log in SWF?")
-        provenance = {**trace.provenance, "name": found.name}
-        machine = found.card.machine.processors if found.card else None
+        trace = as_its_log(read_swf(self.requires().path), self.found)
+        # How a log is compressed does not count in what is made of it.
+        provenance = dict(trace.provenance)
+        if note := provenance.pop("unverified", None):
+            progress.warning("%s: %s", self.found.path, note)
+            trace = replace(trace, provenance=provenance)
         with self.output().fill() as directory:
-            save_trace(replace(trace, machine_processors=machine, provenance=provenance), directory)
+            save_trace(trace, directory)
 
     def load(self) -> Trace:
         """Return the trace, with the lines it was read from."""
         return load_trace(self.output().path, self.requires().path)
-
-
-def _no_jobs(trace: Trace) -> str:
-    """Say of a trace without jobs what it was read from."""
-    if not len(trace.quarantine):
-        return "there are only comments in it" if trace.header.entries else "there is nothing in it"
-    first = trace.quarantine.iloc[0]
-    return (
-        f"not one of {len(trace.quarantine)} lines is a job; line {first['line_number']}: {first['reason']}: "
-        f"{first['text'][:80]!r}"
-    )
 
 
 class GenerateTrace(LogTask):

@@ -50,8 +50,10 @@ class SimulationTask(RulesTask):
         """The options of ``simulate``."""
         return {name: getattr(self, name) for name in ("overrun", "cancelled", "predictor", "semantics")}
 
-    def check(self) -> None:
-        """Raise ParameterError if an option is outside its domain."""
+    def check_values(self) -> None:
+        """Raise ParameterError if an option is outside its domain, of the augmentations too."""
+        super().check_values()
+        augmentations_of(self, self.augment)
         check_options(**self.options)
         if self.processors < 0 or not 0 <= self.load < 1e9:
             raise ParameterError(f"processors={self.processors}, load={self.load}: neither may be negative")
@@ -69,6 +71,11 @@ class SimulatePolicy(SimulationTask):
     policy = PoliciesParameter(default="easy", description="a policy, such as easy or easy:reservations=2")
     seed = luigi.IntParameter(default=0, description="seed of every random draw")
 
+    def check_values(self) -> None:
+        """Raise ParameterError if an option is outside its domain, or the policy cannot have what it needs."""
+        super().check_values()
+        self._check_needs()
+
     @property
     def entry(self) -> dict[str, Any]:
         """The policy with its parameters."""
@@ -85,8 +92,6 @@ class SimulatePolicy(SimulationTask):
     @property
     def key(self) -> str:
         """Content key of the output."""
-        self.check()
-        self._check_needs()
         inputs = {
             "trace": self.clone(CleanTrace).key,
             "augmentations": {task.name: task.key for task in self.augmentations},

@@ -18,7 +18,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
-from numba import njit
 
 from swftools.checkpoints.survey import (
     DECLINED,
@@ -35,6 +34,7 @@ from swftools.checkpoints.survey import (
 )
 from swftools.errors import ParameterError
 from swftools.fields.augmentations import CHECKPOINT_COLUMNS
+from swftools.kernel import kernel
 from swftools.keyed_random import STATE_LENGTH, count_occurrences, next_uniform, start_stream, step_key
 from swftools.parameters import LARGEST_SEED, Parameters, choice, whole
 from swftools.trace import JobArrays, Trace
@@ -290,7 +290,7 @@ def _pools(answers: pd.DataFrame, row: IntArray, arrays: JobArrays) -> _Pools:
     return _Pools(choice[order], interval[order], first, last - first)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _draw(seed, step, job_number, occurrence, first, size, out):  # type: ignore[no-untyped-def]
     """Fill in the place of the answer drawn for every job whose pool is not empty."""
     state = np.zeros(STATE_LENGTH, np.uint64)
@@ -318,6 +318,8 @@ def write_checkpoints(jobs: pd.DataFrame, path_or_file: str | Path | IO[Any]) ->
     ------
     ParameterError
         A column is missing.
+    StorageError
+        The path cannot be written; an old file stays as it was.
 
     References
     ----------

@@ -28,6 +28,7 @@ import pandas as pd
 
 from swftools.errors import ParameterError, UnreadableLogError
 from swftools.fields.definition import MAX_TIME
+from swftools.whole_files import create_file
 
 CHOICES = (
     "yes: performs checkpointing",
@@ -172,6 +173,11 @@ def write_checkpoint_survey(survey: CheckpointSurvey, path_or_file: str | Path |
         Is read back with the same values, to the last bit; answers are numbered anew.
     path_or_file : str, Path or file
         A file opened for text or bytes is left open.
+
+    Raises
+    ------
+    StorageError
+        The path cannot be written; an old file stays as it was.
     """
     answers = survey.answers
     columns = {name: answers[name].astype("str").fillna("").tolist() for name in SURVEY_COLUMNS[:5]}
@@ -344,11 +350,18 @@ def read_commented_csv(path_or_file: str | Path | IO[Any], what: str) -> Comment
 def write_commented_csv(
     path_or_file: str | Path | IO[Any], comments: Iterable[str], header: Iterable[str], rows: Iterable[Iterable[str]]
 ) -> None:
-    """Write comment lines, a header and rows to a path, or to a file opened for text or bytes, which stays open."""
+    """Write comment lines, a header and rows to a path, or to a file opened for text or bytes, which stays open.
+
+    Raises
+    ------
+    StorageError
+        The path cannot be written; an old file stays as it was.
+    """
     text = "".join(f"# {line}\n" for comment in comments for line in comment.splitlines())
     text += "".join(",".join(row) + "\n" for row in (header, *rows))
     if isinstance(path_or_file, str | Path):
-        Path(path_or_file).write_bytes(text.encode())
+        with create_file(path_or_file) as file:
+            file.write(text.encode())
     else:
         path_or_file.write(text if hasattr(path_or_file, "encoding") else text.encode())
 

@@ -1,7 +1,8 @@
-"""Open a log's bytes, plain or compressed, recognised by their first bytes and never by their name.
+"""Open a log's bytes, plain or compressed, recognised by their first bytes.
 
-gzip, bzip2 and xz come from the standard library, Zstandard from pyarrow. A decompressed text may not exceed a
-limit, so that a small file cannot fill the memory.
+The name may only contradict: a file named as compressed whose content is not is damaged or misnamed, and no log.
+Checksums are verified, and where a file carries none, the stream says so. A decompressed text may not exceed a limit,
+so that a small file cannot fill the memory.
 """
 
 from __future__ import annotations
@@ -12,23 +13,32 @@ import io
 import lzma
 import os
 import stat
-import uuid
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import BinaryIO, Protocol, cast
 
-import pyarrow as pa
-
 from swftools.errors import ParameterError, StorageError, SwfToolsError, UnreadableLogError
 from swftools.formats.members import Members, Reader
+from swftools.whole_files import LONGEST_NAME_SHOWN, create_file, unwritable
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 TEXT_LIMIT = 2 << 30
 """Most bytes that a compressed log may decompress to, unless the caller says otherwise."""
 
 LogSource = str | os.PathLike[str] | BinaryIO
 
+Progress = Callable[[int, int | None], None]
+"""Is told, again and again, how many bytes of a file have been read and how many there are (None: not known)."""
+
 _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+# Parallel compressors begin with a frame for themselves, which decompressors skip.
+_MAGIC |= {bytes([first]) + b"\x2a\x4d\x18": "zstd" for first in range(0x50, 0x60)}
 _FOREIGN = {
     b"PK\x03\x04": "a zip archive; unpack it first",
     b"7z\xbc\xaf": "a 7z archive; unpack it first",
@@ -39,8 +49,7 @@ _FOREIGN = {
 }
 _TWICE = {magic: f"itself {kind}; decompress it once" for magic, kind in _MAGIC.items()}
 _HEAD = max(len(magic) for magic in (*_MAGIC, *_FOREIGN))
-_SUFFIXES = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd"}
-_SHOWN = 300  # characters of a name in a message: a log's text may be passed for its path
+_SUFFIXES = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd", ".z": "compress"}
 _PIECE = 1 << 24  # bytes of text asked for at once
 
 
@@ -62,9 +71,24 @@ def source_name(source: LogSource) -> str:
 class LogStream:
     """A binary stream over the decompressed text of a log, with damage and excess turned into one error."""
 
-    def __init__(self, stream: Reader, name: str, compression: str | None, max_bytes: int | None) -> None:
+    def __init__(
+        self,
+        stream: Reader,
+        name: str,
+        compression: str | None,
+        max_bytes: int | None,
+        report: Callable[[], None] | None = None,
+    ) -> None:
         self._stream, self._name, self._compression, self._max_bytes = stream, name, compression, max_bytes
+        self._report = report  # called after each piece
         self._count = 0
+
+    @property
+    def unverified(self) -> str | None:
+        """Why damage to the bytes read so far would not have shown; None where it would, and for plain text."""
+        if isinstance(self._stream, Members) and not self._stream.is_verified:
+            return f"{self._compression} data without checksum: damage would not show"
+        return None
 
     def read(self, size: int = -1) -> bytes:
         """Read ``size`` bytes of text, fewer only at its end; all of it by default; ``b""`` at the end.
@@ -83,8 +107,8 @@ class LogStream:
 
     def _take(self, size: int) -> bytes:
         """Read up to ``size`` bytes, or any number for -1; limited text never further than a byte beyond it."""
-        if self._max_bytes is not None:
-            room = min(_PIECE, self._max_bytes + 1 - self._count)
+        if self._max_bytes is not None or self._report:
+            room = _PIECE if self._max_bytes is None else min(_PIECE, self._max_bytes + 1 - self._count)
             size = room if size < 0 else min(size, room)
         part = _read(self._stream, size, self._name, self._compression)
         if self._compression and not self._count:
@@ -95,24 +119,33 @@ class LogStream:
                 f"{self._name}: more than {self._max_bytes:,} bytes{' once decompressed' * bool(self._compression)}; "
                 "pass a larger max_bytes if you trust the source"
             )
+        if self._report:
+            self._report()
         return part
 
 
 @contextmanager
-def open_log(source: LogSource, *, max_bytes: int = TEXT_LIMIT) -> Iterator[LogStream]:
+def open_log(
+    source: LogSource, *, max_bytes: int = TEXT_LIMIT, progress: Progress | None = None
+) -> Iterator[LogStream]:
     """Open a log for reading its decompressed bytes.
 
     Parameters
     ----------
     source : path or binary file object
-        Plain, gzip, bzip2, xz or Zstandard. A file object is read from where it stands and stays open.
+        Plain, gzip, bzip2, xz or Zstandard. A file object is read from where it stands and stays open; it may be a
+        pipe, such as ``sys.stdin.buffer``.
     max_bytes : int
         Most bytes of text to be had from anything but a plain file, which has a size of its own.
+    progress : callable, optional
+        Called as the log is read with the bytes of the file read so far, compressed ones where it is compressed,
+        and the size of the file, None for a pipe. What it raises stops the reading.
 
     Raises
     ------
     UnreadableLogError
-        There is no such file, it is a directory, it may not be read, or it is of a kind that is no log.
+        There is no such file, it is a directory, it may not be read, or it is of a kind that is no log. Or a file is
+        named as compressed (.gz, .bz2, .xz, .zst, .Z) and its content is not.
     ParameterError
         The source is neither a path nor a binary file object, or ``max_bytes`` is negative.
 
@@ -131,31 +164,52 @@ def open_log(source: LogSource, *, max_bytes: int = TEXT_LIMIT) -> Iterator[LogS
             try:
                 raw = cast(BinaryIO, stack.enter_context(Path(name).open("rb", buffering=0)))
             except (OSError, ValueError) as error:
-                raise UnreadableLogError(f"{name[:_SHOWN]}: {_reason(error)}; check the path") from error
+                remedy = "standard input is sys.stdin.buffer" if name == "-" else "check the path"
+                raise UnreadableLogError(f"{name[:LONGEST_NAME_SHOWN]}: {_reason(error)}; {remedy}") from error
         else:
             raw = source
         if not hasattr(raw, "read"):
             raise ParameterError(f"a log is a path or a binary file object, not {type(source).__name__}")
-        yield _decompressed(raw, name, max_bytes)
+        yield _decompressed(raw, name, max_bytes, progress)
 
 
-def _decompressed(raw: BinaryIO, name: str, max_bytes: int) -> LogStream:
+def _decompressed(raw: BinaryIO, name: str, max_bytes: int, progress: Progress | None) -> LogStream:
     """Return the stream that decompresses ``raw`` according to its first bytes."""
+    is_file = _is_regular_file(raw)
+    size = os.fstat(raw.fileno()).st_size - raw.tell() if is_file else None
+    counted = _Counted(raw)
     head = b""
-    while len(head) < _HEAD and (part := _read(raw, _HEAD - len(head), name, None)):
+    while len(head) < _HEAD and (part := _read(counted, _HEAD - len(head), name, None)):
         head += part
     _refuse(head, f"{name}:", _FOREIGN)
     compression = next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), None)
-    is_file = compression is None and _is_regular_file(raw)
-    whole = _Rejoined(head, raw)
-    if is_file and isinstance(raw, io.FileIO):
+    if is_file and compression is None:
+        _check_suffix(name, head)
+    report = None if progress is None else lambda: progress(counted.count, size)
+    if compression:
+        return LogStream(Members(_Rejoined(head, counted), compression), name, compression, max_bytes, report)
+    if is_file and isinstance(raw, io.FileIO) and not report:
         raw.seek(-len(head), io.SEEK_CUR)  # which spares a copy of the text
         return LogStream(raw, name, None, None)
-    if compression is None:
-        return LogStream(whole, name, None, None if is_file else max_bytes)
-    if compression == "zstd":
-        return LogStream(pa.CompressedInputStream(pa.PythonFile(whole, mode="r"), "zstd"), name, "zstd", max_bytes)
-    return LogStream(Members(whole, compression), name, compression, max_bytes)
+    return LogStream(_Rejoined(head, counted), name, None, None if is_file else max_bytes, report)
+
+
+def _compression_named(path: str | os.PathLike[str]) -> str | None:
+    """Return the compression that a file's suffix says, None for none."""
+    return _SUFFIXES.get(Path(os.fsdecode(path)).suffix.lower())
+
+
+def _check_suffix(name: str, head: bytes) -> None:
+    """Raise if a file is named as compressed; that it is not, is known."""
+    if not (expected := _compression_named(name)):
+        return
+    suffix = Path(name).suffix
+    is_text = all(byte in b"\t\r\n" or 32 <= byte < 127 for byte in head)
+    found = f"begins like plain text ({head!r})" if is_text else f"begins with {head!r}"
+    raise UnreadableLogError(
+        f"{name}: named {suffix}, but not {expected} data: it {found if head else 'is empty'}; "
+        f"fetch the file again, or rename it without {suffix} if it was never compressed"
+    )
 
 
 def _read(stream: Reader, size: int, name: str, compression: str | None) -> bytes:
@@ -174,7 +228,7 @@ def _read(stream: Reader, size: int, name: str, compression: str | None) -> byte
     if isinstance(data, bytes):
         return data
     kind = "a text stream" if isinstance(data, str) else f"a stream that returns {type(data).__name__}, not bytes"
-    raise UnreadableLogError(f"{name}: {kind}; open the file in binary mode ('rb')")
+    raise UnreadableLogError(f"{name}: {kind}; open the file in binary mode ('rb'), or pass its .buffer")
 
 
 def _refuse(head: bytes, subject: str, kinds: dict[bytes, str]) -> None:
@@ -190,12 +244,29 @@ def _is_regular_file(raw: BinaryIO) -> bool:
     return isinstance(inner, io.FileIO) and stat.S_ISREG(os.fstat(inner.fileno()).st_mode)
 
 
+def _reason(error: OSError | ValueError) -> str:
+    """Return what an error says, without its number and file name."""
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+class _Counted:
+    """A stream that counts the bytes it gives."""
+
+    def __init__(self, stream: Reader) -> None:
+        self._stream = stream
+        self.count = 0
+
+    def read(self, size: int = -1, /) -> bytes:
+        data = self._stream.read(size)
+        self.count += len(data) if isinstance(data, bytes) else 0
+        return data
+
+
 class _Rejoined:
     """The bytes already taken for recognition, followed by the rest; works for streams that cannot seek."""
 
     def __init__(self, head: bytes, rest: Reader) -> None:
         self._head, self._rest = head, rest
-        self.closed = False
 
     def read(self, size: int = -1, /) -> bytes:
         if not self._head:
@@ -204,123 +275,69 @@ class _Rejoined:
         data, self._head = self._head[:taken], self._head[taken:]
         return data + self._rest.read() if size < 0 else data
 
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return False
-
-    def close(self) -> None:
-        # The owner of the raw stream closes it.
-        self.closed = True
-
 
 @contextmanager
 def create_log(target: LogSource) -> Iterator[_Writer]:
     """Open a log for writing; the suffix of a path (.gz, .bz2, .xz, .zst) chooses the compression.
 
-    Equal text gives equal bytes: gzip headers carry neither name nor time. A path appears only when all is
-    written; what stood there before stays until then. A file object receives plain text and stays open.
+    Equal text gives equal bytes: gzip headers carry neither name nor time. Each compression carries a checksum. A
+    path appears only when all is written; what stood there before stays until then. A file object receives plain
+    text and stays open.
 
     Raises
     ------
     StorageError
-        The target cannot be written: no such directory, no permission, disk full.
+        The target cannot be written: no such folder, no permission, disk full.
     ParameterError
-        The target is neither a path nor a binary file object.
+        The target is neither a path nor a binary file object, or its suffix is .Z, which is only read about.
     """
-    name = source_name(target)[:_SHOWN]
     if not isinstance(target, str | os.PathLike):
+        name = source_name(target)[:LONGEST_NAME_SHOWN]
         if isinstance(cast(object, target), io.TextIOBase) or not hasattr(target, "write"):
             raise ParameterError(f"{name}: open it in binary mode ('wb'), or give a path")
         yield _Whole(target, name)
         return
-    try:
-        with _create_file(Path(os.fsdecode(target))) as stream:
-            yield stream
-    except SwfToolsError:
-        raise
-    except OSError as error:
-        raise StorageError(f"{name}: cannot be written ({_reason(error)})") from error
-
-
-@contextmanager
-def _create_file(path: Path) -> Iterator[_Writer]:
-    """Open a path for writing: a file by way of a temporary one beside it, a pipe or device directly."""
-    compression = _SUFFIXES.get(path.suffix.lower())
-    try:
-        path = Path(os.path.realpath(path))
-    except ValueError as error:
-        raise OSError(str(error)) from error
-    if path.exists() and not path.is_file():
-        with path.open("wb") as raw, _compressor(raw, compression) as stream:
-            yield stream
-        return
-    temporary = path.with_name(f".{uuid.uuid4().hex}.tmp")
-    try:
-        with temporary.open("xb") as raw:
-            with _compressor(raw, compression) as stream:
-                yield stream
-            raw.flush()
-            os.fsync(raw.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _reason(error: OSError | ValueError) -> str:
-    """Return what an error says, without its number and file name."""
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+    compression = _compression_named(target)
+    if compression == "compress":
+        raise ParameterError(f"{source_name(target)[:LONGEST_NAME_SHOWN]}: no {compression} (.Z); use .gz, .xz or .zst")
+    with create_file(target) as raw, _compressor(raw, compression) as stream:
+        yield stream
 
 
 class _Whole:
-    """A file object that takes all of the bytes, as raw streams do not, and that its compressor leaves open."""
+    """A file object that takes all of the bytes, as raw streams do not."""
 
     def __init__(self, target: BinaryIO, name: str) -> None:
         self._target, self._name = target, name
         self._is_raw = isinstance(cast(object, target), io.RawIOBase)
-        self.closed = False
 
     def write(self, data: bytes, /) -> int:
         rest = data
         while rest:
             try:
                 taken = self._target.write(rest)
+            except OSError as error:
+                raise StorageError(unwritable(self._name, error)) from error
             except Exception as error:
                 # A file object is foreign code.
-                raise StorageError(f"{self._name}: cannot be written ({error})") from error
+                raise StorageError(f"{self._name}: cannot be written ({error}); check the file object") from error
             if not self._is_raw:
                 break
             if not taken:
-                raise StorageError(f"{self._name}: cannot be written (it takes no more bytes)")
+                raise StorageError(f"{self._name}: cannot be written (it takes no more bytes); try again")
             rest = rest[taken:]
         return len(data)
 
-    def writable(self) -> bool:
-        return True
 
-    def flush(self) -> None:
-        self._target.flush()
-
-    def close(self) -> None:
-        # The owner of the target closes it.
-        self.closed = True
-
-
-@contextmanager
-def _compressor(raw: BinaryIO, compression: str | None) -> Iterator[_Writer]:
+def _compressor(raw: BinaryIO, compression: str | None) -> AbstractContextManager[_Writer]:
     """Return a stream that compresses into ``raw``; plain for no compression."""
     if compression == "gzip":
-        with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0, compresslevel=6) as zipped:
-            yield cast(_Writer, zipped)
-    elif compression == "bz2":
-        with bz2.BZ2File(raw, "wb") as zipped2:
-            yield cast(_Writer, zipped2)
-    elif compression == "xz":
-        with lzma.LZMAFile(raw, "wb") as zipped3:
-            yield cast(_Writer, zipped3)
-    elif compression == "zstd":
-        with pa.CompressedOutputStream(pa.PythonFile(_Whole(raw, raw.name), mode="w"), "zstd") as zipped4:
-            yield zipped4
-    else:
-        yield raw
+        return gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0, compresslevel=6)
+    if compression == "bz2":
+        return bz2.BZ2File(raw, "wb")
+    if compression == "xz":
+        return lzma.LZMAFile(raw, "wb")
+    if compression == "zstd":
+        options: dict[int, int] = {zstd.CompressionParameter.checksum_flag: 1}
+        return zstd.ZstdFile(raw, "wb", options=options)
+    return nullcontext(raw)

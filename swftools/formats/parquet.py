@@ -1,4 +1,8 @@
-"""One trace as one Parquet file, its SWF header kept as metadata: what ``swftools convert`` writes and reads."""
+"""One trace's jobs as one Parquet file, its SWF header kept as metadata: what ``swftools convert`` writes and reads.
+
+A file for people and other tools, to be named and copied like a log. Stages of a pipeline hand a trace on whole, with
+quarantine and provenance, as a directory (``trace_directory.py``).
+"""
 
 from __future__ import annotations
 
@@ -19,19 +23,27 @@ _HEADER, _MACHINE = b"swf_header", b"machine_processors"
 def write_parquet(trace: Trace, path: str | os.PathLike[str]) -> None:
     """Write the jobs of a trace as one Parquet file, with the header in its metadata; it appears whole.
 
+    The quarantine and the provenance have no place in it; ``save_trace`` keeps them.
+
+    Parameters
+    ----------
+    trace : Trace
+        With any columns of the table ``jobs``.
+    path : str or path
+        File to make or replace, in a folder that exists.
+
     Raises
     ------
     SchemaError
         The jobs differ from the column dictionary.
+    SwfFormatError
+        A header entry would not read back.
+    StorageError
+        The file cannot be written; an old one stays as it was.
     """
     table = to_arrow(trace.jobs, "jobs")
     notes = {_HEADER: json.dumps(trace.header.to_lines()), _MACHINE: json.dumps(trace.machine_processors)}
-    temporary = Path(path).with_name(f".{Path(path).name}.{os.getpid()}.tmp")
-    try:
-        write_table(table.replace_schema_metadata({**(table.schema.metadata or {}), **notes}), temporary, "jobs")
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_table(table.replace_schema_metadata({**(table.schema.metadata or {}), **notes}), path, "jobs")
 
 
 def read_parquet(path: str | os.PathLike[str]) -> Trace:

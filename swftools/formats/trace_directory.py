@@ -1,7 +1,7 @@
-"""A Trace as a directory of Parquet files: how stages of a pipeline hand it on.
+"""A whole Trace as a directory of files: how stages of a pipeline hand it on.
 
-Not the published form (that has versions and a manifest): jobs.parquet, quarantine.parquet, the header as SWF
-comment lines, and the rest as JSON.
+Not the published form (that has versions and a manifest), and not one file for people to copy (``parquet.py``):
+jobs.parquet, quarantine.parquet, the header as SWF comment lines, and the rest as JSON.
 """
 
 from __future__ import annotations
@@ -17,10 +17,20 @@ from swftools.formats.swf.reader import read_lines
 from swftools.header import SwfHeader
 from swftools.tables import read_table, to_arrow, to_pandas, write_table
 from swftools.trace import Trace
+from swftools.whole_files import create_file
 
 
 def save_trace(trace: Trace, directory: Path) -> None:
     """Write a trace into an existing, empty directory; its source lines stay where they are.
+
+    Each file appears whole. For all of them to appear at once, fill a directory of another name and rename it.
+
+    Parameters
+    ----------
+    trace : Trace
+        Everything but ``source`` is written.
+    directory : Path
+        Where jobs.parquet, quarantine.parquet, header.txt and trace.json are made.
 
     Raises
     ------
@@ -28,17 +38,25 @@ def save_trace(trace: Trace, directory: Path) -> None:
         The jobs differ from the column dictionary, or the provenance is not what JSON can hold.
     SwfFormatError
         A header entry would not read back.
+    StorageError
+        A file cannot be written: no such directory, no permission, disk full.
     """
     for table, frame in (("jobs", trace.jobs), ("quarantine", trace.quarantine)):
         write_table(to_arrow(frame, table), directory / f"{table}.parquet", table)
     header = "".join(f"{line}\n" for line in trace.header.to_lines())
-    (directory / "header.txt").write_bytes(header.encode())
+    _write(directory / "header.txt", header)
     rest = {"machine_processors": trace.machine_processors, "provenance": dict(trace.provenance)}
     try:
         text = json.dumps(rest, indent=2, sort_keys=True, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise SchemaError(f"provenance {rest['provenance']}: {error}; give strings and numbers") from error
-    (directory / "trace.json").write_bytes(f"{text}\n".encode())
+    _write(directory / "trace.json", f"{text}\n")
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a small file."""
+    with create_file(path) as file:
+        file.write(text.encode())
 
 
 def load_trace(directory: Path, source: LogSource | None = None) -> Trace:

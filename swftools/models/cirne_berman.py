@@ -19,11 +19,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from swftools.errors import ParameterError
 from swftools.fields.definition import MAX_TIME
 from swftools.header import SwfHeader
+from swftools.kernel import kernel
 from swftools.keyed_random import STATE_LENGTH, generator, next_gamma, next_uniform, start_stream, step_key
 from swftools.parameters import LARGEST_SEED, Parameters, choice, number, whole
 from swftools.trace import Trace
@@ -265,13 +265,13 @@ def _requests(parameters: CirneBermanParameters) -> tuple[IntArray, FloatArray, 
     return sizes, requested_times, run_times, statuses
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _uniform_log(u, slope, offset):  # type: ignore[no-untyped-def]
     """Return where the distribution function slope * log2(x) + offset is u."""
     return 2.0 ** ((u - offset) / slope)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _draw_jobs(sizes, requested_times, run_times, statuses, processors, largest_power, seed, step):  # type: ignore[no-untyped-def]
     """Fill in sizes, requested times, run times and statuses (-1 is missing); 2**largest_power fits the machine."""
     state = np.zeros(STATE_LENGTH, np.uint64)

@@ -19,11 +19,11 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from swftools.errors import ParameterError
 from swftools.fields.definition import MAX_TIME
 from swftools.header import SwfHeader
+from swftools.kernel import kernel
 from swftools.keyed_random import STATE_LENGTH, next_gamma, next_uniform, start_stream, step_key
 from swftools.models.lublin_feitelson_arrivals import UnreachableError, arrival_times, types_meeting
 from swftools.models.lublin_feitelson_types import (
@@ -274,7 +274,7 @@ def _sizes_and_run_times(
     return sizes, run_times
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _draw_jobs(sizes, run_times, model, seed, step):  # type: ignore[no-untyped-def]
     """Fill in sizes and run times; the caller guarantees that enough run times stay below their limit."""
     state = np.zeros(STATE_LENGTH, np.uint64)

@@ -19,8 +19,8 @@ from functools import cache
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from swftools.kernel import kernel
 from swftools.keyed_random import STATE_LENGTH, next_gamma, start_stream, step_key
 from swftools.models.daily_cycle import BUCKET, clock_times, gamma_weights, points_at
 from swftools.models.lublin_feitelson_types import LEAST_ACCEPTANCE, MAX_GAP_LOG, JobType, mean_gap
@@ -177,7 +177,7 @@ def _factors(job_type: JobType) -> tuple[float, float]:
     return max(math.log(LEAST_FACTOR), min(least + 1e-9, 0.0)), min(most, max(greatest - 1e-9, 0.0))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _draw_gaps(gaps, seed, step, shape, scale):  # type: ignore[no-untyped-def]
     """Fill in times between arrivals: e^g, drawn again while g is above its limit."""
     state = np.zeros(STATE_LENGTH, np.uint64)

@@ -20,9 +20,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
-from numba import njit
 
 from swftools.fields.definition import INTEGERS
+from swftools.kernel import kernel
 from swftools.keyed_random import STATE_LENGTH, count_occurrences, next_normal, next_uniform, start_stream, step_key
 from swftools.models import speedup
 from swftools.parameters import LARGEST_SEED, Parameters, choice, number, whole
@@ -234,7 +234,7 @@ def _texts(codes: npt.NDArray[np.int8], names: tuple[str, ...]) -> Any:
     return pa.DictionaryArray.from_arrays(codes, list(names), mask=codes < 0).cast(pa.string()).to_pandas().array
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _generate(jobs, model, out):  # type: ignore[no-untyped-def]
     """Fill ``out``, choices one job behind the other; the caller guarantees the room."""
     state = np.zeros(STATE_LENGTH, np.uint64)
@@ -257,7 +257,7 @@ def _generate(jobs, model, out):  # type: ignore[no-untyped-def]
         out.offsets[i + 1] = end
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _draw_kind(draw, width, model):  # type: ignore[no-untyped-def]
     """Return the constraint of a job."""
     if model.constraint == P2BIAS:
@@ -270,7 +270,7 @@ def _draw_kind(draw, width, model):  # type: ignore[no-untyped-def]
     return kind
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _draw_job(state, i, width, kind, run_time, model, out, choices):  # type: ignore[no-untyped-def]
     """Fill in the curve, bounds and choices of moldable job i; return the number of choices."""
     if model.model == SIMPLE_MODEL:
@@ -296,7 +296,7 @@ def _draw_job(state, i, width, kind, run_time, model, out, choices):  # type: ig
     return _draw_choices(state, kind, least, most, width, count, choices)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _draw_downey(state, model):  # type: ignore[no-untyped-def]
     """Return the least width, A and sigma of a job."""
     if model.model == DOWNEY_MODEL:
@@ -309,13 +309,13 @@ def _draw_downey(state, model):  # type: ignore[no-untyped-def]
     return c_min, max(1.0, a), sigma
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _uniform_log(u, slope, offset):  # type: ignore[no-untyped-def]
     """Return the x at which slope * log2(x) + offset is u."""
     return 2.0 ** ((u - offset) / slope)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _best_width(kind, least, most, width, a, sigma):  # type: ignore[no-untyped-def]
     """Return the allowed width with the least n / S(n)^2, which falls up to a real n and rises after it."""
     below = _index(kind, np.int64(min(max(speedup.downey_optimum_at(a, sigma), least), most)))
@@ -329,7 +329,7 @@ def _best_width(kind, least, most, width, a, sigma):  # type: ignore[no-untyped-
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _draw_choices(state, kind, least, most, width, wanted, choices):  # type: ignore[no-untyped-def]
     """Fill in a job's width and other allowed ones, ascending, up to ``wanted``; return how many.
 
@@ -352,7 +352,7 @@ def _draw_choices(state, kind, least, most, width, wanted, choices):  # type: ig
     return count + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _insert(numbers, count, number):  # type: ignore[no-untyped-def]
     """Put a number in its place among the first, ascending ones; return False, and leave them, if it is there."""
     place = count
@@ -365,7 +365,7 @@ def _insert(numbers, count, number):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _index(kind, processors):  # type: ignore[no-untyped-def]
     """Return the index of the largest width of a kind that is at most so many processors."""
     if kind == POWER_OF_TWO:
@@ -380,7 +380,7 @@ def _index(kind, processors):  # type: ignore[no-untyped-def]
     return processors // _STEPS[kind]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _width(kind, index):  # type: ignore[no-untyped-def]
     """Return the width of a kind with an index."""
     if kind == POWER_OF_TWO:

@@ -19,10 +19,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from numba import njit
 
 from swftools.errors import ParameterError
 from swftools.fields.definition import MAX_TIME
+from swftools.kernel import kernel
 from swftools.keyed_random import count_occurrences, generator
 from swftools.models.requested_time_distribution import (
     DISTINCT_FORMS,
@@ -222,7 +222,7 @@ def _sufficient(distribution: RequestedTimeDistribution, maximum: float, run_tim
     return estimates
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _assign(run_time, estimates, draws):  # type: ignore[no-untyped-def]
     """Permute ``estimates`` so that each is that of the job at its place.
 

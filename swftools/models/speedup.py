@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from numba import njit
 
 from swftools.errors import ParameterError
+from swftools.kernel import kernel
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -338,7 +338,7 @@ def _whole(widths: FloatArray) -> IntArray:
     return widths.astype(np.int64)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _speedups(n, curve, scale, sigma):  # type: ignore[no-untyped-def]
     """Return the speedup on each curve; NaN where there is none."""
     out = np.full(len(n), np.nan)
@@ -350,7 +350,7 @@ def _speedups(n, curve, scale, sigma):  # type: ignore[no-untyped-def]
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _downey_working_sets(a, sigma):  # type: ignore[no-untyped-def]
     """Return working sets: the better of the two whole widths around the real one."""
     out = np.empty(len(a))
@@ -361,7 +361,7 @@ def _downey_working_sets(a, sigma):  # type: ignore[no-untyped-def]
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def downey_speedup_at(n, a, sigma):  # type: ignore[no-untyped-def]
     """Return Downey's S(n) in a form that is exact for n = 1, where it is 1, and for sigma = 0, min(n, A)."""
     if n >= a + max(sigma, 1.0) * (a - 1.0):
@@ -373,13 +373,13 @@ def downey_speedup_at(n, a, sigma):  # type: ignore[no-untyped-def]
     return min(a / (1.0 + sigma * ((a - 0.5) / n - 0.5)), a)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def downey_maximum_at(a, sigma):  # type: ignore[no-untyped-def]
     """Return the largest useful width, a whole number as float; takes arrays too."""
     return np.ceil(a + np.maximum(sigma, 1.0) * (a - 1.0))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def downey_optimum_at(a, sigma):  # type: ignore[no-untyped-def]
     """Return the real n at which n / S(n)^2 is least; it falls before and rises after."""
     if sigma >= 1.0:
@@ -387,7 +387,7 @@ def downey_optimum_at(a, sigma):  # type: ignore[no-untyped-def]
     return min(max(sigma * (2.0 * a - 1.0) / (2.0 - sigma), a), 2.0 * a - 1.0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def simple_speedup_at(n, optimal):  # type: ignore[no-untyped-def]
     """Return the simple curve's S(n); NaN below half the optimal width."""
     x = n / optimal

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit, typeof, types
 
+from swftools.choices import INSTANT, PYSS
+from swftools.kernel import kernel
 from swftools.simulator.event_queue import pop, push
 from swftools.simulator.interface import (
     CAPACITY,
@@ -38,7 +39,6 @@ from swftools.simulator.interface import (
     forget_end,
     stretch_on,
 )
-from swftools.simulator.options import INSTANT, PYSS
 from swftools.simulator.waiting_queue import NOBODY, empty_queue, put
 
 IntArray = npt.NDArray[np.int64]
@@ -74,6 +74,24 @@ class Log(NamedTuple):
     size: IntArray
 
 
+SUBMITTED, DONE, IN_VAIN, LEFT = range(4)
+"""Places in ``Replay.counts``: jobs submitted, jobs ended, decisions since one of either, instants before a stop."""
+
+
+class Replay(NamedTuple):
+    """How far a simulation is: what the engine goes on with when it is called again.
+
+    ``row`` has the row of each job's present run in the log, -1 if it does not run; ``accuracy`` that of each user's
+    last finished job, and last that of unknown users, who have none.
+    """
+
+    log: Log
+    events: Events
+    row: IntArray
+    accuracy: FloatArray
+    counts: IntArray
+
+
 class Options(NamedTuple):
     """How the engine runs.
 
@@ -105,23 +123,31 @@ def empty_machine(jobs: int, processors: int) -> Machine:
     )
 
 
-def simulate_events(run_time, requests, machine, options, parameters, memory, rng, decide):  # type: ignore[no-untyped-def]
-    """Replay jobs, sorted by submission, to the end of the last; return the log of their runs.
+def begin_replay(jobs: int, processors: int) -> Replay:
+    """Return the beginning of a simulation of a number of jobs."""
+    room = 2 * (min(jobs, processors) + 1)
+    log = Log(
+        *(np.empty(jobs, np.int64), np.empty(jobs), np.empty(jobs), np.empty(jobs, np.int64)),
+        *(np.zeros(jobs, np.bool_), np.zeros(1, np.int64)),
+    )
+    events = Events(np.empty(room), np.empty(room, np.int64), np.zeros(1, np.int64))
+    return Replay(log, events, np.full(jobs, -1), np.ones(jobs + 1), np.zeros(4, np.int64))
 
-    The caller guarantees that every job fits the machine, that times are finite and not negative, and that
-    ``requests.user_id`` numbers users from 0, or is -1.
+
+def simulate_events(run_time, requests, machine, options, parameters, memory, rng, decide, replay):  # type: ignore[no-untyped-def]
+    """Replay jobs, sorted by submission, to the end of the last; return the log of their runs, and the rest of it.
+
+    Or for the instants that ``replay`` has left: called with what it returned it goes on where it stopped, and where
+    it stops changes nothing. The caller guarantees that every job fits the machine, that times are finite and not
+    negative, and that ``requests.user_id`` numbers users from 0, or is -1.
     """
     jobs = len(run_time)
     counts = machine.counts
-    row = np.full(jobs, -1)
-    accuracy = np.ones(jobs + 1)  # of each user's last finished job; the last is that of unknown users, who have none
-    log = empty_log(jobs)
-    room = 2 * len(machine.running)
-    events = Events(np.empty(room), np.empty(room, np.int64), np.zeros(1, np.int64))
-    submitted = 0
-    done = 0
-    in_vain = 0
-    while done < jobs:
+    log, events, row, accuracy = replay.log, replay.events, replay.row, replay.accuracy
+    submitted, done, in_vain = replay.counts[SUBMITTED], replay.counts[DONE], replay.counts[IN_VAIN]
+    instants = replay.counts[LEFT]
+    while done < jobs and instants > 0:
+        instants -= 1
         now = machine.clock[WAKE]
         if submitted < jobs:
             now = min(now, requests.submit_time[submitted])
@@ -170,47 +196,39 @@ def simulate_events(run_time, requests, machine, options, parameters, memory, rn
         decide(now, machine, requests, parameters, memory, rng)
         counts[ENDED] = 0
         in_vain = 0 if happened > 0 else in_vain + 1
-        log, events = note_actions(now, run_time, requests, machine, log, events, row)
-    return log
-
-
-@njit(cache=True, nogil=True, inline="always")
-def note_actions(now, run_time, requests, machine, log, events, row):  # type: ignore[no-untyped-def]
-    """Write a decision's actions into the log, and what follows from them into the events; return both.
-
-    ``row`` has the row of each job's present run in the log, -1 if it does not run.
-    """
-    counts = machine.counts
-    for i in range(counts[PREEMPTED]):
-        job = machine.preempted[i]
-        if row[job] >= 0:
-            log.end[row[job]] = now
-            row[job] = -1
-    head = first_waiting(machine)
-    for i in range(counts[STARTED]):
-        job = machine.started[i]
-        if machine.allocated[job] == 0 or row[job] >= 0:
-            continue  # preempted in the same decision
-        if log.size[0] == len(log.job):
-            log = longer_log(log)
-        if events.size[0] + 2 > len(events.times):
-            events = larger_events(events)
-        run = log.size[0]
-        log.size[0] += 1
-        row[job] = run
-        log.job[run], log.start[run], log.end[run] = job, now, np.nan
-        log.processors[run] = machine.allocated[job]
-        log.overtook[run] = head != NOBODY and head < job
-        end = now + run_time[job] * stretch_on(requests, job, machine.allocated[job])
-        push(events.times, events.events, events.size[0], end, 2 * run)
-        events.size[0] += 1
-        if machine.expected_end[job] < end:
-            push(events.times, events.events, events.size[0], machine.expected_end[job], 2 * run + 1)
+        # What the decision did goes into the log, and what follows from it into the events.
+        for i in range(counts[PREEMPTED]):
+            job = machine.preempted[i]
+            if row[job] >= 0:
+                log.end[row[job]] = now
+                row[job] = -1
+        head = first_waiting(machine)
+        for i in range(counts[STARTED]):
+            job = machine.started[i]
+            if machine.allocated[job] == 0 or row[job] >= 0:
+                continue  # preempted in the same decision
+            if log.size[0] == len(log.job):
+                log = longer_log(log)
+            if events.size[0] + 2 > len(events.times):
+                events = larger_events(events)
+            run = log.size[0]
+            log.size[0] += 1
+            row[job] = run
+            log.job[run], log.start[run], log.end[run] = job, now, np.nan
+            log.processors[run] = machine.allocated[job]
+            log.overtook[run] = head != NOBODY and head < job
+            end = now + run_time[job] * stretch_on(requests, job, machine.allocated[job])
+            push(events.times, events.events, events.size[0], end, 2 * run)
             events.size[0] += 1
-    return log, events
+            if machine.expected_end[job] < end:
+                push(events.times, events.events, events.size[0], machine.expected_end[job], 2 * run + 1)
+                events.size[0] += 1
+    replay.counts[SUBMITTED], replay.counts[DONE], replay.counts[IN_VAIN] = submitted, done, in_vain
+    replay.counts[LEFT] = instants
+    return Replay(log, events, row, accuracy, replay.counts)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def release(machine, job):  # type: ignore[no-untyped-def]
     """Free the processors of a running job."""
     forget_end(machine, job)
@@ -218,14 +236,14 @@ def release(machine, job):  # type: ignore[no-untyped-def]
     machine.allocated[job] = 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def release_expected(machine, now):  # type: ignore[no-untyped-def]
     """Free the processors of running jobs that are expected to have ended by now; that they end now comes later."""
     while machine.counts[RUNNING] > 0 and machine.expected_end[machine.running[0]] <= now:
         release(machine, machine.running[0])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def expire(machine, requests, job, now):  # type: ignore[no-untyped-def]
     """Expect a job that outlives its estimate to run to its limit; beyond that, to end at any moment."""
     if machine.allocated[job] > 0 and machine.expected_end[job] == now:
@@ -235,16 +253,7 @@ def expire(machine, requests, job, now):  # type: ignore[no-untyped-def]
             expect_end(machine, job, end)
 
 
-@njit(cache=True, nogil=True)
-def empty_log(runs):  # type: ignore[no-untyped-def]
-    """Return a log with room for a number of runs."""
-    times = (np.empty(runs), np.empty(runs))
-    return Log(
-        np.empty(runs, np.int64), *times, np.empty(runs, np.int64), np.zeros(runs, np.bool_), np.zeros(1, np.int64)
-    )
-
-
-@njit(cache=True, nogil=True)
+@kernel
 def longer_log(log):  # type: ignore[no-untyped-def]
     """Return a log with twice the room."""
     more = len(log.job) + 8
@@ -258,7 +267,7 @@ def longer_log(log):  # type: ignore[no-untyped-def]
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def larger_events(events):  # type: ignore[no-untyped-def]
     """Return a heap with twice the room."""
     more = len(events.times) + 8
@@ -269,31 +278,35 @@ def larger_events(events):  # type: ignore[no-untyped-def]
     )
 
 
-def _types_of(*values: Any) -> tuple[Any, ...]:
-    return tuple(typeof(value) for value in values)
+@cache
+def _state_types() -> tuple[Any, ...]:
+    """Return numba's types of machine, requests, parameters, memory and rng, as policies are given them."""
+    from numba import typeof  # noqa: PLC0415 (takes half a second, which is time enough when something is compiled)
+
+    floats, integers = np.zeros(1), np.zeros(1, np.int64)
+    requests = Requests(floats, integers, floats, floats, integers, integers, integers, np.zeros((1, 1)))
+    memory = Memory(np.zeros((1, 1)), np.zeros((1, 1), np.int64))
+    return tuple(typeof(value) for value in (empty_machine(1, 1), requests, floats, memory, np.random.default_rng(0)))
 
 
-_FLOATS, _INTEGERS = np.zeros(1), np.zeros(1, np.int64)
-_REQUESTS = Requests(_FLOATS, _INTEGERS, _FLOATS, _FLOATS, _INTEGERS, _INTEGERS, _INTEGERS, np.zeros((1, 1)))
-_MEMORY = Memory(np.zeros((1, 1)), np.zeros((1, 1), np.int64))
-_STATE = _types_of(empty_machine(1, 1), _REQUESTS, _FLOATS, _MEMORY, np.random.default_rng(0))
-DECIDE = types.void(types.float64, *_STATE)
-"""The signature of a compiled policy. Explicit, so that engine and policies are compiled apart and both are cached."""
+@cache
+def policy_signature() -> Any:
+    """Return the signature of a compiled policy.
 
-_MACHINE, _ASKED, _PARAMETERS, _MEMORIES, _RNG = _STATE
-_SIMULATE = typeof(Log(_INTEGERS, _FLOATS, _FLOATS, _INTEGERS, np.zeros(1, np.bool_), _INTEGERS))(
-    types.float64[::1],
-    _ASKED,
-    _MACHINE,
-    typeof(Options(0, 0, 0)),
-    _PARAMETERS,
-    _MEMORIES,
-    _RNG,
-    types.FunctionType(DECIDE),
-)
+    It is explicit, so that engine and policies are compiled apart and both are cached.
+    """
+    from numba import types  # noqa: PLC0415 (as above)
+
+    return types.void(types.float64, *_state_types())
 
 
 @cache
 def compiled_engine() -> Any:
-    """Return the compiled event loop; made at its first use, from then on taken from numba's cache on disk."""
-    return njit(_SIMULATE, cache=True, nogil=True)(simulate_events)
+    """Return the compiled event loop; made at its first use, from then on taken from the cache on disk."""
+    from numba import typeof, types  # noqa: PLC0415 (as above)
+
+    machine, requests, *rest = _state_types()
+    replay, options = typeof(begin_replay(1, 1)), typeof(Options(0, 0, 0))
+    decide = types.FunctionType(policy_signature())
+    signature = replay(types.float64[::1], requests, machine, options, *rest, decide, replay)
+    return kernel(signature)(simulate_events)

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from swftools.kernel import kernel
 from swftools.models.speedup import DOWNEY, NO_CURVE, downey_speedup_at, simple_speedup_at
 from swftools.simulator.waiting_queue import ANY, NOBODY, WaitingQueue, next_fitting, put
 
@@ -90,19 +90,19 @@ class Memory(NamedTuple):
     integers: npt.NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def first_waiting(machine):  # type: ignore[no-untyped-def]
     """Return the waiting job that was submitted first, or NOBODY."""
     return next_fitting(machine.queue, 0, ANY, ANY, ANY)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def next_waiting(machine, job):  # type: ignore[no-untyped-def]
     """Return the waiting job that was submitted next after another, or NOBODY."""
     return next_fitting(machine.queue, job + 1, ANY, ANY, ANY)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def waiting_jobs(machine):  # type: ignore[no-untyped-def]
     """Return the waiting jobs in order of submission, as an array of their own."""
     jobs = np.empty(machine.counts[WAITING], np.int64)
@@ -113,7 +113,7 @@ def waiting_jobs(machine):  # type: ignore[no-untyped-def]
     return jobs
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def waiting_that_fit(machine, first, time, spare):  # type: ignore[no-untyped-def]
     """Return the waiting jobs from ``first`` on that fit now and need at most ``time``, or ``spare`` processors.
 
@@ -131,13 +131,13 @@ def waiting_that_fit(machine, first, time, spare):  # type: ignore[no-untyped-de
     return jobs[:count]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def can_start_any(machine):  # type: ignore[no-untyped-def]
     """Whether any waiting job fits into the free processors: if not, a policy need not look further."""
     return machine.queue.processors[1] <= machine.counts[FREE]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def start(machine, requests, now, job):  # type: ignore[no-untyped-def]
     """Start a waiting job now, on the processors that it asked for."""
     if job < 0 or job >= len(machine.allocated):
@@ -145,7 +145,7 @@ def start(machine, requests, now, job):  # type: ignore[no-untyped-def]
     _start(machine, now, job, requests.processors[job], requests.requested_time[job])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def start_on(machine, requests, now, job, processors):  # type: ignore[no-untyped-def]
     """Start a waiting job now on another number of processors, which its speedup curve must allow."""
     if job < 0 or job >= len(machine.allocated):
@@ -156,7 +156,7 @@ def start_on(machine, requests, now, job, processors):  # type: ignore[no-untype
     _start(machine, now, job, processors, stretch * requests.requested_time[job])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def stretch_on(requests, job, processors):  # type: ignore[no-untyped-def]
     """Return by what a job's times are multiplied on a number of processors; 0 if it cannot run on so many.
 
@@ -177,7 +177,7 @@ def stretch_on(requests, job, processors):  # type: ignore[no-untyped-def]
     return stretch if 0.0 < stretch < np.inf else 0.0  # NaN where the curve does not reach: such a job would never end
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _start(machine, now, job, processors, time):  # type: ignore[no-untyped-def]
     """Start a job that there is on processors for an expected time."""
     counts = machine.counts
@@ -197,7 +197,7 @@ def _start(machine, now, job, processors, time):  # type: ignore[no-untyped-def]
     expect_end(machine, job, now + time)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def preempt(machine, requests, now, job):  # type: ignore[no-untyped-def]  # noqa: ARG001 (as start)
     """Stop a running job now; it waits again, at its place of submission, and its work is lost."""
     counts = machine.counts
@@ -216,7 +216,7 @@ def preempt(machine, requests, now, job):  # type: ignore[no-untyped-def]  # noq
     counts[PREEMPTED] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def wake_at(machine, now, time):  # type: ignore[no-untyped-def]
     """Ask for a decision at a time, if no event comes before it."""
     if not time > now:
@@ -224,7 +224,7 @@ def wake_at(machine, now, time):  # type: ignore[no-untyped-def]
     machine.clock[WAKE] = min(machine.clock[WAKE], time)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def earliest_start(machine, now, processors):  # type: ignore[no-untyped-def]
     """Return when so many processors will be free if running jobs end as expected, and how many are then left over."""
     free = machine.counts[FREE]
@@ -238,7 +238,7 @@ def earliest_start(machine, now, processors):  # type: ignore[no-untyped-def]
     return when, free - processors
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def expect_end(machine, job, end):  # type: ignore[no-untyped-def]
     """Put a job among the running ones, behind those that are expected to end no later; policies do not call this."""
     machine.expected_end[job] = end
@@ -251,7 +251,7 @@ def expect_end(machine, job, end):  # type: ignore[no-untyped-def]
     machine.counts[RUNNING] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def forget_end(machine, job):  # type: ignore[no-untyped-def]
     """Take a job out of the running ones; policies do not call this."""
     place = 0
@@ -262,7 +262,7 @@ def forget_end(machine, job):  # type: ignore[no-untyped-def]
         machine.running[i] = machine.running[i + 1]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fail(counts, fault, job):  # type: ignore[no-untyped-def]
     """Note what is wrong and end the simulation; policies do not call this."""
     counts[FAULT], counts[FAULT_JOB], counts[FAULT_FREE] = fault, job, counts[FREE]

@@ -1,4 +1,4 @@
-"""What can be chosen of a simulation, and which jobs it leaves out: said once, for simulations and for their checks."""
+"""Checks of a simulation's options, and which jobs it leaves out: said once, for simulations and for their checks."""
 
 from __future__ import annotations
 
@@ -9,17 +9,6 @@ import numpy.typing as npt
 
 from swftools.errors import ParameterError
 from swftools.trace import JobArrays
-
-OVERRUN = ("extend", "kill", "run-on")
-"""Jobs that ran longer than requested: raise the request, cut the run, or leave both."""
-
-CANCELLED = ("drop", "end-at-once", "full-request")
-"""Jobs without a run time: leave them out, let them run 1 s, or as long as requested."""
-
-INSTANT, PYSS, CQSIM = range(3)
-
-SEMANTICS = {"instant": INSTANT, "pyss": PYSS, "cqsim": CQSIM}
-"""The order of events at one instant, and how often is decided: our own, and those of two simulators."""
 
 
 def check_choice(name: str, value: object, choices: Collection[str]) -> None:

@@ -12,17 +12,16 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
-from numba.core.errors import NumbaError
 
 from swftools.errors import ParameterError, PolicyWarning
+from swftools.kernel import kernel
 from swftools.parameter_text import read_entry
 from swftools.parameters import Parameters, did_you_mean, is_whole, refuse_unknown
-from swftools.simulator.engine import DECIDE
+from swftools.simulator.engine import policy_signature
 from swftools.simulator.interface import Memory
 
 OPTIONS = frozenset(
-    {"trace", "policy", "processors", "overrun", "cancelled", "predictor", "semantics", "seed", "compiled"}
+    {"trace", "policy", "processors", "overrun", "cancelled", "predictor", "semantics", "seed", "compiled", "progress"}
 )
 """What ``simulate`` is told beside the policy's parameters, none of which can have such a name."""
 
@@ -63,8 +62,10 @@ class Policy:
     @cached_property
     def compiled(self) -> Any:
         """The policy compiled; None, with a warning, where numba cannot."""
+        from numba.core.errors import NumbaError  # noqa: PLC0415 (takes half a second, and is needed from here on)
+
         try:
-            return njit(DECIDE, cache=_is_importable(self.decide), nogil=True)(self.decide)
+            return kernel(policy_signature())(self.decide).compiled
         except NumbaError as error:
             reason = str(error).strip().splitlines()[-1][:200]
             warnings.warn(f"policy {self.name!r} is interpreted, not compiled: {reason}", PolicyWarning, stacklevel=2)
@@ -95,11 +96,6 @@ class Policy:
         """Return the policy's memory at the beginning: zeros."""
         floats, integers = self.memory(jobs, processors) if self.memory else ((0, 0), (0, 0))
         return Memory(np.zeros(floats), np.zeros(integers, np.int64))
-
-
-def _is_importable(function: Callable[..., Any]) -> bool:
-    """Whether a later process finds the function again, so that its compiled form may be kept."""
-    return function.__module__ != "__main__" and "<locals>" not in function.__qualname__
 
 
 def policy(

@@ -8,14 +8,16 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from swftools.choices import CANCELLED, OVERRUN, PYSS, SEMANTICS
 from swftools.errors import ParameterError, PolicyError
 from swftools.keyed_random import count_occurrences, generator
 from swftools.parameters import is_whole
-from swftools.simulator.engine import Log, Options, compiled_engine, empty_machine, simulate_events
+from swftools.simulator.engine import Log, Options, Replay, compiled_engine, empty_machine, simulate_events
 from swftools.simulator.interface import FAULT, FAULT_FREE, FAULT_JOB, FAULTS, NOW, WAITING, Machine
-from swftools.simulator.options import CANCELLED, OVERRUN, PYSS, SEMANTICS, check_choice
+from swftools.simulator.options import check_choice
 from swftools.simulator.predictors import Predictor, find_predictor
 from swftools.simulator.registry import Policy, read_policy
+from swftools.simulator.running import Progress, run_to_the_end
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.workload import Workload, prepare
 from swftools.trace import Trace
@@ -32,7 +34,7 @@ _REMEDIES = {
 """How a trace comes by what policies need."""
 
 
-def simulate(
+def simulate(  # noqa: PLR0913 (options by name)
     trace: Trace,
     policy: str | Policy,
     processors: int | None = None,
@@ -43,6 +45,7 @@ def simulate(
     semantics: str = "instant",
     seed: int = 0,
     compiled: bool = True,
+    progress: Progress | None = None,
     **parameters: Any,
 ) -> Schedule:
     """Replay a trace under a scheduling policy.
@@ -69,6 +72,9 @@ def simulate(
         For predictors and policies that draw.
     compiled : bool
         False interprets engine and policy: slow, for finding mistakes in a policy. The schedule is the same.
+    progress : callable, optional
+        Called with the numbers of jobs that ended and of all jobs, and the simulated time (s): ten times a second at
+        most, and at the end. What it raises ends the simulation.
     **parameters
         Of the policy.
 
@@ -128,6 +134,7 @@ def simulate(
         chosen.parameter_array(given),
         seed,
         compiled,
+        progress,
     )
     options = {
         "overrun": overrun,
@@ -165,6 +172,7 @@ def _run(
     values: npt.NDArray[np.float64],
     seed: int,
     compiled: bool,
+    progress: Progress | None,
 ) -> Log:
     """Run the events, and say in words what went wrong."""
     jobs = len(workload.row)
@@ -173,16 +181,20 @@ def _run(
     run_events = compiled_engine() if decide else simulate_events
     decide = decide or _checked(policy)
     memory, rng = policy.empty_memory(jobs, processors), generator(seed, f"simulate/{policy.name}")
-    try:
-        log: Log = run_events(workload.run_time, workload.requests, machine, options, values, memory, rng, decide)
-    except PolicyError:
-        raise
-    except Exception as error:
-        if machine.counts[FAULT]:
-            raise PolicyError(f"policy {policy.name!r}, {_told(machine, workload)}") from error
-        where = f"policy {policy.name!r}, at {machine.clock[NOW]:g} s"
-        raise PolicyError(f"{where}: raised {type(error).__name__}: {error}") from error
-    return log
+    state = (workload.run_time, workload.requests, machine, options, values, memory, rng)
+
+    def run_some(replay: Replay) -> Any:
+        try:
+            return run_events(*state, decide, replay)
+        except PolicyError:
+            raise
+        except Exception as error:
+            if machine.counts[FAULT]:
+                raise PolicyError(f"policy {policy.name!r}, {_told(machine, workload)}") from error
+            where = f"policy {policy.name!r}, at {machine.clock[NOW]:g} s"
+            raise PolicyError(f"{where}: raised {type(error).__name__}: {error}") from error
+
+    return run_to_the_end(run_some, jobs, machine, progress)
 
 
 def _checked(policy: Policy) -> Any:

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from swftools.kernel import kernel
 
 ANY = 1e300
 """A number of processors, or a time, that is enough for every job."""
@@ -35,7 +36,7 @@ def empty_queue(jobs: int) -> WaitingQueue:
     return WaitingQueue(np.full(2 * leaves, np.inf), np.full(2 * leaves, np.inf))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def put(queue, job, processors, time):  # type: ignore[no-untyped-def]
     """Let a job wait that needs processors for a time; infinite ones let it leave."""
     node = job + (len(queue.time) >> 1)
@@ -49,7 +50,7 @@ def put(queue, job, processors, time):  # type: ignore[no-untyped-def]
         queue.processors[node], queue.time[node] = least, shortest
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def next_fitting(queue, first, processors, time, spare):  # type: ignore[no-untyped-def]
     """Return the next waiting job from ``first`` on that fits, or NOBODY.
 

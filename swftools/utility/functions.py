@@ -21,10 +21,10 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-from numba import njit
 
 from swftools.errors import UtilityError
 from swftools.fields.definition import UTILITY
+from swftools.kernel import kernel
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -219,7 +219,7 @@ def offsets_of(lengths: npt.ArrayLike) -> IntArray:
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _find_faults(offsets, times, values, kinds):  # type: ignore[no-untyped-def]
     """Fill ``kinds`` with the index into ``_FAULTS`` of each function's first fault; 0 where it has none."""
     for i in range(len(offsets) - 1):
@@ -244,7 +244,7 @@ def _find_faults(offsets, times, values, kinds):  # type: ignore[no-untyped-def]
                 break
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _evaluate(offsets, times, values, at, result):  # type: ignore[no-untyped-def]
     """Fill ``result[i, k]`` with function i at ``at[i, k]``; the caller guarantees well-formed functions."""
     for i in range(len(offsets) - 1):

@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
-from numba import njit
 
+from swftools.kernel import kernel
 from swftools.keyed_random import STATE_LENGTH, count_occurrences, next_normal, next_uniform, start_stream, step_key
 from swftools.parameters import LARGEST_SEED, Parameters, choice, is_number, is_whole, number, whole
 from swftools.trace import Trace
@@ -268,7 +268,7 @@ def _ranks(queue_id: IntArray, parameters: UtilityParameters) -> IntArray:
     return ranks
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _generate(jobs, model, out):  # type: ignore[no-untyped-def]
     """Fill ``out`` with every job's function, one behind the other; the caller guarantees the room."""
     state = np.zeros(STATE_LENGTH, np.uint64)
@@ -293,7 +293,7 @@ def _generate(jobs, model, out):  # type: ignore[no-untyped-def]
         out.offsets[i + 1] = end
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _draw_step(state, deadline, jump, times, values):  # type: ignore[no-untyped-def]
     """Fill in a step's drop and its end behind point 0; return the number of points."""
     gap = max(jump, LEAST_GAP * deadline)
@@ -306,7 +306,7 @@ def _draw_step(state, deadline, jump, times, values):  # type: ignore[no-untyped
     return 4
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _draw_decline(state, deadline, points, kind, times, values):  # type: ignore[no-untyped-def]
     """Fill in a linear or exponential decay behind point 0; return the number of points.
 

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterator
 from pathlib import Path
 
+import luigi  # noqa: F401 (imported where there is no luigi.cfg, as in a test's folder, it warns, and warnings are errors)
 import pytest
 from pyarrow import fs
 

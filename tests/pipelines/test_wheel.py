@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -11,37 +12,64 @@ from pathlib import Path
 import pytest
 
 from pipelines.logs.find import SHIPPED_LOG
+from tests.folders import ROOT
 from tests.pipelines.luigi_runs import LUIGI, SWFTOOLS, run
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory that holds what the wheel installs."""
+def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory that holds what the source distribution does, made of a copy of the checkout."""
+    folder = tmp_path_factory.mktemp("sdist")
+    not_ours = shutil.ignore_patterns(".git", ".venv", ".*_cache", "build", "data", "*.egg-info", "__pycache__")
+    shutil.copytree(ROOT, folder / "source", symlinks=True, ignore=not_ours)
+    _build("--sdist", folder / "source", folder)
+    (archive,) = folder.glob("*.tar.gz")
+    shutil.unpack_archive(archive, folder / "unpacked", filter="data")
+    (top,) = (folder / "unpacked").iterdir()
+    return top
+
+
+@pytest.fixture(scope="module")
+def installed(unpacked: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory that holds what the wheel installs, made of the source distribution."""
     folder = tmp_path_factory.mktemp("wheel")
-    source = folder / "source"
-    source.mkdir()
-    for name in ("swftools", "pipelines", "schemas"):
-        shutil.copytree(ROOT / name, source / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("setup.cfg", "pyproject.toml", "README.md", "LICENSE", "luigi.cfg", "data_catalog.yaml"):
-        shutil.copy(ROOT / name, source / name)
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "wheel",
-        str(source),
-        "--no-deps",
-        "--no-build-isolation",
-        "-w",
-        str(folder),
-    ]
-    subprocess.run(command, check=True, capture_output=True)
+    shutil.copytree(unpacked, folder / "source", symlinks=True)
+    _build("--wheel", folder / "source", folder)
     (wheel,) = folder.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder / "installed")
     return folder / "installed"
+
+
+def _build(kind: str, source: Path, folder: Path) -> None:
+    """Build a distribution."""
+    command = [sys.executable, "-m", "build", kind, "--no-isolation", "--outdir", str(folder), str(source)]
+    subprocess.run(command, check=True, capture_output=True)
+
+
+def test_the_source_distribution_can_be_tested(unpacked: Path) -> None:
+    """It holds the Makefile and all that ``make test`` needs, and the documentation."""
+    wanted = [
+        "Makefile",
+        ".ci/run",
+        "constraints.txt",
+        "README.md",
+        "CHANGELOG.md",
+        "docs/why.md",
+        "examples/read_data_set.py",
+    ]
+    wanted += ["schemas/jobs.schema.json", "tests/conftest.py", "tests/reference/golden.json", "luigi.cfg"]
+    assert [] == [name for name in wanted if not (unpacked / name).is_file()]
+
+
+def test_what_a_package_index_shows_has_no_link_that_leads_nowhere(installed: Path) -> None:
+    """Links that work in the checkout only, and pictures, would be dead there."""
+    (metadata,) = installed.glob("swftools-*.dist-info/METADATA")
+    headers, _, description = metadata.read_text(encoding="utf-8").partition("\n\n")
+    assert "Project-URL: " in headers
+    links = re.findall(r"\]\(([^)]*)\)", description)
+    assert links
+    assert [] == [link for link in links if not link.startswith("https://")]
 
 
 def test_it_holds_log_catalogue_schemas_and_defaults(installed: Path) -> None:

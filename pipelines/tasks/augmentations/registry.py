@@ -41,6 +41,11 @@ class Augmentation(RulesTask):
     seed = luigi.IntParameter(default=0, description="seed of every random draw")
     parameters = ParametersParameter(default="{}", description="parameters by augmentation: JSON, or a file's path")
 
+    def check_values(self) -> None:
+        """Raise ParameterError if a parameter is outside its domain, for this log too."""
+        super().check_values()
+        _ = self.chosen
+
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         other = AUGMENTATIONS.setdefault(cls.name, cls)

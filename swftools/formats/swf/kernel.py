@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from swftools.fields.definition import INT64
 from swftools.fields.jobs import SWF_FIELDS
+from swftools.kernel import kernel
 
 IS_INTEGER = np.array([field.type == INT64 for field in SWF_FIELDS])
 ROW_OF_FIELD = np.where(IS_INTEGER, np.cumsum(IS_INTEGER), np.cumsum(~IS_INTEGER)) - 1
@@ -74,7 +74,7 @@ def scan(text: bytes, lines: int) -> tuple[Scan, int, int]:
     return arrays, found, others
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _scan(text, end, out, is_integer, row_of_field, maximum, powers, longest):  # type: ignore[no-untyped-def]
     """Fill ``out`` from ``text[:end]``; return the numbers of jobs and of other lines.
 
@@ -185,7 +185,7 @@ def _scan(text, end, out, is_integer, row_of_field, maximum, powers, longest):  
     return jobs, others
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _divide(mantissa, scale):  # type: ignore[no-untyped-def]
     """Return the float64 nearest to mantissa / scale; NaN where it lies too near the middle of two to tell.
 
@@ -207,7 +207,7 @@ def _divide(mantissa, scale):  # type: ignore[no-untyped-def]
     return value if value == quotient + correction * (1.0 - 1e-14) else np.nan
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel
 def _at_line_end(text, at):  # type: ignore[no-untyped-def]
     """Whether LF or CR LF stands at ``at``."""
     return text[at] == 10 or (text[at] == 13 and text[at + 1] == 10)

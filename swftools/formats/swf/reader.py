@@ -19,7 +19,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from swftools.errors import ParameterError
-from swftools.formats.compression import TEXT_LIMIT, LogSource, open_log, source_name
+from swftools.formats.compression import TEXT_LIMIT, LogSource, LogStream, Progress, open_log, source_name
 from swftools.formats.swf.block import Block, read_block, split_lines
 from swftools.formats.swf.kernel import LONGEST_LINE
 from swftools.header import UTILITY_NOTE
@@ -27,14 +27,19 @@ from swftools.trace import Trace
 
 
 def read_swf(
-    source: LogSource, *, strict: bool = False, utility: bool | None = None, max_bytes: int = TEXT_LIMIT
+    source: LogSource,
+    *,
+    strict: bool = False,
+    utility: bool | None = None,
+    max_bytes: int = TEXT_LIMIT,
+    progress: Progress | None = None,
 ) -> Trace:
     r"""Read a log in the Standard Workload Format.
 
     Parameters
     ----------
     source : path or binary file object
-        Plain, .gz, .bz2, .xz or .zst, recognised by content.
+        Plain, .gz, .bz2, .xz or .zst, recognised by content. Standard input is ``sys.stdin.buffer``.
     strict : bool
         Raise at the first line that is neither a job, a comment nor blank.
     utility : bool, optional
@@ -42,6 +47,8 @@ def read_swf(
         if it stands before the first job.
     max_bytes : int
         Most bytes of text to be had from anything but a plain file, compressed logs above all.
+    progress : callable, optional
+        Called with the bytes of the file read so far and its size (None for a pipe), as in ``open_log``.
 
     Returns
     -------
@@ -50,11 +57,14 @@ def read_swf(
         job's ``line_number``; with ``extra_fields`` where lines have more than 18 fields of unknown meaning,
         or ``utility`` where they are tuples. ``quarantine`` holds line_number, rule, reason and text. The header
         has all comments in order, those between jobs among them, but not the Note about utility tuples.
+        ``provenance`` holds the file's name and the text's bytes and sha256, and as ``unverified`` why damage would
+        not show, where the compressed file has no checksum. A text without lines, or of comments and blank lines
+        alone, is a Trace without jobs.
 
     Raises
     ------
     UnreadableLogError
-        The file is missing, truncated, corrupt or larger than ``max_bytes``.
+        The file is missing, truncated, corrupt or larger than ``max_bytes``, or is named as compressed and is not.
     SwfFormatError
         With ``strict``: names file, line, field and remedy. Without, only where lines are too many for a log.
     ParameterError
@@ -84,10 +94,11 @@ def read_swf(
     (1, 8, '3 fields instead of 18')
     """
     name = source_name(source)
-    with open_log(source, max_bytes=max_bytes) as stream:
+    with open_log(source, max_bytes=max_bytes, progress=progress) as stream:
         text = stream.read()
     block = read_block(text, name, 1, strict=strict, utility=utility)
-    provenance = {"name": Path(name).name, "bytes": len(text), "sha256": hashlib.sha256(text).hexdigest()}
+    sha256 = hashlib.sha256(text).hexdigest()
+    provenance = {"name": Path(name).name, "bytes": len(text), "sha256": sha256, **_unverified(stream)}
     return _trace(block, source=block.lines, provenance=provenance)
 
 
@@ -104,7 +115,8 @@ def iter_swf(
     Yields one Trace a chunk; together their jobs and quarantine are those of ``read_swf``, the column
     ``extra_fields`` being there only in chunks that have such text. Each carries the header as far as it has been
     read. A chunk of comments alone is not yielded but joined to the next, so that in a log whose comments stand
-    first each Trace has them all; only where a log ends in comments do they come in a Trace without jobs.
+    first each Trace has them all; only where a log ends in comments, or in blank lines, do they come in a Trace without
+    jobs. So at least one is yielded, also of an empty log.
 
     Parameters
     ----------
@@ -123,39 +135,43 @@ def iter_swf(
     if chunk_bytes < 1:
         raise ParameterError(f"chunk_bytes={chunk_bytes}: at least 1")
     name = source_name(source)
-    provenance = {"name": Path(name).name}
     block: Block | None = None
     lines = 0
     is_pending = False
-    for text in _whole_lines(source, chunk_bytes, max_bytes):
-        header = block.header if block else None
-        block = read_block(text, name, lines + 1, strict=strict, utility=utility, earlier=header)
-        lines += len(block.lines)
-        utility = block.utility
-        is_pending = not (len(block.jobs) or len(block.quarantine))
-        if not is_pending:
-            yield _trace(block, provenance=provenance)
-    if block and is_pending:
-        yield _trace(block, provenance=provenance)
+    with open_log(source, max_bytes=max_bytes) as stream:
+        for text in _whole_lines(stream, chunk_bytes):
+            header = block.header if block else None
+            block = read_block(text, name, lines + 1, strict=strict, utility=utility, earlier=header)
+            lines += len(block.lines)
+            utility = block.utility
+            is_pending = not (len(block.jobs) or len(block.quarantine))
+            if not is_pending:
+                yield _trace(block, provenance={"name": Path(name).name, **_unverified(stream)})
+        if block and is_pending:
+            yield _trace(block, provenance={"name": Path(name).name, **_unverified(stream)})
 
 
-def _whole_lines(source: LogSource, chunk_bytes: int, max_bytes: int) -> Iterator[bytes]:
+def _unverified(stream: LogStream) -> dict[str, str]:
+    """Return what provenance says of a text that no checksum vouches for; nothing of any other."""
+    return {"unverified": stream.unverified} if stream.unverified else {}
+
+
+def _whole_lines(stream: LogStream, chunk_bytes: int) -> Iterator[bytes]:
     """Yield a log's text in pieces that end with a line; at least one, which may be empty.
 
     Of a line too long to be one, no more is kept than shows that it is.
     """
     pending = bytearray()
     is_empty = True
-    with open_log(source, max_bytes=max_bytes) as stream:
-        while data := stream.read(chunk_bytes):
-            start = data.find(b"\n") if len(pending) > LONGEST_LINE else 0
-            end = data.rfind(b"\n") + 1
-            if end:
-                yield bytes(pending) + data[start:end]
-                pending, is_empty = bytearray(data[end:]), False
-            else:
-                pending += data
-            del pending[LONGEST_LINE + 1 :]
+    while data := stream.read(chunk_bytes):
+        start = data.find(b"\n") if len(pending) > LONGEST_LINE else 0
+        end = data.rfind(b"\n") + 1
+        if end:
+            yield bytes(pending) + data[start:end]
+            pending, is_empty = bytearray(data[end:]), False
+        else:
+            pending += data
+        del pending[LONGEST_LINE + 1 :]
     if pending or is_empty:
         yield bytes(pending)
 

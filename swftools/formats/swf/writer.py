@@ -32,8 +32,8 @@ def write_swf(trace: Trace, target: LogSource) -> None:
         alternating times and values, announced by a Note, and else the ``extra_fields``. Columns that SWF has no
         place for, and in an extended file the ``extra_fields``, are not written.
     target : path or binary file object
-        The suffix .gz, .bz2, .xz or .zst compresses. A path appears only when all is written, and equal
-        traces give equal bytes. A file object receives plain text.
+        The suffix .gz, .bz2, .xz or .zst compresses, each with a checksum. A path appears, or is replaced, only when
+        all is written, and equal traces give equal bytes. A file object receives plain text.
 
     Raises
     ------
@@ -42,9 +42,9 @@ def write_swf(trace: Trace, target: LogSource) -> None:
     UtilityError
         A utility function breaks the form.
     StorageError
-        The target cannot be written.
+        The target cannot be written; an old file stays as it was.
     ParameterError
-        The target is neither a path nor a binary file object.
+        The target is neither a path nor a binary file object, or its suffix is .Z.
 
     Examples
     --------

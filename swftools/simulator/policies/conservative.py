@@ -40,8 +40,8 @@ SP2 with backfilling", section 2; Lee 2009, section 1.3.4. Feitelson, "pyss"; Re
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from swftools.kernel import kernel
 from swftools.simulator.interface import (
     CAPACITY,
     ENDED,
@@ -106,7 +106,7 @@ def conservative_replanned(now, machine, requests, parameters, memory, rng):  # 
         job = next_waiting(machine, job)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def decide_by_plan(now, machine, requests, memory, compress):  # type: ignore[no-untyped-def]
     """Keep the plan up to date and start the jobs whose time has come."""
     times, begins, ends, due = memory.floats[0], memory.floats[1], memory.floats[2], memory.floats[3]
@@ -154,7 +154,7 @@ def decide_by_plan(now, machine, requests, memory, compress):  # type: ignore[no
     places[STEPS] = count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_outdated(now, machine, ends):  # type: ignore[no-untyped-def]
     """Whether a running job is not expected to end when the plan has it, or should have ended already."""
     for i in range(machine.counts[RUNNING]):

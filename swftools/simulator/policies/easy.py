@@ -35,8 +35,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from numba import njit
-
+from swftools.kernel import kernel
 from swftools.parameters import Parameters, choice, whole
 from swftools.simulator.interface import (
     CAPACITY,
@@ -123,7 +122,7 @@ def sjf_backfill(now, machine, requests, parameters, memory, rng):  # type: igno
         backfill(now, machine, requests, SJF, job, shadow, extra)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def backfill(now, machine, requests, order, first, shadow, extra):  # type: ignore[no-untyped-def]
     """Start, in an order, the jobs from ``first`` on that are done by the shadow time or need only extra processors."""
     for job in in_order(order, now, requests, waiting_that_fit(machine, first, shadow - now, extra)):
@@ -137,7 +136,7 @@ def backfill(now, machine, requests, order, first, shadow, extra):  # type: igno
         start(machine, requests, now, job)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def easy_with_several(now, machine, requests, parameters, memory, head):  # type: ignore[no-untyped-def]
     """Decide with reservations for the head and the next few, planned on a profile of the free processors."""
     times, levels = memory.floats[0], memory.integers[0]

@@ -7,7 +7,8 @@ sort here is stable.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from swftools.kernel import kernel
 
 ORDERS = ("fcfs", "sjf", "lxf", "widest", "narrowest", "ljf")
 """First come, shortest, largest expansion factor, widest, narrowest, longest first."""
@@ -21,7 +22,7 @@ Otherwise an estimate of 0 s has no expansion factor, and a reservation of no le
 """
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def order_key(order, now, requests, job):  # type: ignore[no-untyped-def]
     """Return the key of a job at a decision in one of ``ORDERS``; the least is served first."""
     if order == SJF:
@@ -37,19 +38,19 @@ def order_key(order, now, requests, job):  # type: ignore[no-untyped-def]
     return 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def expansion_factor(now, requests, job):  # type: ignore[no-untyped-def]
     """Return (wait so far + estimate) / estimate of a waiting job, estimates being at least ``LEAST_TIME``."""
     return 1.0 + (now - requests.submit_time[job]) / max(requests.requested_time[job], LEAST_TIME)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def planned_time(requests, job):  # type: ignore[no-untyped-def]
     """Return how long a reservation of a job is: its estimate, at least ``LEAST_TIME``."""
     return max(requests.requested_time[job], LEAST_TIME)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def in_order(order, now, requests, jobs):  # type: ignore[no-untyped-def]
     """Return jobs, given in order of submission, in one of ``ORDERS``."""
     if order == FCFS:

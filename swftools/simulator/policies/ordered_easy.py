@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from swftools.kernel import kernel
 from swftools.simulator.interface import FREE, can_start_any, earliest_start, start
 from swftools.simulator.waiting_queue import NOBODY
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def easy_by_key(now, machine, requests, jobs, keys):  # type: ignore[no-untyped-def]
     """Start jobs in order of rising keys, reserve for the first that does not fit, backfill the rest in that order.
 

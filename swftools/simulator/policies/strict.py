@@ -27,8 +27,7 @@ Feitelson, Rudolph and Schwiegelshohn 2005, "Parallel job scheduling - a status 
 
 from __future__ import annotations
 
-from numba import njit
-
+from swftools.kernel import kernel
 from swftools.simulator.event_queue import pop, push
 from swftools.simulator.interface import (
     FREE,
@@ -92,7 +91,7 @@ def lxf(now, machine, requests, parameters, memory, rng):  # type: ignore[no-unt
         start(machine, requests, now, job)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def start_from_heap(now, machine, requests, memory, order):  # type: ignore[no-untyped-def]
     """Start waiting jobs in an order that does not change with time, until the first that does not fit.
 

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from swftools.kernel import kernel
 from swftools.simulator.validation.reservations import Manner, Starts, promised_starts
 
 IntArray = npt.NDArray[np.int64]
@@ -216,7 +216,7 @@ def _is_known(starts: Starts, times: FloatArray, one_decision: bool) -> BoolArra
     return np.asarray((count(starts.end_time) + count(starts.submit_time) == 1) & (at_once == 0))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _reserve(starts, processors, heads, since, known, by_start, latest):  # type: ignore[no-untyped-def]
     """Fill ``latest`` with the reservation of each head at a time; times must increase.
 
@@ -259,7 +259,7 @@ def _reserve(starts, processors, heads, since, known, by_start, latest):  # type
             latest[i] = np.inf  # wider than the machine
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _counts(starts, job, head, now, known):  # type: ignore[no-untyped-def]
     """Whether a job runs before the decision: not if it has just ended, or overtakes the head just now."""
     if not known:

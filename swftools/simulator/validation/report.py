@@ -15,12 +15,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from swftools.choices import SEMANTICS
 from swftools.errors import ParameterError
-from swftools.simulator.options import SEMANTICS, check_choice
+from swftools.simulator.options import check_choice
 from swftools.simulator.registry import list_policies, read_policy
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.validation.foreign_schedules import read_schedule, schedule_from_table
 from swftools.simulator.validation.promises import (
+    LEAST_PLAN,
     Broken,
     find_broken_reservations,
     find_delayed_heads,
@@ -55,7 +57,7 @@ PROMISES = {
     "conservative-fixed": ("reservation",),
     "conservative-replanned": ("reservation",),
 }
-"""What policies promise, by name; the last one only with exact estimates."""
+"""What policies promise, by name; the last one only with exact estimates of at least ``LEAST_PLAN``."""
 
 EXAMPLES = 5
 """Violations of a rule that a report shows, the first ones by time; it counts the others."""
@@ -229,9 +231,12 @@ def _check_promises(
         jobs.estimated[order],
         turn[order],
     )
-    exact = bool((starts.end_time >= starts.start_time + starts.estimated_time - tolerance).all())
+    # A job that is shorter than its plan ends early, whatever was estimated.
+    planned_end = starts.start_time + np.maximum(starts.estimated_time, LEAST_PLAN)
+    exact = bool((starts.end_time >= planned_end - tolerance).all())
     if policy == "conservative-replanned" and not exact:
-        return [], [f"promises not checked: {policy} keeps reservations only with exact estimates"], []
+        exactly = f"only with exact estimates of at least {LEAST_PLAN:g} s"
+        return [], [f"promises not checked: {policy} keeps reservations {exactly}"], []
     if policy.startswith("conservative") and not exact and semantics is None:
         return [], [f"promises not checked: those of {policy} depend on the semantics; pass semantics="], []
     checks = _checks(starts, processors, policy, semantics, tolerance)

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from swftools.kernel import kernel
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -100,7 +101,7 @@ def promised_starts(starts: Starts, manner: Manner) -> FloatArray:
     return promised
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _follow(starts, manner, plan, promised):  # type: ignore[no-untyped-def]
     """Fill ``promised``: go through the instants of the schedule, and plan those who wait."""
     jobs = len(promised)
@@ -124,7 +125,7 @@ def _follow(starts, manner, plan, promised):  # type: ignore[no-untyped-def]
         _begin(starts, plan, now)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _submit(starts, manner, plan, now):  # type: ignore[no-untyped-def]
     """Plan the jobs that are submitted now."""
     counts = plan.counts
@@ -136,7 +137,7 @@ def _submit(starts, manner, plan, now):  # type: ignore[no-untyped-def]
     _plan(starts, manner, plan, now, plan.waiting[old : counts[STILL_WAITING]])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _end(starts, manner, plan, now):  # type: ignore[no-untyped-def]
     """Take the jobs out that end now and started before; plan the waiting ones anew, after each or after all."""
     counts = plan.counts
@@ -154,7 +155,7 @@ def _end(starts, manner, plan, now):  # type: ignore[no-untyped-def]
         _plan(starts, manner, plan, now, plan.waiting[: counts[STILL_WAITING]])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _end_at_once(starts, manner, plan, now):  # type: ignore[no-untyped-def]
     """Take the jobs out that start and end now, those that the ends of others let start among them."""
     counts = plan.counts
@@ -175,7 +176,7 @@ def _end_at_once(starts, manner, plan, now):  # type: ignore[no-untyped-def]
     counts[ENDED_SO_FAR] = behind
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _begin(starts, plan, now):  # type: ignore[no-untyped-def]
     """Let the jobs run that start now, as planned or not; those that should have and do not have no plan any more."""
     counts = plan.counts
@@ -200,7 +201,7 @@ def _begin(starts, plan, now):  # type: ignore[no-untyped-def]
     counts[STILL_WAITING] = kept
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _plan(starts, manner, plan, now, jobs):  # type: ignore[no-untyped-def]
     """Plan jobs, one by one, at the earliest time that leaves the plans of others; not those whose time has come."""
     times, change, span = plan.times, plan.change, plan.span
@@ -227,7 +228,7 @@ def _plan(starts, manner, plan, now, jobs):  # type: ignore[no-untyped-def]
             _put(plan, begin + starts.estimated_time[job], -starts.processors[job], now)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _take_out(starts, plan, now, job):  # type: ignore[no-untyped-def]
     """Remove what is left of a job's place in the plan, be it waiting or running."""
     if -np.inf < plan.planned[job] < np.inf:
@@ -235,7 +236,7 @@ def _take_out(starts, plan, now, job):  # type: ignore[no-untyped-def]
         _put(plan, plan.planned[job] + starts.estimated_time[job], starts.processors[job], now)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _put(plan, time, processors, now):  # type: ignore[no-untyped-def]
     """Change the processors in use from a time on."""
     times, change, span = plan.times, plan.change, plan.span
@@ -264,7 +265,7 @@ def _put(plan, time, processors, now):  # type: ignore[no-untyped-def]
     span[BEHIND] = behind + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _pass(plan, now):  # type: ignore[no-untyped-def]
     """Take the changes up to now out of the list."""
     span = plan.span

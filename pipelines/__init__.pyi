@@ -1,0 +1,14 @@
+from .tasks.acquire import AcquireLog as AcquireLog
+from .tasks.augmentations import AddArrivals as AddArrivals
+from .tasks.augmentations import AddCheckpoints as AddCheckpoints
+from .tasks.augmentations import AddEstimates as AddEstimates
+from .tasks.augmentations import AddSpeedup as AddSpeedup
+from .tasks.augmentations import AddUtility as AddUtility
+from .tasks.build import BuildAugmentedTrace as BuildAugmentedTrace
+from .tasks.check_source import CheckSource as CheckSource
+from .tasks.clean import CleanTrace as CleanTrace
+from .tasks.compare import ComparePolicies as ComparePolicies
+from .tasks.measure import MeasureSchedule as MeasureSchedule
+from .tasks.parse import GenerateTrace as GenerateTrace
+from .tasks.parse import ParseLog as ParseLog
+from .tasks.simulate import SimulatePolicy as SimulatePolicy

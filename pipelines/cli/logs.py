@@ -1,0 +1,183 @@
+"""Commands for logs: describe, validate, convert."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pipelines.cli.options import load, reads_a_log, says_its_progress
+from pipelines.cli.output import check_output
+from pipelines.exit_statuses import FOUND_FAULTS, MISSING_INPUT, status_of
+
+if TYPE_CHECKING:
+    from pipelines.logs.load import LoadedLog
+
+FORMATS = (".parquet", ".swf", ".swf.gz", ".swf.bz2", ".swf.xz", ".swf.zst")
+
+STATUS = {
+    -1: "unknown",
+    0: "failed",
+    1: "completed",
+    2: "part of a job, continued",
+    3: "last part, completed",
+    4: "last part, failed",
+    5: "cancelled",
+}
+"""What a status of SWF means."""
+
+UNITS = {
+    "offered_load": "of capacity",
+    "mean_width": "processors",
+    "median_interarrival_time": "s",
+    "median_wait_time": "s",
+    "median_run_time": "s",
+    "median_requested_time": "s",
+    "cancelled": "jobs",
+    "without_run_time": "jobs",
+    "over_request": "jobs",
+    "missing_values": "jobs",
+    "jobs_by_queue": "jobs",
+    "jobs_by_status": "jobs",
+}
+"""Units of what ``describe`` finds, where the name does not say it."""
+
+
+@click.command(name="describe")
+@click.argument("log")
+@reads_a_log
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--flurries", is_flag=True, help="Also propose flurries: bursts of a single user's activity.")
+@says_its_progress
+def describe_log(log: str, cleaned: bool, rules: str, as_json: bool, flurries: bool) -> None:
+    """Print what a log holds: jobs, machine, period, load, missing values.
+
+    \b
+    Example: swftools describe SDSC-BLUE-2000-4.2-cln-5000-9999 --flurries
+    """
+    trace = load(log, cleaned, rules).trace
+    from swftools.cleaning.flurries import propose_flurries
+    from swftools.description import describe
+
+    facts = describe(trace)
+    if flurries:
+        facts["proposed_flurries"] = json.loads(propose_flurries(trace).to_json(orient="records"))
+    if as_json:
+        click.echo(json.dumps(facts, indent=2))
+        return
+    for name, value in facts.items():
+        _print_fact(name, value)
+
+
+def _print_fact(name: str, value: Any) -> None:
+    """Print one line of a description, or a table."""
+    unit = UNITS.get(name, "")
+    if isinstance(value, dict):
+        click.echo(f"{name}{f' ({unit})' if unit else ''}:")
+        for key, count in value.items():
+            meaning = f" {STATUS.get(int(key), 'not in the standard')}" if name == "jobs_by_status" else ""
+            click.echo(f"  {key + meaning:<30} {count:>12,}")
+    elif name == "proposed_flurries":
+        click.echo(f"{name}:{'' if value else ' none'}")
+        for row in value:
+            click.echo(
+                f"  user {row['user']:.0f}, jobs {row['first_job']:.0f} to {row['last_job']:.0f}: "
+                f"{row['jobs']:,.0f} jobs, {row['share']:.0%} of all\n"
+                f"    submitted from {row['from_time']:,.0f} to {row['to_time']:,.0f} s"
+            )
+    else:
+        shown = f"{value:,}" if isinstance(value, int | float) else value
+        lines = [str(line) for line in shown] if isinstance(shown, list) else [str(shown)]
+        if value is None or (not value and not isinstance(value, int | float)):
+            lines, unit = ["unknown"], ""
+        lines = [f"{line} {unit}".rstrip() for line in lines]
+        width = shutil.get_terminal_size().columns
+        if max(map(len, lines)) > width - 27:
+            click.echo(name)
+            lines = [click.wrap_text(line, width, initial_indent="  ", subsequent_indent="    ") for line in lines]
+            click.echo("\n".join(lines))
+        else:
+            for number, line in enumerate(lines):
+                click.echo(f"{'' if number else name:<26} {line}")
+
+
+@click.command(name="validate")
+@click.argument("logs", nargs=-1, required=True)
+@reads_a_log
+@click.option("--strict", is_flag=True, help="Count jobs that cleaning would repair or mark as faults too.")
+@click.option(
+    "--lines", type=click.IntRange(0), default=5, show_default=True, help="Faulty lines to show of each kind."
+)
+@says_its_progress
+def validate_logs(logs: tuple[str, ...], cleaned: bool, rules: str, strict: bool, lines: int) -> None:
+    """Check logs; exit with 1 if a line is no job or a job could not be scheduled.
+
+    \b
+    Example: swftools validate my.swf && echo sound
+    """
+    from swftools.errors import SwfFormatError, SwfToolsError, UnknownLogError, UnreadableLogError
+
+    status = 0
+    for log in logs:
+        try:
+            loaded = load(log, cleaned, rules)
+        except SwfToolsError as error:
+            if not isinstance(error, SwfFormatError | UnreadableLogError | UnknownLogError):
+                raise
+            is_missing = status_of(error) == MISSING_INPUT
+            click.echo(f"error: {error}" if is_missing else str(error), err=is_missing)
+            status = max(status, MISSING_INPUT if is_missing else FOUND_FAULTS)
+            continue
+        _print_findings(log, loaded, lines)
+        noted = loaded.report is not None and loaded.report.steps[["merged", "repaired", "flagged"]].to_numpy().any()
+        if len(loaded.trace.quarantine) or (strict and noted):
+            status = max(status, FOUND_FAULTS)
+    sys.exit(status)
+
+
+def _print_findings(log: str, loaded: LoadedLog, lines: int) -> None:
+    """Print what was found in a log, by rule, with some lines of each."""
+    quarantine, report = loaded.trace.quarantine, loaded.report
+    click.echo(f"{log}: {len(loaded.trace):,} jobs, {len(quarantine):,} lines to quarantine")
+    if "unverified" in loaded.trace.provenance:
+        click.echo(f"  warning: {loaded.trace.provenance['unverified']}")
+    steps = report.steps.to_dict("records") if report else [{"rule": rule} for rule in quarantine["rule"].unique()]
+    width = shutil.get_terminal_size().columns
+    for step in steps:
+        kinds = ("quarantined", "merged", "repaired", "flagged")
+        counts = [f"{step[kind]:,} {kind}" for kind in kinds if step.get(kind)]
+        if counts or not report:
+            click.echo(f"  {step['rule']}: {', '.join(counts)}".rstrip(": "))
+        for row in quarantine[quarantine["rule"] == step["rule"]].head(lines).to_dict("records"):
+            said = f"    line {row['line_number']}: {row['reason']}: "
+            text = str(row["text"])
+            room = max(width - len(said) - 2, 20)
+            click.echo(f"{said}{text if len(text) <= room else f'{text[: room - 3]}...'!r}")
+
+
+@click.command()
+@click.argument("log")
+@click.argument("output")
+@reads_a_log
+@click.option("--strict", is_flag=True, help="Fail at the first line that is no job, instead of leaving it out.")
+@says_its_progress
+def convert(log: str, output: str, cleaned: bool, rules: str, strict: bool) -> None:
+    """Convert a log to SWF or Parquet, by the suffix of OUTPUT (.swf, .parquet; .swf.gz .bz2 .xz .zst).
+
+    \b
+    Example: swftools convert KTH-SP2-1996-2.1-cln.swf.gz kth.parquet --raw
+    """
+    check_output(output, FORMATS, [log])
+    trace = load(log, cleaned, rules, strict=strict).trace
+    if output.lower().endswith(".parquet"):
+        from swftools.formats.parquet import write_parquet
+
+        write_parquet(trace, output)
+    else:
+        from swftools.formats.swf.writer import write_swf
+
+        write_swf(trace, output)
+    click.echo(f"{output}: {len(trace):,} jobs; {len(trace.quarantine):,} lines left out")

@@ -1,0 +1,90 @@
+"""What options of several commands have in common: how a log is read, numbers within bounds, how much is said."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from pipelines.config import setting, show_progress
+
+if TYPE_CHECKING:
+    from pipelines.logs.load import LoadedLog
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+SEED = click.IntRange(0)
+PROCESSORS = click.IntRange(1)
+
+
+class Number(click.FloatRange):
+    """A number within bounds that is finite."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number; fail if it is none."""
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a finite number", param, ctx)
+        return number
+
+
+LOAD = Number(0, min_open=True)
+
+data_root = click.option(
+    "--data-root", default=lambda: setting("data_root"), show_default="./data", help="Directory, or s3://bucket/prefix."
+)
+data_root_of_task = click.option("--data-root", help="Directory, or s3://bucket/prefix; default ./data.")
+dry_run = click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+
+
+def reads_a_log(command: Command) -> Command:
+    """Add the options that say whether a log is cleaned, and by which rules."""
+    command = click.option(
+        "--rules", default="", help="Cleaning rules, as default,cancelled:action=quarantine; default: the card's."
+    )(command)
+    return click.option(
+        "--clean/--raw", "cleaned", default=True, show_default=True, help="Clean the log, or take it as it is."
+    )(command)
+
+
+def load(log: str, cleaned: bool, rules: str, *, processors: int | None = None, strict: bool = False) -> LoadedLog:
+    """Load a log as the options of ``reads_a_log`` say."""
+    if rules and not cleaned:
+        raise click.UsageError("give --rules or --raw, not both")
+    from pipelines.logs.load import load_log
+
+    return load_log(log, clean=cleaned, rules=rules_from(rules), processors=processors, strict=strict)
+
+
+def rules_from(text: str) -> list[Any] | None:
+    """Return the cleaning rules that an option names; None if it names none."""
+    if not text.strip():
+        return None
+    from pipelines.tasks.parameters import RulesParameter
+
+    rules: list[Any] = json.loads(RulesParameter().normalize(text))
+    return rules
+
+
+def _say(level: int) -> Callable[[click.Context, click.Parameter, bool], None]:
+    """Return what an option does that sets how much is said."""
+
+    def apply(ctx: click.Context, _: click.Parameter, is_given: bool) -> None:
+        if is_given and not ctx.resilient_parsing:
+            show_progress(level)
+
+    return apply
+
+
+def says_its_progress(command: Command) -> Command:
+    """Add the options that say how much is said on the way; answers and errors are always said."""
+    for level, names, text in (
+        (logging.WARNING, ("-q", "--quiet"), "Say nothing on the way."),
+        (logging.DEBUG, ("-v", "--verbose"), "Say every step, in plain lines."),
+    ):
+        command = click.option(*names, is_flag=True, expose_value=False, callback=_say(level), help=text)(command)
+    return command

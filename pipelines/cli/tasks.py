@@ -1,0 +1,185 @@
+"""Commands that run tasks: augment, run; and what compare shares with them."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import pipelines
+from pipelines.cli.options import SEED, data_root_of_task, dry_run, says_its_progress
+from pipelines.exit_statuses import MISSING_INPUT
+
+if TYPE_CHECKING:
+    import luigi
+
+_HELP = ("--help", "-h")
+
+
+def settings_of(settings: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    """Return parameters by augmentation from words like ``utility.globmax=2``; values are read as YAML."""
+    from pipelines.catalog.strict_yaml import read_value
+    from swftools.errors import ParameterError
+
+    chosen: dict[str, dict[str, Any]] = {}
+    for word in settings:
+        path, equals, text = word.partition("=")
+        augmentation, dot, name = path.partition(".")
+        if not (equals and dot and name):
+            raise click.UsageError(f"--set {word!r}: write AUGMENTATION.NAME=VALUE, such as utility.globmax=2")
+        try:
+            chosen.setdefault(augmentation, {})[name] = read_value(text)
+        except ParameterError as error:
+            raise click.UsageError(f"--set {word!r}: {error}") from error
+    return chosen
+
+
+def flags_of(options: Mapping[str, Any]) -> list[str]:
+    """Return the flags of a task for the options that were given."""
+    return [
+        part
+        for name, value in options.items()
+        if value is not None
+        for part in (f"--{name.replace('_', '-')}", str(value))
+    ]
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
+@click.option("--log", help="Path of a log, name of a card, or model:parameters; default: the shipped log.")
+@click.option("--augment", "augmentations", help="Augmentations, separated by commas.")
+@click.option("--rules", help="Cleaning rules, as default,cancelled:action=quarantine; default: the card's.")
+@click.option("--seed", type=SEED, help="Seed of every random draw; default 0.")
+@click.option("--parameters", help="Parameters by augmentation: JSON, or path of a JSON or YAML file.")
+@click.option(
+    "--set", "settings", multiple=True, metavar="AUGMENTATION.NAME=VALUE", help="One parameter; may be repeated."
+)
+@click.option("--data-set", help="Name to publish under; default: the log's name.")
+@data_root_of_task
+@dry_run
+@says_its_progress
+@click.pass_context
+def augment(
+    ctx: click.Context, /, augmentations: str | None, settings: tuple[str, ...], dry_run: bool, **options: Any
+) -> None:
+    """Publish a log as a cleaned, augmented, versioned data set: the task BuildAugmentedTrace.
+
+    \b
+    Example: swftools augment --log KTH-SP2-1996-2.1-cln.swf.gz --seed 7 \\
+                 --set utility.deadline_basis=wait
+    """
+    if settings:
+        if options["parameters"]:
+            raise click.UsageError("give --parameters or --set, not both")
+        options["parameters"] = json.dumps(settings_of(settings))
+    options["augment"] = augmentations
+    run_task("BuildAugmentedTrace", [*flags_of(options), *ctx.args], dry_run)
+
+
+@click.command(
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+    add_help_option=False,
+    epilog="swftools run TASK --help shows the parameters of a task.",
+)
+@click.argument("task", metavar="TASK")
+@dry_run
+@says_its_progress
+@click.pass_context
+def run(ctx: click.Context, /, task: str, dry_run: bool) -> None:
+    """Run any task with its own flags, as luigi does; print where its output is.
+
+    \b
+    Tasks: AcquireLog ParseLog GenerateTrace CleanTrace BuildAugmentedTrace
+           AddUtility AddCheckpoints AddArrivals AddSpeedup AddEstimates
+           SimulatePolicy ComparePolicies
+    Example: swftools run CleanTrace --log my.swf --rules duplicates
+    """
+    if task in _HELP:
+        click.echo(ctx.get_help())
+    elif task not in dir(pipelines):
+        raise click.UsageError(f"no task {task!r}; there are: {', '.join(dir(pipelines))}")
+    elif set(_HELP) & set(ctx.args):
+        click.echo(_help_of(task))
+    else:
+        run_task(task, ctx.args, dry_run, shows_path=True)
+
+
+def _help_of(name: str) -> str:
+    """Return what a task does, and its parameters with their defaults and descriptions."""
+    task = getattr(pipelines, name)
+    formatter = click.HelpFormatter(width=min(click.HelpFormatter().width, 100))
+    formatter.write_usage("swftools run", f"{name} [OPTIONS]")
+    text = re.sub(r"\s*\n\s*(?=\S)", lambda gap: "\n\n" if gap[0].count("\n") > 1 else " ", task.__doc__.strip())
+    with formatter.indentation():
+        formatter.write_paragraph()
+        formatter.write_text(text.replace("``", ""))
+    with formatter.section("Options"):
+        formatter.write_dl([_option_of(task, *item) for item in task.get_params()])
+    return formatter.getvalue().rstrip("\n")
+
+
+def _option_of(task: type[luigi.Task], name: str, parameter: Any) -> tuple[str, str]:
+    """Return a parameter as an option, and its description with the default."""
+    default = parameter.task_value(task.get_task_family(), name)
+    shown = f"  [default: {default}]" if default not in ("", "{}") else ""
+    return f"--{name.replace('_', '-')}", f"{parameter.description}{shown}"
+
+
+def run_task(name: str, flags: list[str], dry_run: bool, *, shows_path: bool = False) -> None:
+    """Run a task as luigi's command line does, or show what it would do, and end the program with the true status."""
+    from luigi.retcodes import run_with_retcodes
+
+    for other in dir(pipelines):
+        getattr(pipelines, other)  # luigi knows the flags of those tasks alone that are defined
+    from pipelines.tasks.luigi_settings import task_of
+
+    # luigi's own parser takes --log for an abbreviation of its --log-level; the long form is exact.
+    flags = [re.sub(r"^--log(?==|$)", f"--{name}-log", flag) for flag in flags]
+    arguments = ["--module", "pipelines", name, *flags]
+    task = task_of(arguments)
+    if dry_run:
+        sys.exit(_show_plan(task))
+    try:
+        run_with_retcodes(arguments)
+    except SystemExit as end:
+        if not end.code and shows_path:
+            _show_path(task)
+        raise
+
+
+def _show_path(task: luigi.Task) -> None:
+    """Print where a task's output is, unless the task says so itself."""
+    from pipelines.tasks.targets import DirectoryTarget
+
+    output = task.output()
+    if isinstance(output, DirectoryTarget):
+        click.echo(output.path.resolve())
+
+
+def _show_plan(task: luigi.Task) -> int:
+    """Print what would be done, and return the exit status."""
+    from pipelines.tasks.acquire import LogFile
+
+    missing = False
+    for depth, step in _plan(task, 0, set()):
+        complete = step.complete()
+        missing |= isinstance(step, LogFile) and not complete
+        state = "done" if complete else "missing" if isinstance(step, LogFile) else "to do"
+        click.echo(f"{'  ' * depth}{step.get_task_family()}: {state}")
+    return MISSING_INPUT if missing else 0
+
+
+def _plan(task: luigi.Task, depth: int, seen: set[luigi.Task]) -> Iterator[tuple[int, luigi.Task]]:
+    """Yield a task and what it requires, each once, with its depth; below a complete task nothing is needed."""
+    if task in seen:
+        return
+    seen.add(task)
+    yield depth, task
+    if not task.complete():
+        from luigi.task import flatten
+
+        for required in flatten(task.requires()):
+            yield from _plan(required, depth + 1, seen)

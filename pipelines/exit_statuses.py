@@ -1,0 +1,37 @@
+"""Exit statuses of the console and of luigi's command: one number for each kind of end, listed in docs/pipeline.md."""
+
+from __future__ import annotations
+
+from swftools.errors import (
+    ParameterError,
+    SwfToolsError,
+    UnknownLogError,
+    UnknownRuleError,
+    UnsafeNameError,
+    VersionNotFoundError,
+)
+
+FOUND_FAULTS = 1
+"""What was to be checked has faults: ``validate``, ``check-schedule``, ``verify``."""
+
+WRONG_COMMAND = 2
+"""The command line, or a parameter's value, is wrong."""
+
+MISSING_INPUT = 20
+"""A log, a schedule, a data set or a version is not there."""
+
+FAILED = 30
+"""A task or a command failed."""
+
+INTERRUPTED = 130
+"""Ended by Ctrl-C, as shells count it."""
+
+WRONG_VALUES = (ParameterError, UnknownRuleError, UnsafeNameError)
+"""Errors that mean a wrong value."""
+
+
+def status_of(error: SwfToolsError) -> int:
+    """Return the exit status that an error ends a command with."""
+    if isinstance(error, WRONG_VALUES):
+        return WRONG_COMMAND
+    return MISSING_INPUT if isinstance(error, UnknownLogError | VersionNotFoundError) else FAILED

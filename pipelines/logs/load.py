@@ -1,0 +1,158 @@
+"""Load a log by name as everything here takes it: with its card's machine, and cleaned by its card's rules.
+
+The console loads logs by ``load_log``; the tasks, which keep each step on disk, take the same steps by ``as_its_log``
+and ``rules_of``. So both have the same jobs, and a simulation the same schedule.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from collections.abc import Iterable
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pipelines.logs.find import Log, catalog_in_use, find_log, is_stream
+from pipelines.logs.generated import generate_log
+from swftools.cleaning import CleaningReport
+from swftools.cleaning import clean as clean_trace
+from swftools.errors import SwfFormatError, UnknownLogError, UnreadableLogError
+from swftools.formats.parquet import read_parquet
+from swftools.formats.swf.reader import read_swf
+from swftools.trace import Trace
+
+progress = logging.getLogger("pipelines")
+
+
+@dataclass(frozen=True)
+class LoadedLog:
+    """A log in memory.
+
+    Parameters
+    ----------
+    log : Log
+        What is known of it.
+    trace : Trace
+        Its jobs.
+    report : CleaningReport, optional
+        What cleaning did; None where there was none.
+    """
+
+    log: Log
+    trace: Trace
+    report: CleaningReport | None = None
+
+
+def load_log(
+    name: str,
+    *,
+    clean: bool = True,
+    rules: Iterable[Any] | None = None,
+    processors: int | None = None,
+    strict: bool = False,
+) -> LoadedLog:
+    """Load a log by the name of its card, by a path, or by the name of a model with parameters.
+
+    Parameters
+    ----------
+    name : str
+        As ``find_log`` takes it; or the path of a jobs table that ends in .parquet, or ``-``, /dev/stdin or a pipe,
+        which are read to their end.
+    clean : bool
+        Apply cleaning rules.
+    rules : iterable of str or mapping, optional
+        Which ones; by default those of the log's card, else the default rules.
+    processors : int, optional
+        Of the machine; by default those of the card, else of the header. It is told to who uses the cleaned trace:
+        rules judge by the machine of the log.
+    strict : bool
+        Raise at the first line that is no job.
+
+    Raises
+    ------
+    UnknownLogError
+        There is no such log, or it is not on this machine.
+    UnreadableLogError
+        The file cannot be read.
+    SwfFormatError
+        No line is a job; or, with ``strict``, one is not.
+    ParameterError, UnknownRuleError, RuleError
+        A model's parameters are wrong, or the rules are.
+    """
+    begun = time.perf_counter()
+    log, trace = _read(name, strict=strict)
+    progress.debug("%s read: %d jobs, %.1f s", log.name, len(trace), time.perf_counter() - begun)
+    report = None
+    if clean:
+        begun = time.perf_counter()
+        trace, report = clean_trace(trace, rules_of(log, rules))
+        progress.debug("%s cleaned: %d jobs kept, %.1f s", log.name, len(trace), time.perf_counter() - begun)
+    if processors is not None:
+        trace = replace(trace, machine_processors=processors)
+    return LoadedLog(log, trace, report)
+
+
+def rules_of(log: Log, rules: Iterable[Any] | None = None) -> list[Any] | None:
+    """Return the cleaning rules for a log: those given, else those of its card; None for the default ones."""
+    if rules is not None:
+        return list(rules)
+    if log.card and log.card.cleaning:
+        return [{"rule": step.rule, **step.parameters} if step.parameters else step.rule for step in log.card.cleaning]
+    return None
+
+
+def as_its_log(trace: Trace, log: Log) -> Trace:
+    """Return a trace as read with its log's name, and the machine of the card, whose hash vouches for the text.
+
+    Raises
+    ------
+    SwfFormatError
+        No line is a job.
+    """
+    if not len(trace):
+        raise SwfFormatError(f"{log.path or log.name}: {_without_jobs(trace)}; is this a log in SWF?")
+    machine = log.card.machine.processors if log.card else trace.machine_processors
+    provenance = {**trace.provenance, "name": log.name}
+    if log.card:
+        provenance.pop("unverified", None)
+    return replace(trace, machine_processors=machine, provenance=provenance)
+
+
+def _read(name: str, *, strict: bool) -> tuple[Log, Trace]:
+    """Return a log and its trace as read."""
+    if is_stream(name):
+        is_input = name in ("-", "/dev/stdin")
+        with nullcontext(sys.stdin.buffer) if is_input else Path(name).open("rb") as stream:
+            trace = read_swf(stream, strict=strict)
+        sha256 = str(trace.provenance["sha256"])
+        card = catalog_in_use().card_of(sha256)
+        log = Log(card.name if card else "stdin", card, Path("standard input" if is_input else name), sha256)
+        return log, as_its_log(trace, log)
+    path = Path(name).expanduser()
+    if name.lower().endswith(".parquet") and path.is_file():
+        log = Log(path.stem, path=path)
+        return log, as_its_log(read_parquet(path), log)
+    log = find_log(name)
+    if log.model:
+        return log, generate_log(log.model)
+    if log.problem:
+        raise UnknownLogError(log.problem)
+    if log.damage:
+        raise UnreadableLogError(log.damage)
+    if log.path is None:
+        raise UnknownLogError(f"log {name} is not on this machine; fetch it by: swftools run AcquireLog --log {name}")
+    return log, as_its_log(read_swf(log.path, strict=strict), log)
+
+
+def _without_jobs(trace: Trace) -> str:
+    """Say in words that a trace has no jobs, and why."""
+    if not len(trace.quarantine):
+        return "it has only comments and blank lines" if trace.header.to_lines() else "it is empty"
+    first = trace.quarantine.iloc[0]
+    return (
+        f"not one of {len(trace.quarantine)} lines is a job; line {first['line_number']}: {first['reason']}: "
+        f"{str(first['text'])[:80]!r}"
+    )

@@ -1,0 +1,133 @@
+"""luigi as this package wants it: its settings, what it shows of an error, and what it takes for a wrong command line.
+
+``apply_defaults`` is for every program that uses tasks; the rest is for luigi's own command and the console script.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack, redirect_stderr
+from typing import Any
+
+import luigi
+from luigi.cmdline_parser import CmdlineParser
+from luigi.configuration import get_config
+from luigi.parameter import ParameterException
+from luigi.task_register import Register, TaskClassNotFoundException
+
+from pipelines.catalog.cards import did_you_mean
+from pipelines.config import shipped_settings
+from pipelines.exit_statuses import WRONG_COMMAND, WRONG_VALUES
+from swftools.errors import ParameterError, SwfToolsError
+
+
+def apply_defaults() -> None:
+    """Give luigi the shipped settings wherever no configuration sets them, and let our errors be one line."""
+    shipped, config = shipped_settings(), get_config()
+    for section in shipped.sections():
+        for option, value in shipped.items(section):
+            if not config.has_option(section, option):
+                config.set(section, option, value)
+    luigi_log = logging.getLogger("luigi-interface")
+    if not any(isinstance(item, _PlainErrors) for item in luigi_log.filters):
+        luigi_log.addFilter(_PlainErrors())
+
+
+def task_of(arguments: Sequence[str]) -> luigi.Task:
+    """Return the task that a command line of luigi means.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        As behind the word ``luigi``.
+
+    Raises
+    ------
+    ParameterError, UnknownRuleError, UnsafeNameError
+        There is no such task or flag, or a value is outside its parameter's domain.
+    SystemExit
+        Help was asked for, and shown.
+    """
+    said = io.StringIO()
+    with ExitStack() as stack:
+        try:
+            with redirect_stderr(said):
+                parser = stack.enter_context(CmdlineParser.global_instance(list(arguments)))
+        except TaskClassNotFoundException as error:
+            name = str(error).removeprefix("No task ").partition(". ")[0]
+            near = did_you_mean(name, Register.task_names())
+            raise ParameterError(f"no task {name!r}{near}; swftools run --help lists them") from error
+        except SystemExit as end:
+            if not end.code:
+                raise
+            # argparse shows all flags of all tasks before it says what is wrong.
+            words = said.getvalue().rpartition("error: ")[2].strip()
+            raise ParameterError(words or str(end.code)) from end
+        chosen = Register.get_task_cls(parser.known_args.root_task)
+        for name, parameter in chosen.get_params():
+            for place in (name, f"{chosen.get_task_family()}_{name}"):
+                _check(name, parameter, getattr(parser.known_args, place, None))
+        try:
+            task: luigi.Task = parser.get_task_obj()
+        except ParameterException as error:
+            raise ParameterError(str(error).rpartition("]: ")[2]) from error
+    return task
+
+
+def _check(name: str, parameter: Any, words: Any) -> None:
+    """Raise ParameterError if words on the command line are no value of a parameter."""
+    if not words:
+        return
+    try:
+        parameter.normalize(parameter.parse(words))
+    except SwfToolsError:
+        raise
+    except (ValueError, LookupError, ParameterException) as error:
+        kinds = {luigi.IntParameter: "is not a whole number", luigi.FloatParameter: "is not a number"}
+        why = kinds.get(type(parameter), f"is not valid ({error})")
+        raise ParameterError(f"--{name.replace('_', '-')} {words!r} {why}") from error
+
+
+def check_luigis_command() -> None:
+    """End the program if luigi's own command was given a wrong command line for a task of ours.
+
+    luigi has no status for that: it ends in a traceback for an unknown task, and for a parameter's value as for a
+    failure of its own. It imports this package while it reads the command line, so that is where to look first.
+    """
+    arguments = sys.argv[1:]
+    known, _ = CmdlineParser._build_parser().parse_known_args(arguments)
+    if known.core_module != "pipelines":
+        return
+    try:
+        task_of(arguments)
+    except WRONG_VALUES as error:
+        sys.stderr.write(f"error: {error}\n")
+        sys.exit(WRONG_COMMAND)
+    except SwfToolsError:
+        # luigi meets it again, and takes it for what it is: a failure.
+        return
+
+
+class _PlainErrors(logging.Filter):
+    """Replaces the traceback of an error that a user can mend by its message.
+
+    luigi logs a failed task with the exception, but a task that cannot be scheduled with a formatted traceback
+    in the text. What it says of a log that is missing is dropped: LogFile has said more.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.getMessage().startswith("Data for LogFile("):
+            return False
+        error = record.exc_info[1] if record.exc_info else None
+        message = str(error) if isinstance(error, SwfToolsError | ParameterException) else None
+        _, found, text = record.getMessage().rpartition(f"\n{SwfToolsError.__module__}.")
+        if found:
+            message = text.partition(": ")[2].strip()
+        if message:
+            record.exc_info = record.exc_text = None
+            # luigi writes the level's name before the message.
+            record.levelname, record.msg, record.args = "error", "%s", (message,)
+        return True

@@ -1,0 +1,15 @@
+"""The words that options of a simulation take, apart from what is heavy to load, because help shows them."""
+
+from __future__ import annotations
+
+OVERRUN = ("extend", "kill", "run-on")
+"""Jobs that ran longer than requested: raise the request, cut the run, or leave both."""
+
+CANCELLED = ("drop", "end-at-once", "full-request")
+"""Jobs without a run time: leave them out, let them run 1 s, or as long as requested."""
+
+# Compiled into the engine; the words swftools.kernel make this file count among those of kernels.
+INSTANT, PYSS, CQSIM = range(3)
+
+SEMANTICS = {"instant": INSTANT, "pyss": PYSS, "cqsim": CQSIM}
+"""The order of events at one instant, and how often is decided: our own, and those of two simulators."""

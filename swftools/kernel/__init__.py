@@ -1,0 +1,11 @@
+"""Compiled functions: the one decorator that makes them, where they are kept, and how to have them ready.
+
+``@kernel`` stands for numba's ``njit`` everywhere in swftools. ``warm_up`` compiles all of them ahead; ``compiling``
+tells who asks while they are compiled for the first time.
+"""
+
+from swftools.kernel.ahead import rehearsed, warm_up
+from swftools.kernel.compiling import watch_compiling
+from swftools.kernel.decorator import Kernel, kernel
+
+__all__ = ["Kernel", "kernel", "rehearsed", "warm_up", "watch_compiling"]

@@ -1,0 +1,139 @@
+"""numba's cache of compiled functions, keyed to the source of all kernels.
+
+The one place that knows numba's inside. numba looks a function up by the stamp of its file; here the stamp has in it
+what the function calls too (``swftools.kernel.sources``). A file in the cache is named for the function, not for its
+line, so that a changed source takes the place of the old and the cache does not grow. It is beside the source, or in
+NUMBA_CACHE_DIR, or in the user's cache directory where the source's folder cannot be written. Where nothing can be
+written, or what is there is damaged, kernels are compiled in each process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from numba import config, njit, types
+from numba.core import caching, event
+from numba.core.compiler_lock import global_compiler_lock
+
+from swftools.kernel.compiling import WATCH, is_kernel
+from swftools.kernel.sources import changed_since_import, source_stamp
+
+_LOG = logging.getLogger("swftools")
+
+
+@global_compiler_lock  # reentrant; numba's own, since two threads with a lock each could wait for one another
+def compile_function(function: Callable[..., Any], signature: Any) -> Any:
+    """Return a function as numba compiles it: for the types of a signature now, else for those of each call.
+
+    With NUMBA_DISABLE_JIT it is returned as it is.
+    """
+    dispatcher: Any = njit(nogil=True)(function)
+    if config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return dispatcher
+    dispatcher.get_call_template = partial(_by_type, dispatcher.get_call_template)
+    if _is_importable(function):
+        try:
+            dispatcher._cache = _KernelCache(function)
+        except (RuntimeError, OSError) as error:  # no folder can be written, or no source can be read
+            _LOG.info("compiled kernels cannot be kept: %s", error)
+    if signature is not None:
+        dispatcher.compile(signature)
+        dispatcher.disable_compile()
+    return dispatcher
+
+
+def _by_type(get_call_template: Callable[..., Any], arguments: Any, named: Mapping[str, Any]) -> Any:
+    """Look for a kernel that another one calls by the types of its arguments.
+
+    numba would compile it once more for every constant that it is called with, such as for each order of jobs.
+    """
+    return get_call_template(
+        tuple(types.unliteral(argument) for argument in arguments),
+        {name: types.unliteral(argument) for name, argument in named.items()},
+    )
+
+
+def _is_importable(function: Callable[..., Any]) -> bool:
+    """Whether a later process finds the function again, so that its compiled form may be kept."""
+    return function.__module__ != "__main__" and "<locals>" not in function.__qualname__
+
+
+class _Keyed:
+    """A place of the cache, of numba's kinds, whose key is the source of all kernels."""
+
+    def __init__(self, function: Callable[..., Any], file: str) -> None:
+        super().__init__(function, file)  # type: ignore[call-arg]
+        self._function = function
+
+    def get_source_stamp(self) -> tuple[Any, ...]:
+        return (super().get_source_stamp(), *source_stamp(self._function))  # type: ignore[misc]
+
+    def get_disambiguator(self) -> str:
+        return "kernel"
+
+
+class _Named(_Keyed, caching.UserProvidedCacheLocator):
+    """In the folder that NUMBA_CACHE_DIR names."""
+
+
+class _Beside(_Keyed, caching.InTreeCacheLocator):
+    """Beside the source."""
+
+
+class _OfUser(_Keyed, caching.UserWideCacheLocator):
+    """In the user's cache directory."""
+
+
+class _Implementation(caching.CompileResultCacheImpl):
+    _locator_classes = [_Named, _Beside, _OfUser]  # noqa: RUF012 (numba's way)
+
+
+class _KernelCache(caching.FunctionCache):
+    """The files of one kernel."""
+
+    _impl_class = _Implementation
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return what was compiled for a signature, or None."""
+        if changed_since_import(self._py_func):
+            return None
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception as error:  # noqa: BLE001 (whatever a damaged file makes of unpickling)
+            _LOG.info("the cache of %s is damaged, which is compiled anew: %s", self._name, error)
+            self._forget()
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep what was compiled for a signature, if it can be kept."""
+        if changed_since_import(self._py_func):
+            return
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:  # the disk is full, the folder gone
+            _LOG.info("compiled kernel %s cannot be kept: %s", self._name, error)
+
+    def _forget(self) -> None:
+        """Remove the index of the kernel's files, so that the next process is not held up by it again."""
+        with contextlib.suppress(OSError):
+            Path(self._cache_file._index_path).unlink()
+
+
+class _Listener(event.Listener):
+    """Hears from numba when a kernel begins to be compiled, and when it is done."""
+
+    def on_start(self, event: Any) -> None:
+        if is_kernel(event.data["dispatcher"].py_func):
+            WATCH.begin(event.data["dispatcher"].py_func)
+
+    def on_end(self, event: Any) -> None:
+        if is_kernel(event.data["dispatcher"].py_func):
+            WATCH.end()
+
+
+event.register("numba:compile", _Listener())

@@ -1,0 +1,81 @@
+"""The decorator of compiled functions. numba is imported when the first of them is called."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, overload
+
+from swftools.kernel.compiling import note_kernel
+
+
+class Kernel:
+    """A function that numba compiles, or finds in its cache on disk, when it is first called.
+
+    To numba it is what ``njit`` returns, so that kernels call each other.
+
+    Parameters
+    ----------
+    function : callable
+        The source; it stays at hand as ``py_func``, and runs interpreted there.
+    signature : numba signature, optional
+        The only types it takes. Without it each combination of types that it is called with is compiled.
+    """
+
+    def __init__(self, function: Callable[..., Any], signature: Any = None) -> None:
+        functools.update_wrapper(self, function)
+        self.py_func = function
+        self.signature = signature
+        note_kernel(function)
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Run the function, compiled."""
+        return self.compiled(*arguments)
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.py_func.__module__}.{self.py_func.__qualname__}>"
+
+    def __reduce__(self) -> str:
+        # Another process finds it by its name; the default would send the function, whose name means the kernel.
+        return self.py_func.__qualname__
+
+    @functools.cached_property
+    def compiled(self) -> Any:
+        """What ``njit`` returns for the function; with NUMBA_DISABLE_JIT the function itself.
+
+        Raises
+        ------
+        numba.core.errors.NumbaError
+            There is a signature, and numba cannot compile the function for it.
+        """
+        from swftools.kernel.cache import compile_function  # noqa: PLC0415 (imports numba, which takes half a second)
+
+        return compile_function(self.py_func, self.signature)
+
+    @property
+    def _numba_type_(self) -> Any:
+        """The name is numba's: its type, where a kernel is used in a compiled function."""
+        return self.compiled._numba_type_
+
+
+@overload
+def kernel(function: Callable[..., Any], /) -> Kernel: ...
+@overload
+def kernel(signature: Any, /) -> Callable[[Callable[..., Any]], Kernel]: ...
+def kernel(function: Any, /) -> Any:
+    """Make a function a kernel: ``@kernel``, or ``@kernel(signature)`` for one that takes these types only.
+
+    Kernels release the interpreter's lock. What is compiled is kept on disk, except of functions that another process
+    cannot import: those of a notebook, a script, or another function's body.
+
+    Examples
+    --------
+    >>> @kernel
+    ... def double(x):
+    ...     return 2 * x
+    >>> double(4), double.py_func(4)
+    (8, 8)
+    """
+    if callable(function) and hasattr(function, "__code__"):
+        return Kernel(function)
+    return lambda source: Kernel(source, function)

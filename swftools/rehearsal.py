@@ -1,0 +1,119 @@
+"""Every kernel called once, on next to nothing, the way it is called in earnest: what ``swftools.kernel.warm_up`` runs.
+
+A new kernel that nothing here calls gets its step; ``tests/kernel/test_warm_up.py`` finds it out.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from functools import partial
+
+from swftools.checkpoints.inference import infer_checkpoints
+from swftools.checkpoints.synthetic_survey import generate_checkpoint_survey
+from swftools.formats.swf.reader import read_swf
+from swftools.kernel import kernel, rehearsed
+from swftools.keyed_random import next_gamma, next_normal, next_uniform, stream
+from swftools.models import cirne_berman, lublin_feitelson
+from swftools.models.moldability import generate_speedup
+from swftools.models.requested_times import generate_requested_times
+from swftools.models.speedup import (
+    downey_maximum_processors,
+    downey_working_set,
+    run_time,
+    simple_speedup,
+)
+from swftools.simulator.engine import policy_signature
+from swftools.simulator.interface import (
+    next_waiting,
+    preempt,
+    start_on,
+    waiting_jobs,
+    wake_at,
+)
+from swftools.simulator.registry import list_policies
+from swftools.simulator.simulation import simulate
+from swftools.simulator.validation.report import PROMISES, validate
+from swftools.simulator.waiting_queue import ANY, next_fitting
+from swftools.trace import Trace
+from swftools.utility.functions import UtilityFunctions
+from swftools.utility.model import generate_utility
+
+_LINES = b"1 0 -1 10.5 4 -1 -1 4 20 -1 1 1 1 1 1 1 -1 -1\n2 1 -1 10 2 -1 -1 2 20 -1 1 1 1 1 1 1 -1 -1 (0,1)\n"
+
+
+def _read() -> None:
+    read_swf(io.BytesIO(_LINES))
+
+
+def _generate() -> None:
+    trace = lublin_feitelson.generate(20)
+    cirne_berman.generate(20)
+    generate_utility(trace)
+    generate_requested_times(trace)
+    run_time(2, trace.with_jobs(trace.jobs.join(generate_speedup(trace))).jobs.assign(width=trace.arrays.width))
+    infer_checkpoints(_trace(), generate_checkpoint_survey(_trace()))
+
+
+def _evaluate() -> None:
+    UtilityFunctions.from_points([[(0.0, 2.0), (10.0, 1.0)]]).evaluate(1.0)
+    downey_working_set(10.0, 0.5)
+    downey_maximum_processors(10.0, 0.5)
+    simple_speedup(2, 4)
+
+
+def _draw() -> None:
+    state = stream(0, "rehearsal", 1)
+    next_uniform(state)
+    next_normal(state)
+    next_gamma(state, 2.0)
+
+
+def _trace() -> Trace:
+    """Return three jobs, one of which has to wait and one that may go ahead of it."""
+    return Trace.from_columns(
+        machine_processors=4,
+        job_number=[1, 2, 3],
+        submit_time=[0, 1, 2],
+        run_time=[10, 10, 5],
+        requested_time=[10, 10, 5],
+        requested_processors=[3, 4, 1],
+        user_id=[1, 1, 2],
+    )
+
+
+def _simulate(policy: str) -> None:
+    simulate(_trace(), policy)
+
+
+def _validate() -> None:
+    schedule = simulate(_trace(), "fcfs")
+    for policy in PROMISES:
+        validate(schedule, policy=policy)
+
+
+def _all_verbs(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]  # noqa: ARG001
+    """Call what policies of others may call; compiled as a policy, and never run."""
+    for job in waiting_jobs(machine):
+        start_on(machine, requests, now, job, 1)
+        preempt(machine, requests, now, next_waiting(machine, job))
+    wake_at(machine, now, now + 1.0)
+    next_fitting(machine.queue, 0, ANY, ANY, ANY)
+
+
+def _compile_verbs() -> None:
+    kernel(policy_signature())(_all_verbs).compiled  # noqa: B018 (it compiles)
+
+
+@rehearsed
+def _steps() -> list[tuple[str, Callable[[], object]]]:
+    """Return what is called, by name."""
+    return [
+        ("reading", _read),
+        ("models", _generate),
+        ("evaluation of curves", _evaluate),
+        ("random numbers", _draw),
+        ("verbs of policies", _compile_verbs),
+        *((f"policy {name}", partial(_simulate, name)) for name in list_policies()),
+        ("validation", _validate),
+    ]

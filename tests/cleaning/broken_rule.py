@@ -1,0 +1,3 @@
+"""A module that cannot be imported; used by the tests of cleaning."""
+
+LIMIT = 1 / 0

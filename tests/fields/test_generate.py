@@ -1,0 +1,172 @@
+"""Generated files: in step with the column dictionary, and true of real rows."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from swftools import UtilityParameters, clean, generate_utility, read_swf
+from swftools.checkpoints.inference import infer_checkpoints
+from swftools.checkpoints.synthetic_survey import generate_checkpoint_survey
+from swftools.fields.dictionary import TABLES
+from swftools.fields.generate import data_dictionary, generated_files, json_schema, main, stale_files, write_files
+from swftools.models.arrivals import generate_arrivals
+from swftools.models.moldability import SpeedupParameters, generate_speedup
+from swftools.models.requested_times import generate_requested_times
+from swftools.selection import select_jobs
+from swftools.simulator import measure, simulate
+from swftools.tables import to_arrow
+from tests.folders import ROOT
+
+
+def test_generated_files_are_in_step() -> None:
+    """Schemas and data dictionary are what the column dictionary makes; if not: python -m swftools.fields.generate."""
+    assert [] == stale_files(ROOT)
+
+
+def test_every_table_has_a_schema() -> None:
+    """There is one schema a table, and the data dictionary."""
+    expected = {f"schemas/{table}.schema.json" for table in TABLES} | {"docs/data_dictionary.md"}
+    assert expected == set(generated_files())
+
+
+def test_data_dictionary_has_every_column() -> None:
+    """The data dictionary has a section a table and a row a column."""
+    sections = data_dictionary().split("\n## ")[1:]
+    assert list(TABLES) == [section.partition("\n")[0] for section in sections]
+    for section, fields in zip(sections, TABLES.values(), strict=True):
+        rows = [line for line in section.splitlines() if line.startswith("| `")]
+        assert [f"`{field.name}`" for field in fields] == [row.split("|")[1].strip() for row in rows]
+        assert {9} == {row.count("|") + 1 for row in rows}
+
+
+def test_check_finds_drift(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """--check fails, naming the files, until they are written; then it fails for each change, and changes nothing."""
+    arguments = ["--root", str(tmp_path), "--check"]
+    assert main(arguments) == 1
+    assert [] == list(tmp_path.iterdir())
+    assert "schemas/jobs.schema.json: differs" in capsys.readouterr().out
+    assert main(arguments[:2]) == 0
+    assert set(generated_files()) == {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.*")}
+    assert main(arguments) == 0
+    path = tmp_path / "schemas" / "merged.schema.json"
+    path.write_text(path.read_text().replace("integer", "number", 1))
+    capsys.readouterr()
+    assert main(arguments) == 1
+    assert "schemas/merged.schema.json: differs from swftools/fields; run python -m swftools.fields.generate\n" == (
+        capsys.readouterr().out
+    )
+
+
+def test_schemas_of_no_table_are_surplus(tmp_path: Path) -> None:
+    """A schema left over from a table that is no more is drift, and is removed by writing."""
+    write_files(tmp_path)
+    old = tmp_path / "schemas" / "gone.schema.json"
+    old.write_text("{}")
+    (tmp_path / "schemas" / "README").touch()
+    assert ["schemas/gone.schema.json"] == stale_files(tmp_path)
+    write_files(tmp_path)
+    assert (False, True) == (old.exists(), (tmp_path / "schemas" / "README").exists())
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_schemas_are_schemas(table: str) -> None:
+    """Each file is a valid JSON Schema of draft 2020-12."""
+    text = (ROOT / "schemas" / f"{table}.schema.json").read_text(encoding="utf-8")
+    jsonschema.Draft202012Validator.check_schema(json.loads(text))
+
+
+@pytest.fixture(scope="module")
+def tables(shipped_log: Path) -> dict[str, pa.Table]:
+    """Every table, made from the shipped log with a part of its lines spoilt."""
+    trace = read_swf(shipped_log)
+    jobs = trace.jobs.copy()
+    jobs.loc[3, "allocated_processors"] = jobs.loc[3, "requested_processors"] = pd.NA
+    jobs.loc[[10, 11], "status"] = [2, 3]
+    jobs.loc[[10, 11], ["job_number", "user_id"]] = 77
+    jobs.loc[12, "status"] = 99
+    cleaned, report = clean(trace.with_jobs(jobs))
+    inference = infer_checkpoints(cleaned, generate_checkpoint_survey(cleaned))
+    columns = {
+        "utility": generate_utility(cleaned, UtilityParameters(queue_ranks={1: 0, 2: 1})),
+        "checkpoints": inference.columns,
+        "arrivals": generate_arrivals(cleaned),
+        "speedup": generate_speedup(cleaned, SpeedupParameters(moldable_share=0.7)),
+        "estimates": generate_requested_times(cleaned),
+    }
+    keys = cleaned.jobs[["job_number", "job_occurrence"]]
+    augmented = cleaned.with_jobs(pd.concat([cleaned.jobs, *columns.values()], axis=1))
+    schedule = simulate(select_jobs(augmented, lines=(0, 999)), "easy", 576)
+    metrics = measure(schedule)
+    frames = {
+        "schedule": schedule.jobs,
+        "segments": schedule.segments,
+        "excluded": schedule.excluded,
+        "metrics": metrics,
+        "comparison": metrics.assign(seed=0),
+        "jobs": augmented.jobs,
+        "quarantine": cleaned.quarantine,
+        "merged": report.merged,
+        "repairs": report.repairs,
+        "cleaning_report": report.steps,
+        "checkpoint_survey": inference.answers,
+        "checkpoint_summary": inference.summary,
+        **{name: pd.concat([keys, made], axis=1) for name, made in columns.items()},
+    }
+    return {table: to_arrow(frame, table) for table, frame in frames.items()}
+
+
+def json_rows(table: pa.Table) -> list[dict[str, Any]]:
+    """Return the rows of a table as JSON has them."""
+
+    def text(value: object) -> str:
+        assert isinstance(value, datetime)
+        return value.isoformat()
+
+    return list(json.loads(json.dumps(table.to_pylist(), default=text, allow_nan=False)))
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_real_rows_are_valid(tables: dict[str, pa.Table], table: str) -> None:
+    """Rows of every table, cleaned and augmented, satisfy the published schema of the table."""
+    schema = json.loads((ROOT / "schemas" / f"{table}.schema.json").read_text(encoding="utf-8"))
+    validator = jsonschema.Draft202012Validator(schema)
+    rows = json_rows(tables[table])
+    assert rows
+    assert [] == [error.message for row in rows for error in validator.iter_errors(row)]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"run_time": -1}, "-1 is less than the minimum of 0"),
+        ({"run_time": 1e11}, "is greater than the maximum"),
+        ({"user_id": "root"}, "is not of type 'integer', 'null'"),
+        ({"is_cancelled": None}, "None is not of type 'boolean'"),
+        ({"line_number": 0}, "0 is less than the minimum of 1"),
+        ({"node": 1}, "Additional properties are not allowed"),
+        ({"utility": [{"time": 0, "value": 1}]}, "is too short"),
+        ({"utility": [{"time": 0, "value": 1}, {"time": 5}]}, "'value' is a required property"),
+    ],
+)
+def test_wrong_rows_are_not_valid(tables: dict[str, pa.Table], change: dict[str, Any], message: str) -> None:
+    """The schema of jobs refuses values and columns that the dictionary does not allow."""
+    validator = jsonschema.Draft202012Validator(json_schema("jobs"))
+    row = json_rows(tables["jobs"].slice(0, 1))[0]
+    (error,) = validator.iter_errors(row | change)
+    assert message in error.message
+
+
+def test_rows_lack_no_swf_field(tables: dict[str, pa.Table]) -> None:
+    """The schema of jobs demands the 18 SWF fields and nothing else."""
+    validator = jsonschema.Draft202012Validator(json_schema("jobs"))
+    row = json_rows(tables["jobs"].slice(0, 1))[0]
+    lacking = {name: value for name, value in row.items() if name not in ("run_time", "width")}
+    assert ["'run_time' is a required property"] == [error.message for error in validator.iter_errors(lacking)]

@@ -1,0 +1,8 @@
+"""Where the repository begins, and where the published values are that tests compare with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+REFERENCES = ROOT / "tests" / "reference"

@@ -1,0 +1,74 @@
+"""The validator's promises once more, by trying every time: heads that are delayed, and starts that are promised."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from swftools.simulator.validation.reservations import Starts
+
+
+def naive_delayed_heads(starts: Starts, processors: int, one_decision: bool) -> list[int]:
+    """Return the jobs that start later than the reservation they got as head, by trying every time."""
+    late = []
+    jobs = range(len(starts.start_time))
+    for head in jobs:
+        since = max([starts.submit_time[head], *starts.start_time[:head]])
+        if starts.start_time[head] <= since:
+            continue
+        at_once = any(starts.start_time[j] == since == starts.end_time[j] for j in jobs)
+        events = sum(starts.end_time[j] == since for j in jobs) + sum(starts.submit_time[j] == since for j in jobs)
+        known = not at_once and (one_decision or events == 1)
+        running = [
+            j
+            for j in jobs
+            if (
+                starts.start_time[j] < since
+                and (starts.end_time[j] > since or (starts.end_time[j] == since and not known))
+            )
+            or (starts.start_time[j] == since and (j < head or not known))
+        ]
+        ends = {j: max(since, starts.start_time[j] + starts.estimated_time[j]) for j in running}
+        for time in sorted({since, *ends.values()}):
+            busy = sum(starts.processors[j] for j in running if ends[j] > time)
+            # At the time of the decision itself nobody has gone yet.
+            busy = busy if time > since else sum(starts.processors[j] for j in running)
+            enough = busy + starts.processors[head] <= processors
+            if time == since and not enough:
+                busy = sum(starts.processors[j] for j in running if ends[j] > time)
+                enough = busy + starts.processors[head] <= processors
+            if enough:
+                if starts.start_time[head] > time + 1e-6:
+                    late.append(head)
+                break
+    return late
+
+
+def naive_promises(starts: Starts, processors: int, compresses: bool) -> list[float]:
+    """Return what each job is promised, with a plan that is a list of intervals; no run of no length."""
+    jobs = range(len(starts.start_time))
+    plan: dict[int, tuple[float, float]] = {}
+    promised = [np.nan] * len(starts.start_time)
+
+    def earliest(job: int, now: float) -> tuple[float, float]:
+        taken = [(*plan[other], starts.processors[other]) for other in plan if other != job]
+        for begin in sorted({now, *(end for _, end, _ in taken if end > now)}):
+            end = begin + starts.estimated_time[job]
+            times = {begin, *(other for other, _, _ in taken if begin <= other < end)}
+            in_use = [sum(width for b, e, width in taken if b <= time < e) for time in times]
+            if max(in_use) + starts.processors[job] <= processors:
+                return begin, end
+        raise AssertionError
+
+    for now in sorted({*starts.submit_time, *starts.start_time, *starts.end_time}):
+        ended = [job for job in plan if starts.end_time[job] == now]
+        for job in ended:
+            del plan[job]
+        if ended and compresses:
+            for job in sorted(plan):
+                if plan[job][0] > now:
+                    plan[job] = earliest(job, now)
+        for job in jobs:
+            if starts.submit_time[job] == now:
+                plan[job] = earliest(job, now)
+                promised[job] = plan[job][0]
+    return promised

@@ -1,0 +1,101 @@
+"""What is loaded, and when: help appears at once, and reading data changes nobody's luigi or logging."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import pipelines
+from tests.pipelines.luigi_runs import environment
+
+HEAVY = ("numpy", "pandas", "pyarrow", "numba", "scipy", "luigi", "pydantic", "yaml", "requests", "boto3")
+COMMANDS = [
+    *("describe", "validate", "convert", "augment", "run", "simulate", "compare", "check-schedule"),
+    *("versions", "rollback", "promote", "verify", "prune", "warm-up"),
+]
+
+
+def python(code: str, folder: Path, **extra: str) -> str:
+    """Run a program in a process of its own, and return what it prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=folder,
+        env=environment(**extra),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert 0 == done.returncode, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], *([command, "--help"] for command in COMMANDS)])
+def test_help_and_version_load_nothing_heavy(tmp_path: Path, arguments: list[str]) -> None:
+    """All commands and their choices are shown by what the console itself holds."""
+    code = f"""
+import sys
+from pipelines.cli.main import main
+try:
+    main({arguments})
+except SystemExit as end:
+    assert not end.code
+print("loaded:", [name for name in {HEAVY} if name in sys.modules], len(sys.modules) < 300)
+"""
+    output = python(code, tmp_path)
+    assert output.splitlines()[-1] == "loaded: [] True"
+    assert arguments == ["--version"] or "Usage: " in output
+
+
+def test_choices_in_help_are_those_of_the_engine(tmp_path: Path) -> None:
+    """There is one definition, which both take."""
+    code = """
+from click.testing import CliRunner
+from pipelines.cli.main import main
+from swftools.simulator.simulation import check_options
+text = " ".join(CliRunner().invoke(main, ["simulate", "--help"]).output.split())
+for option in ("overrun", "cancelled", "semantics"):
+    words = text.partition(f"--{option} [")[2].partition("]")[0].split("|")
+    assert len(words) == 3, text
+    given = {"overrun": "extend", "cancelled": "drop", "semantics": "instant"}
+    for word in words:
+        check_options(predictor="request", **{**given, option: word})
+"""
+    python(code, tmp_path)
+
+
+def test_reading_data_leaves_luigi_and_logging_alone(tmp_path: Path) -> None:
+    """A program that opens a data root has neither luigi nor a handler of ours, nor a level."""
+    code = """
+import logging, sys
+from pipelines.store.data_root import DataRoot
+assert DataRoot.open("data").data_sets() == []
+ours = logging.getLogger("pipelines")
+print("luigi" in sys.modules, ours.handlers, ours.level, ours.propagate, logging.getLogger().handlers)
+"""
+    assert python(code, tmp_path) == "False [] 0 True []\n"
+
+
+def test_tasks_in_python_have_the_shipped_settings(tmp_path: Path) -> None:
+    """A task is got by its name, luigi.build runs it, luigi.cfg wins, and logging stays the program's own."""
+    (tmp_path / "luigi.cfg").write_text("[swftools]\ndata_root = ./elsewhere\n[worker]\nkeep_alive = true\n")
+    code = """
+import logging, luigi, pipelines
+task = pipelines.CleanTrace()
+config = luigi.configuration.get_config()
+assert config.getboolean("worker", "check_complete_on_run") and config.getboolean("worker", "keep_alive")
+assert luigi.build([task], log_level="WARNING")
+print(task.output().path.is_dir(), str(task.data_root), logging.getLogger("pipelines").handlers)
+"""
+    assert python(code, tmp_path) == "True ./elsewhere []\n"
+
+
+def test_every_task_has_its_name_in_the_package() -> None:
+    """What luigi's command may run is what the package offers, and nothing else of ours is public."""
+    for name in dir(pipelines):
+        assert getattr(pipelines, name).get_task_family() == name
+    with pytest.raises(AttributeError):
+        _ = pipelines.MakeTea  # type: ignore[attr-defined]

@@ -1,0 +1,247 @@
+"""SimulatePolicy and ComparePolicies, and their commands: what is published, kept, and refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import luigi
+import pandas as pd
+import pytest
+
+import swftools
+from pipelines.logs.find import SHIPPED_LOG
+from pipelines.tasks.compare import ComparePolicies, as_markdown
+from pipelines.tasks.measure import MeasureSchedule
+from pipelines.tasks.simulate import label_of
+from swftools.errors import ParameterError
+from swftools.simulator import list_policies, simulate, validate
+from swftools.simulator.metrics.measures import measure
+from tests.pipelines.luigi_runs import LUIGI, SWFTOOLS, run
+
+LOG = "lublin-feitelson:jobs=300,processors=64,load=0.9,seed=3"
+
+
+def compare(data_root: Path, **parameters: Any) -> ComparePolicies:
+    """Build in this process and return the finished task."""
+    task = ComparePolicies(data_root=str(data_root), **{"log": LOG, **parameters})
+    assert luigi.build([task], local_scheduler=True, log_level="WARNING")
+    assert task.complete()
+    return task
+
+
+def table_of(task: ComparePolicies) -> pd.DataFrame:
+    """Read the published table."""
+    return pd.read_parquet(f"{task.output().path}/comparison")
+
+
+def test_one_command_prints_the_table_and_says_how_to_read_it(tmp_path: Path) -> None:
+    """On the shipped log, by luigi; a second run finds it complete and prints the table again."""
+    first = run([*LUIGI, "ComparePolicies"], tmp_path)
+    assert 0 == first.returncode, first.stderr
+    lines = first.stdout.splitlines()
+    assert lines[0].startswith("| policy | wait_mean | wait_p98 |")
+    assert ["fcfs", "easy", "conservative"] == [line.split()[1] for line in lines[2:5]]
+    assert first.stdout.count("published: data set") == 1
+    names: dict[str, Any] = {}
+    exec("\n".join(line.strip() for line in lines[-2:]), names)
+    assert {"fcfs", "easy", "conservative"} == set(names["comparison"]["policy"])
+    second = run([*LUIGI, "ComparePolicies"], tmp_path)
+    assert (0, 1) == (second.returncode, second.stdout.count("already complete"))
+    assert lines[:5] == second.stdout.splitlines()[:5]
+
+
+def test_the_table_is_what_the_functions_return(tmp_path: Path) -> None:
+    """The same simulations, by the functions."""
+    task = compare(tmp_path, policies="fcfs,easy", augment="")
+    trace, _ = swftools.clean(swftools.models.lublin_feitelson.generate(300, processors=64, load=0.9, seed=3))
+    expected = pd.concat([measure(simulate(trace, policy)) for policy in ("fcfs", "easy")], ignore_index=True)
+    published = table_of(task)
+    assert expected["measure"].tolist() == published["measure"].tolist()
+    assert expected["value"].tolist() == pytest.approx(published["value"].tolist(), nan_ok=True)
+    as_csv = pd.read_csv(Path(task.output().path) / "comparison.csv")
+    assert published["value"].tolist() == pytest.approx(as_csv["value"].tolist(), nan_ok=True)
+    assert as_markdown(published) == (Path(task.output().path) / "comparison.md").read_text(encoding="utf-8")
+
+
+def test_what_is_finished_is_not_computed_again(tmp_path: Path) -> None:
+    """A further policy adds one simulation; the others' outputs are left as they are."""
+    compare(tmp_path, policies="fcfs,easy")
+    simulated = tmp_path / ".work" / "simulated"
+    before = {path.name: path.stat().st_mtime_ns for path in simulated.glob("[!.]*")}
+    assert 2 == len(before)
+    compare(tmp_path, policies="fcfs,easy,conservative", seeds="0")
+    after = {path.name: path.stat().st_mtime_ns for path in simulated.glob("[!.]*")}
+    assert before.items() <= after.items()
+    assert 3 == len(after)
+
+
+def test_seeds_and_parameters_are_cells(tmp_path: Path) -> None:
+    """Every policy with every seed, each under its label; several seeds have a spread."""
+    policies = json.dumps(["fcfs", {"policy": "easy", "backfill_order": "sjf"}])
+    task = compare(tmp_path, policies=policies, seeds="1,0", predictor="virtual:error=0.5")
+    published = table_of(task)
+    labels = [("fcfs", 0), ("fcfs", 1), ("easy(backfill_order=sjf)", 0), ("easy(backfill_order=sjf)", 1)]
+    assert labels == list(published[["policy", "seed"]].drop_duplicates().itertuples(index=False, name=None))
+    assert "±" in as_markdown(published)
+    manifest = json.loads((Path(task.output().path) / "manifest.json").read_text(encoding="utf-8"))
+    assert [0, 1] == manifest["seeds"]
+    assert {"fcfs": None, "easy": None} == manifest["parameters"]["own_policies"]
+    assert "virtual:error=0.5" == manifest["parameters"]["options"]["predictor"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"policy": "fcfs"},
+        {"policy": '{"policy": "easy", "backfill_order": "sjf"}'},
+        {"seed": 1},
+        {"processors": 100},
+        {"load": 0.5},
+        {"overrun": "kill"},
+        {"cancelled": "end-at-once"},
+        {"predictor": "exact"},
+        {"semantics": "pyss"},
+        {"metrics": "bound=60"},
+        {"unmeasured_queues": "1"},
+        {"augment": ""},
+        {"rules": "duplicates"},
+    ],
+    ids=str,
+)
+def test_whatever_matters_is_in_the_key(tmp_path: Path, change: dict[str, Any]) -> None:
+    """Another option is another output."""
+    task = MeasureSchedule(log=LOG, data_root=str(tmp_path))
+    assert task.key != MeasureSchedule(**{"log": LOG, "data_root": str(tmp_path), **change}).key
+
+
+def test_a_policy_of_the_users_own_counts_by_its_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It runs by module:name, and a change of the module is another version."""
+    source = (
+        "from swftools.simulator import FREE, first_waiting, policy, start\n"
+        '@policy("one-by-one")\n'
+        "def one_by_one(now, machine, requests, parameters, memory, rng):\n"
+        "    job = first_waiting(machine)\n"
+        "    if job >= 0 and requests.processors[job] <= machine.counts[FREE]:\n"
+        "        start(machine, requests, now, job)\n"
+    )
+    (tmp_path / "own_policy.py").write_text(source)
+    command = [*SWFTOOLS, "compare", "--log", LOG, "--policies", "own_policy:one-by-one"]
+    versions = []
+    for text in (source, source + "# changed\n"):
+        (tmp_path / "own_policy.py").write_text(text)
+        done = run(command, tmp_path, PYTHONPATH=str(tmp_path))
+        assert 0 == done.returncode, done.stderr
+        versions.append(done.stdout.split("version ")[1].split()[0])
+    assert versions[0] != versions[1]
+
+
+@pytest.mark.parametrize(
+    ("task", "parameters", "complaint"),
+    [
+        (ComparePolicies, {"policies": "sjfx"}, "no policy 'sjfx'; there are: "),
+        (ComparePolicies, {"policies": "[]"}, "give at least one"),
+        (ComparePolicies, {"policies": "[5]"}, "5 is neither a name nor a mapping"),
+        (ComparePolicies, {"policies": "["}, "is not JSON"),
+        (ComparePolicies, {"policies": '[{"policy": "easy", "depth": 2}]'}, r"unknown parameters \['depth'\]"),
+        (ComparePolicies, {"policies": "nowhere:mine"}, "module 'nowhere' cannot be imported"),
+        (ComparePolicies, {"metrics": "bound=-1"}, "bound=-1 is not"),
+        (ComparePolicies, {"metrics": "bound"}, "is not KEY=VALUE"),
+        (ComparePolicies, {"metrics": "{"}, "is not JSON"),
+    ],
+)
+def test_mistakes_show_before_anything_runs(
+    task: type[ComparePolicies], parameters: dict[str, Any], complaint: str, tmp_path: Path
+) -> None:
+    """A wrong parameter is an error when the task is made."""
+    with pytest.raises(ParameterError, match=complaint):
+        task(data_root=str(tmp_path), **parameters)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "complaint"),
+    [
+        ({"overrun": "cut"}, "overrun='cut' is not one of extend, kill, run-on"),
+        ({"predictor": "psychic"}, "no predictor 'psychic'"),
+        ({"processors": -1}, "neither may be negative"),
+        ({"seeds": "a"}, "seeds='a'"),
+        ({"unmeasured_queues": "a"}, "unmeasured_queues='a'"),
+    ],
+)
+def test_options_are_checked_before_anything_runs(parameters: dict[str, Any], complaint: str, tmp_path: Path) -> None:
+    """A wrong option shows when the version is asked for, before the first simulation."""
+    with pytest.raises(ParameterError, match=complaint):
+        _ = ComparePolicies(data_root=str(tmp_path), log=LOG, **parameters).version
+
+
+def test_a_missing_log_is_exit_status_20(tmp_path: Path) -> None:
+    """As everywhere."""
+    done = run([*SWFTOOLS, "compare", "--log", "none.swf"], tmp_path)
+    assert 20 == done.returncode
+    assert "none.swf" in done.stderr
+
+
+def test_labels_are_short() -> None:
+    """A policy by its name, and the parameters given."""
+    assert "easy" == label_of({"policy": "easy"})
+    assert "easy(a=1, b=x)" == label_of({"policy": "easy", "b": "x", "a": 1})
+
+
+def test_simulate_and_check_on_the_console(tmp_path: Path) -> None:
+    """A schedule is written, found valid, and not valid after a job was moved before its submission."""
+    for output in ("easy.csv", "easy.parquet"):
+        done = run([*SWFTOOLS, "simulate", SHIPPED_LOG, "--policy", "easy", "--output", output], tmp_path)
+        assert 0 == done.returncode, done.stderr
+        assert "4,784 jobs" in done.stdout
+        assert "left out: 216 jobs, no run_time (cancelled=drop)" in done.stdout
+        command = [*SWFTOOLS, "check-schedule", output, "--log", SHIPPED_LOG, "--clean", "--policy", "easy"]
+        checked = run(command, tmp_path)
+        assert 0 == checked.returncode, checked.stdout
+    schedule = pd.read_csv(tmp_path / "easy.csv")
+    schedule.loc[7, "start_time"] = 0
+    schedule.to_csv(tmp_path / "wrong.csv", index=False)
+    wrong = run([*SWFTOOLS, "check-schedule", "wrong.csv", "--log", SHIPPED_LOG, "--clean"], tmp_path)
+    assert 1 == wrong.returncode
+    assert "submission" in wrong.stdout
+
+
+def test_simulate_takes_every_option(tmp_path: Path) -> None:
+    """Options and parameters reach the simulation."""
+    command = [*SWFTOOLS, "simulate", LOG, "--policy", '{"policy": "easy", "backfill_order": "sjf"}']
+    command += ["--processors", "128", "--load", "0.5", "--predictor", "factor:factor=2", "--overrun", "kill", "--raw"]
+    done = run(command, tmp_path)
+    assert 0 == done.returncode, done.stderr
+    assert "easy(backfill_order=sjf) on 128 processors: 300 jobs" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "complaint"),
+    [
+        (["simulate", LOG, "--policy", "none"], 2, "no policy 'none'"),
+        (["simulate", LOG, "--output", "x.txt"], 2, "the suffix says no format"),
+        (["simulate", "none.swf"], 20, "none.swf"),
+        (["check-schedule", "none.csv", "--log", LOG], 20, "none.csv"),
+    ],
+)
+def test_mistakes_on_the_console(tmp_path: Path, arguments: list[str], status: int, complaint: str) -> None:
+    """One line, and a status that tells."""
+    done = run([*SWFTOOLS, *arguments], tmp_path)
+    assert status == done.returncode, done.stderr
+    assert complaint in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+OURS = [name for name, made in list_policies().items() if made.decide.__module__.startswith("swftools.")]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("policy", sorted(OURS))
+def test_a_whole_log(shared: Path, policy: str) -> None:
+    """Under every policy each job of a whole log is simulated or excluded, and the schedule can be."""
+    trace, _ = swftools.clean(swftools.read_swf(shared / "traces" / "KTH-SP2-1996-2.1-cln.swf.gz"))
+    trace = trace.with_jobs(trace.jobs.assign(priority_rank=trace.jobs["queue_id"]))
+    schedule = simulate(trace, policy, 100)
+    assert len(trace) == len(schedule.jobs) + len(schedule.excluded)
+    report = validate(schedule, trace=trace)
+    assert report.ok, str(report)

@@ -1,0 +1,394 @@
+"""The engine: what policies may not do, preemption and waking, odd jobs, and how policies are found."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from swftools.errors import ParameterError, PolicyError, PolicyWarning
+from swftools.parameters import Parameters, number
+from swftools.simulator import engine
+from swftools.simulator.interface import (
+    FREE,
+    RUNNING,
+    first_waiting,
+    next_waiting,
+    preempt,
+    start,
+    waiting_jobs,
+    waiting_that_fit,
+    wake_at,
+)
+from swftools.simulator.registry import Policy, find_policy, list_policies, policy
+from swftools.simulator.simulation import simulate
+from swftools.simulator.waiting_queue import ANY, NOBODY
+from tests.drawn import draw_trace
+from tests.strategies import crowded_trace
+
+# What a policy may not do
+
+
+def starts_too_much(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+    """Start whoever waits."""
+    for job in waiting_jobs(machine):
+        start(machine, requests, now, job)
+
+
+def starts_twice(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+    """Start a job and start it again."""
+    start(machine, requests, now, 0)
+    start(machine, requests, now, 0)
+
+
+def starts_before_submission(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+    """Start a job that comes later."""
+    start(machine, requests, now, 1)
+
+
+def starts_nobody(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+    """Start the answer "nobody"."""
+    start(machine, requests, now, NOBODY)
+
+
+def starts_a_stranger(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+    """Start a job beyond the last."""
+    start(machine, requests, now, 2)
+
+
+def preempts_who_waits(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+    """Stop a job that does not run."""
+    preempt(machine, requests, now, 0)
+
+
+def preempts_a_stranger(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+    """Stop a job beyond the last."""
+    preempt(machine, requests, now, 7)
+
+
+def wakes_in_the_past(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+    """Ask to be woken now."""
+    wake_at(machine, now, now)
+
+
+def wakes_at_no_time(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+    """Ask to be woken at NaN."""
+    wake_at(machine, now, np.nan)
+
+
+def never_starts(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+    """Do nothing."""
+
+
+def wakes_for_ever(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+    """Only wait for better times."""
+    wake_at(machine, now, now + 1.0)
+
+
+def starts_and_stops(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+    """Never finish a decision."""
+    while True:
+        start(machine, requests, now, 0)
+        preempt(machine, requests, now, 0)
+
+
+def raises(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+    """Make a mistake of its own."""
+    raise KeyError("a mistake of its own")
+
+
+def turns_for_ever(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+    """Give every job a second, of which none ends in one."""
+    if machine.counts[RUNNING] > 0:
+        preempt(machine, requests, now, machine.running[0])
+    start(machine, requests, now, 0)
+    wake_at(machine, now, now + 1.0)
+
+
+TWO_JOBS = "submit run width / 0 5 1 / 3 5 2"
+FAULTS = [
+    (starts_too_much, "at 3 s: started job 1 of the queue (submitted at 3 s), which needs 2 processors, with 1 free"),
+    (starts_twice, "at 0 s: started job 0 of the queue (submitted at 0 s), which is not waiting"),
+    (starts_before_submission, "started job 1 of the queue (submitted at 3 s), which is not waiting"),
+    (starts_nobody, "named a job -1 that there is not"),
+    (starts_a_stranger, "named a job 2 that there is not"),
+    (preempts_who_waits, "preempted job 0 of the queue (submitted at 0 s), which is not running"),
+    (preempts_a_stranger, "named a job 7 that there is not"),
+    (wakes_in_the_past, "asked to be woken at a time that is not to come"),
+    (wakes_at_no_time, "asked to be woken at a time that is not to come"),
+    (never_starts, "at 3 s: leaves 2 jobs waiting on an idle machine, job 0 of the queue (submitted at 0 s) first"),
+    (wakes_for_ever, "leaves 2 jobs waiting on an idle machine"),
+    (turns_for_ever, "decides on and on while no job comes or ends; 1 jobs are waiting, job 1 of the queue"),
+    (starts_and_stops, "acted more often in one decision than there are processors"),
+    (raises, "at 0 s: raised KeyError: 'a mistake of its own'"),
+]
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize(("decide", "message"), FAULTS, ids=[fault.__name__ for fault, _ in FAULTS])
+def test_faults(monkeypatch: pytest.MonkeyPatch, decide: Any, message: str, compiled: bool) -> None:
+    """Each ends the simulation with words that name the policy, the time, the job and what is wrong."""
+    monkeypatch.setattr(engine, "PATIENCE", 50)  # the compiled engine keeps the number that it was compiled with
+    with pytest.raises(PolicyError, match=re.escape(message)) as told:
+        simulate(draw_trace(TWO_JOBS), Policy("faulty", decide), 2, compiled=compiled)
+    assert str(told.value).startswith("policy 'faulty', at ")
+
+
+def returns_garbage(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+    """Answer where an action is wanted."""
+    return "job 1"
+
+
+def not_compilable(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+    """First come first served, in a Python that numba does not know."""
+    for job in sorted(waiting_jobs(machine).tolist(), key=lambda job: (str(type(job)), job)):
+        if requests.processors[job] > machine.counts[FREE]:
+            return
+        start(machine, requests, now, job)
+
+
+def test_a_policy_that_answers() -> None:
+    """A policy acts; what it returns would be lost."""
+    with pytest.raises(PolicyError, match="returned 'job 1'; a policy acts by start"):
+        simulate(draw_trace("submit run width / 0 5 1"), Policy("talker", returns_garbage), 2, compiled=False)
+
+
+def test_a_policy_that_cannot_be_compiled() -> None:
+    """It is interpreted, with a warning, to the same schedule."""
+    trace = crowded_trace(60)
+    with pytest.warns(PolicyWarning, match="'by-hand' is interpreted, not compiled"):
+        schedule = simulate(trace, Policy("by-hand", not_compilable))
+    assert simulate(trace, "fcfs").jobs["start_time"].tolist() == schedule.jobs["start_time"].tolist()
+
+
+# Preemption, waking, memory, draws
+
+
+def takes_turns(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+    """Stop each job once after a while if another waits; the ones not stopped yet go first."""
+    stopped = memory.integers[0]
+    while machine.counts[RUNNING] > 0 and first_waiting(machine) != NOBODY:
+        oldest = NOBODY
+        for i in range(machine.counts[RUNNING]):
+            job = machine.running[i]
+            if stopped[job] == 0 and machine.start_time[job] + parameters[0] <= now:
+                oldest = job
+        if oldest == NOBODY:
+            break
+        preempt(machine, requests, now, oldest)
+        stopped[oldest] = 1
+    for turn in range(2):
+        job = first_waiting(machine)
+        while job != NOBODY:
+            if stopped[job] == turn and requests.processors[job] <= machine.counts[FREE]:
+                start(machine, requests, now, job)
+            job = next_waiting(machine, job)
+    if machine.counts[RUNNING] > 0:
+        wake_at(machine, now, now + parameters[0])
+
+
+@dataclass(frozen=True)
+class TurnsParameters(Parameters):
+    """Parameters of ``takes_turns``."""
+
+    quantum: float = number(2.0, above=0, unit="s")
+
+
+TURNS = Policy("turns", takes_turns, TurnsParameters, lambda jobs, processors: ((0, 0), (1, jobs)))
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_preemption(compiled: bool) -> None:
+    """Two jobs take turns on one processor; the work of a run that was stopped is lost."""
+    schedule = simulate(draw_trace("submit run width / 0 5 1 / 1 3 1", processors=1), TURNS, compiled=compiled)
+    segments = schedule.segments[["job_number", "start_time", "end_time", "is_preempted"]].to_numpy().tolist()
+    assert [[1, 0, 2, True], [2, 2, 4, True], [1, 4, 9, False], [2, 9, 12, False]] == segments
+    assert [4.0, 9.0] == schedule.jobs["start_time"].tolist()
+    assert [9.0, 12.0] == schedule.jobs["end_time"].tolist()
+    assert [1, 1] == schedule.jobs["preemptions"].tolist()
+    assert [5.0, 3.0] == schedule.jobs["run_time"].tolist()
+
+
+def test_preemption_on_a_busy_machine() -> None:
+    """Compiled as interpreted; runs never overlap beyond the machine, and the last run of each job is whole."""
+    trace = crowded_trace(150)
+    schedule = simulate(trace, TURNS, quantum=30)
+    interpreted = simulate(trace, TURNS, quantum=30, compiled=False)
+    assert schedule.segments.equals(interpreted.segments)
+    segments, jobs = schedule.segments, schedule.jobs
+    assert int(jobs["preemptions"].sum()) == len(segments) - len(jobs) == int(segments["is_preempted"].sum()) > 20
+    last = segments[~segments["is_preempted"]].sort_values("job_number", kind="stable")
+    assert (last["end_time"] - last["start_time"]).tolist() == jobs["run_time"].tolist()
+    for moment in segments["start_time"]:
+        at_work = (segments["start_time"] <= moment) & (moment < segments["end_time"])
+        assert segments.loc[at_work, "allocated_processors"].sum() <= 16
+
+
+def changes_its_mind(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+    """Start, stop and start a job in one decision; at the second decision stop it and start it anew."""
+    job = first_waiting(machine)
+    if job != NOBODY:
+        start(machine, requests, now, job)
+        preempt(machine, requests, now, job)
+        start(machine, requests, now, job)
+        wake_at(machine, now, now + 2.0)
+    elif machine.counts[RUNNING] > 0 and memory.floats[0, 0] == 0.0:
+        memory.floats[0, 0] = 1.0
+        preempt(machine, requests, now, 0)
+        start(machine, requests, now, 0)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_what_is_undone_at_once_leaves_no_trace(compiled: bool) -> None:
+    """A start that is taken back in the same decision is no run; a run that is stopped and begun anew is two."""
+    made = Policy("fickle", changes_its_mind, memory=lambda jobs, processors: ((1, 1), (0, 0)))
+    segments = simulate(draw_trace("submit run width / 1 5 1", processors=2), made, compiled=compiled).segments
+    expected = [[1.0, 3.0, True], [3.0, 8.0, False]]
+    assert expected == segments[["start_time", "end_time", "is_preempted"]].to_numpy().tolist()
+
+
+def draws_lots(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+    """Start a waiting job by lot, while it fits."""
+    jobs = waiting_that_fit(machine, 0, ANY, ANY)
+    while len(jobs) > 0:
+        start(machine, requests, now, jobs[int(rng.random() * len(jobs))])
+        jobs = waiting_that_fit(machine, 0, ANY, ANY)
+
+
+def test_draws_of_policies() -> None:
+    """The same draws compiled or not, others with another seed."""
+    trace, made = crowded_trace(100), Policy("lots", draws_lots)
+    schedules = [
+        simulate(trace, made, seed=seed, compiled=compiled) for seed, compiled in ((1, True), (1, False), (2, True))
+    ]
+    first, again, other = (schedule.jobs["start_time"].tolist() for schedule in schedules)
+    assert first == again
+    assert first != other
+
+
+# Odd jobs
+
+
+OURS = [name for name, made in list_policies().items() if made.decide.__module__.startswith("swftools.")]
+
+
+@pytest.mark.parametrize("name", sorted(OURS))
+@pytest.mark.parametrize("jobs", [[], ["4 3 1"], ["4 0 2"], ["0 0 2", "0 0 2", "0 0 1"]])
+def test_few_jobs(name: str, jobs: list[str]) -> None:
+    """No job, one, and jobs of no time: each starts when it is submitted."""
+    schedule = simulate(draw_trace(" / ".join(["submit run width", *jobs]), processors=2), name)
+    expected = [float(job.split()[0]) for job in jobs]
+    if name == "conservative-fixed" and len(jobs) == 3:
+        expected[2] = 1  # behind a reservation, which is at least 1 s long, and does not move
+    assert expected == schedule.jobs["start_time"].tolist()
+    assert len(schedule.segments) == len(jobs)
+
+
+@pytest.mark.parametrize("processors", [0, -1, 2.5, True, "many", 2**31])
+def test_machines_that_there_are_not(processors: Any) -> None:
+    """The size is a positive whole number."""
+    with pytest.raises(ParameterError, match="processors="):
+        simulate(draw_trace("submit run width / 0 1 1"), "fcfs", processors)
+
+
+def test_equal_submissions_are_taken_by_number() -> None:
+    """And jobs of the same number as often as it occurred, whatever the order of the rows."""
+    trace = draw_trace("job submit run width / 7 5 1 1 / 3 5 1 1 / 7 5 1 1 / 9 0 6 1", processors=1)
+    jobs = simulate(trace, "fcfs").jobs
+    assert [7, 3, 7, 9] == jobs["job_number"].tolist()
+    assert [7.0, 6.0, 8.0, 0.0] == jobs["start_time"].tolist()
+
+
+def test_jobs_that_cannot_be_simulated() -> None:
+    """They are told apart from the schedule, with the reason, and nothing is lost."""
+    trace = draw_trace(
+        """
+        job submit run width
+        1   0      3   1
+        2   .      3   1
+        3   0      .   1
+        4   0      3   .
+        5   0      3   3
+        6   1      1   2
+        """,
+        processors=2,
+    )
+    schedule = simulate(trace, "easy")
+    assert [1, 6] == schedule.jobs["job_number"].tolist()
+    assert [0.0, 3.0] == schedule.jobs["start_time"].tolist()
+    expected = {
+        2: "no submit_time",
+        3: "no run_time (cancelled=drop)",
+        4: "no processors, neither allocated nor requested",
+        5: "wider than the machine of 2 processors",
+    }
+    assert expected == dict(zip(schedule.excluded["job_number"], schedule.excluded["reason"], strict=True))
+
+
+@pytest.mark.parametrize(("cancelled", "ends"), [("end-at-once", 1.0), ("full-request", 7.0)])
+def test_cancelled_jobs(cancelled: str, ends: float) -> None:
+    """A job without run time runs a second, or as long as it asked for; if it asked for nothing it is left out."""
+    trace = draw_trace("submit run width request / 0 . 2 7 / 0 3 2 3 / 0 . 2 .", processors=2)
+    schedule = simulate(trace, "fcfs", cancelled=cancelled)
+    assert [0.0, ends] == schedule.jobs["start_time"].tolist()[:2]
+    assert (["no run_time"] if cancelled == "full-request" else []) == schedule.excluded["reason"].tolist()
+
+
+# How policies are found
+
+
+def test_unknown_names() -> None:
+    """What there is is listed."""
+    with pytest.raises(ParameterError, match=r"no policy 'esay'; there are: .*conservative.*, easy, "):
+        simulate(draw_trace("submit", processors=2), "esay")
+    with pytest.raises(ParameterError, match=r"easy: unknown parameters \['slack'\]; there are: backfill_"):
+        simulate(draw_trace("submit", processors=2), "easy", slack=3)
+    with pytest.raises(ParameterError, match=r"fcfs: unknown parameters \['slack'\]; there are none"):
+        simulate(draw_trace("submit", processors=2), "fcfs", slack=3)
+    with pytest.raises(ParameterError, match=r"'no\.such\.module:easy': module 'no\.such\.module' cannot"):
+        find_policy("no.such.module:easy")
+
+
+def test_a_name_is_taken_once() -> None:
+    """A second policy of the name is refused; the same one, its module loaded again, is not."""
+    with pytest.raises(ParameterError, match=r"policy 'easy' is registered already, by swftools\.simulator\."):
+        policy("easy")(never_starts)
+    before = list_policies()["fcfs"]
+    assert before.decide == policy("fcfs")(before.decide)
+
+
+def test_policies_of_a_module_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """``module:name`` imports the module first."""
+    source = """
+from swftools.simulator.interface import FREE, NOBODY, first_waiting, next_waiting, start
+from dataclasses import dataclass
+from swftools.parameters import Parameters, number
+from swftools.simulator.registry import policy
+
+@dataclass(frozen=True)
+class WhoeverFits(Parameters):
+    least: float = number(1.0, least=0)
+
+@policy("whoever-fits", parameters=WhoeverFits)
+def whoever_fits(now, machine, requests, parameters, memory, rng):
+    job = first_waiting(machine)
+    while job != NOBODY:
+        if parameters[0] <= requests.processors[job] <= machine.counts[FREE]:
+            start(machine, requests, now, job)
+        job = next_waiting(machine, job)
+"""
+    (tmp_path / "policy_of_ones_own.py").write_text(source, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    try:
+        trace = draw_trace("submit run width / 0 9 1 / 1 2 2 / 1 2 1", processors=2)
+        schedule = simulate(trace, "policy_of_ones_own:whoever-fits")
+        assert [0.0, 9.0, 1.0] == schedule.jobs["start_time"].tolist()
+        assert {"least": 1.0} == {name: schedule.options[name] for name in ("least",)}
+    finally:
+        list_policies().pop("whoever-fits", None)
+        sys.modules.pop("policy_of_ones_own", None)

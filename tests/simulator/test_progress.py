@@ -1,0 +1,158 @@
+"""Stretches of a simulation: stopping and going on changes nothing, progress is told, and an interrupt ends it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from swftools import Trace
+from swftools.errors import PolicyError
+from swftools.models import lublin_feitelson
+from swftools.simulator import Policy, list_policies, simulate
+from swftools.simulator import running as stretches
+from swftools.simulator.engine import DONE, LEFT, Replay, empty_machine
+
+JOBS = 300
+
+
+@pytest.fixture(scope="module")
+def trace() -> Trace:
+    """Jobs that queue."""
+    return lublin_feitelson.generate(JOBS, processors=64, load=0.95, seed=3)
+
+
+@pytest.fixture
+def by_instants(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stop after every instant, and tell of each."""
+    monkeypatch.setattr(stretches, "FIRST", 1)
+    monkeypatch.setattr(stretches, "STRETCH", 0.0)
+    monkeypatch.setattr(stretches, "PAUSE", 0.0)
+
+
+@pytest.mark.parametrize("options", [{}, {"estimates": "last-model"}, {"overrun": "run-on"}], ids=str)
+@pytest.mark.parametrize("policy", sorted(name for name in list_policies() if not name.startswith("example")))
+def test_where_it_stops_changes_nothing(
+    trace: Trace, policy: str, options: dict[str, Any], request: pytest.FixtureRequest
+) -> None:
+    """Every policy, stopped after each instant: the schedule is the same, bit for bit."""
+    at_once = simulate(trace, policy, **options)
+    request.getfixturevalue("by_instants")
+    told: list[float] = []
+    stopping = simulate(trace, policy, progress=lambda done, jobs, now: told.append(now), **options)
+    assert len(told) > JOBS
+    pd.testing.assert_frame_equal(stopping.jobs, at_once.jobs, check_exact=True)
+    pd.testing.assert_frame_equal(stopping.segments, at_once.segments, check_exact=True)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_progress(trace: Trace, by_instants: None, compiled: bool) -> None:
+    """Jobs that ended, jobs, and the simulated time: they rise to the end, which is told once."""
+    told: list[tuple[int, int, float]] = []
+    schedule = simulate(trace, "easy", compiled=compiled, progress=lambda *step: told.append(step))
+    done, jobs, now = (np.array(column) for column in zip(*told, strict=True))
+    assert set(jobs) == {JOBS}
+    assert (np.diff(done) >= 0).all()
+    assert (np.diff(now[:-1]) > 0).all()
+    assert (done[-1], now[-1]) == (JOBS, schedule.jobs["end_time"].max())
+    assert list(done).count(JOBS) == 1
+    ends = np.sort(schedule.jobs["end_time"])
+    assert (done == np.searchsorted(ends, now, side="right")).all()
+
+
+def test_no_jobs() -> None:
+    """The end is told there too."""
+    told: list[tuple[int, int, float]] = []
+    empty = Trace.from_columns(machine_processors=4, job_number=[], submit_time=[], run_time=[])
+    simulate(empty, "easy", progress=lambda *step: told.append(step))
+    assert [step[:2] for step in told] == [(0, 0)]
+
+
+class Clock:
+    """A clock that goes on by itself at each look, and by what the work takes."""
+
+    def __init__(self) -> None:
+        self.time = 100.0
+
+    def perf_counter(self) -> float:
+        """Return the time, s."""
+        self.time += 1e-6
+        return self.time
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """In place of the module's clock."""
+    clock = Clock()
+    monkeypatch.setattr(stretches, "time", clock)
+    return clock
+
+
+def work(clock: Clock, seconds: Iterator[float], asked: list[int], jobs: int) -> Any:
+    """Return work that ends a job an instant, each of which takes some time; it notes how much it was asked for."""
+
+    def run_some(replay: Replay) -> Replay:
+        asked.append(int(replay.counts[LEFT]))
+        for _ in range(min(int(replay.counts[LEFT]), jobs - int(replay.counts[DONE]))):
+            clock.time += next(seconds)
+            replay.counts[DONE] += 1
+        return replay
+
+    return run_some
+
+
+def test_stretches_are_short(clock: Clock) -> None:
+    """After the first, each is about as long as it is meant to be, however long an instant takes."""
+    asked: list[int] = []
+    seconds = itertools.chain(itertools.repeat(1e-6, 400_000), itertools.repeat(1e-3))
+    machine = empty_machine(500_000, 4)
+    stretches.run_to_the_end(work(clock, seconds, asked, 500_000), 500_000, machine, None)
+    assert asked[0] == 64
+    assert max(asked) <= 1.1 * stretches.STRETCH / 1e-6
+    assert 45 <= asked[-2] <= 55  # 50 of 1 ms each
+    assert len(asked) < 2_200
+
+
+def test_progress_is_told_ten_times_a_second(clock: Clock) -> None:
+    """No more often, and not much less often."""
+    told: list[float] = []
+    machine = empty_machine(10_000, 4)
+    run_some = work(clock, itertools.repeat(1e-3), [], 10_000)
+    stretches.run_to_the_end(run_some, 10_000, machine, lambda done, jobs, now: told.append(clock.time))
+    gaps = np.diff(told)[:-1]
+    assert gaps.min() >= 0.1
+    assert gaps.max() < 0.2
+    assert 50 < len(told) <= 101
+
+
+class StopError(Exception):
+    """Raised by who is told."""
+
+
+@pytest.mark.parametrize("error", [StopError, KeyboardInterrupt])
+@pytest.mark.parametrize("compiled", [True, False])
+def test_who_is_told_may_stop_it(trace: Trace, by_instants: None, compiled: bool, error: type[BaseException]) -> None:
+    """What is raised comes out as it is, and not as a mistake of the policy."""
+
+    def stop(done: int, jobs: int, now: float) -> None:
+        if done >= 10:
+            raise error(f"after {done} jobs")
+
+    with pytest.raises(error, match=r"after 1[0-9] jobs"):
+        simulate(trace, "easy", compiled=compiled, progress=stop)
+
+
+def raises_late(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+    """Do nothing, until it is too late."""
+    if now > 0:
+        raise ValueError("too late")
+
+
+def test_mistakes_of_policies_are_told_as_before(trace: Trace, by_instants: None) -> None:
+    """In a later stretch too."""
+    with pytest.raises(PolicyError, match=r"policy 'late', at .* s: raised ValueError: too late"):
+        simulate(trace, Policy("late", raises_late), compiled=False)

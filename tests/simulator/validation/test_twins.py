@@ -1,0 +1,91 @@
+"""The validator's kernels are equal to slow twins, to themselves interpreted, and independent of the engine."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from swftools import Trace
+from swftools.simulator.schedule import Schedule
+from swftools.simulator.simulation import simulate
+from swftools.simulator.validation import promises, reservations
+from swftools.simulator.validation.promises import find_broken_reservations, find_delayed_heads, processors_in_use
+from swftools.simulator.validation.reservations import Manner, Starts
+from tests.naive.validation import naive_delayed_heads, naive_promises
+from tests.simulator.validation.strategies import workloads
+
+
+def starts_of(schedule: Schedule) -> Starts:
+    """Return the jobs of a schedule in order of submission."""
+    jobs = schedule.jobs.assign(turn=np.arange(len(schedule)))
+    runs = schedule.segments.reset_index()[["index", "job_number"]]
+    jobs = jobs.merge(runs, on="job_number").sort_values(["submit_time", "job_number"], kind="stable")
+    floats = [jobs[name].to_numpy(np.float64) for name in ("submit_time", "start_time", "end_time")]
+    width = jobs["allocated_processors"].to_numpy(np.int64)
+    return Starts(*floats, width, jobs["estimated_time"].to_numpy(np.float64), jobs["index"].to_numpy(np.int64))
+
+
+@given(
+    trace=workloads(), policy=st.sampled_from(["easy", "conservative", "narrowest", "sjf"]), one_decision=st.booleans()
+)
+@settings(max_examples=50)
+def test_head_reservations_equal_the_slow_twin(trace: Trace, policy: str, one_decision: bool) -> None:
+    """The same heads are delayed, in schedules that break the promise often."""
+    starts = starts_of(simulate(trace, policy))
+    found = find_delayed_heads(starts, trace.processors, 1e-6, one_decision=one_decision, at_every_start=False)
+    assert naive_delayed_heads(starts, trace.processors, one_decision) == found.job.tolist()
+
+
+@pytest.mark.parametrize("policy", ["conservative", "conservative-fixed"])
+@given(trace=workloads())
+@settings(max_examples=20)
+def test_reservations_equal_the_slow_twin(policy: str, trace: Trace) -> None:
+    """Every promise is that of a plan kept as a list of intervals, and it is kept."""
+    longer = trace.with_jobs(trace.jobs.assign(run_time=trace.jobs["run_time"] + 1, requested_time=30.0))
+    starts = starts_of(simulate(longer, policy))
+    manner = Manner(trace.processors, submissions_first=False, compresses=policy == "conservative")
+    promised = reservations.promised_starts(starts, manner)
+    assert naive_promises(starts, trace.processors, manner.compresses) == promised.tolist()
+    assert not len(find_broken_reservations(starts, manner, 1e-6).job)
+
+
+@given(trace=workloads(), policy=st.sampled_from(["easy", "narrowest"]))
+@settings(max_examples=30)
+def test_use_of_processors_equals_counting(trace: Trace, policy: str) -> None:
+    """At each time, the processors in use are those of the jobs that run."""
+    starts = starts_of(simulate(trace, policy))
+    times, used = processors_in_use(starts.start_time, starts.end_time, starts.processors)
+    counted = [int(starts.processors[(starts.start_time <= t) & (starts.end_time > t)].sum()) for t in times]
+    assert counted == used.tolist()
+
+
+def test_kernels_are_the_same_interpreted(shipped: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiled and interpreted, the kernels find the same."""
+    few = shipped.with_jobs(shipped.jobs.iloc[:400])
+    starts = starts_of(simulate(few, "conservative", 300))
+    manners = [Manner(300, first, compresses) for first in (False, True) for compresses in (False, True)]
+    compiled = [reservations.promised_starts(starts, manner).tolist() for manner in manners]
+    head = find_delayed_heads(starts, 300, 1e-6, one_decision=True, at_every_start=True)
+    for module in (promises, reservations):
+        for name, value in list(vars(module).items()):
+            if hasattr(value, "py_func"):
+                monkeypatch.setattr(module, name, value.py_func)
+    assert compiled == [reservations.promised_starts(starts, manner).tolist() for manner in manners]
+    again = find_delayed_heads(starts, 300, 1e-6, one_decision=True, at_every_start=True)
+    assert head.job.tolist() == again.job.tolist()
+    assert head.latest.tolist() == again.latest.tolist()
+
+
+def test_nothing_of_the_engine_is_imported() -> None:
+    """What checks the engine does not use it, nor its interface, profile or policies; the report looks up names."""
+    folder = Path(promises.__file__).parent
+    files = sorted(folder.glob("*.py"))
+    assert len(files) > 4
+    for path in files:
+        used = set(re.findall(r"(?:from|import) swftools\.simulator\.(\w+)", path.read_text(encoding="utf-8")))
+        assert used - ({"registry"} if path.stem == "report" else set()) <= {"validation", "schedule", "options"}
