@@ -32,4 +32,4 @@ def continues(path: Path, length: int, sha256: str) -> bool:
         while length and (block := stream.read(min(length, _BLOCK))):
             digest.update(block)
             length -= len(block)
-    return not length and digest.hexdigest() == sha256
+    return digest.hexdigest() == sha256

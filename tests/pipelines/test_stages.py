@@ -69,6 +69,8 @@ def test_a_comparison_finds_what_it_needs(log: Path, stage: str, source: str) ->
     shutil.rmtree(log.parent / "data" / ".work" / stage, ignore_errors=True)
     assert build(ComparePolicies(**where, policies="fcfs,easy"))
     shutil.rmtree(log.parent / "data" / ".work" / stage, ignore_errors=True)
+    assert build(ComparePolicies(**where, policies="fcfs,easy", metrics="bound=60"))
+    shutil.rmtree(log.parent / "data" / ".work" / stage, ignore_errors=True)
     assert build(ComparePolicies(**where, policies="fcfs,easy", rules="duplicates"))
 
 
