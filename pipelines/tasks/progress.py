@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import mmap
 import multiprocessing
 import sys
 from typing import Any
@@ -10,6 +11,29 @@ from typing import Any
 from tqdm import tqdm
 
 logger = logging.getLogger("pipelines")
+
+
+class SharedCount:
+    """A count that processes forked from this one go on with.
+
+    Anonymous memory, which ``multiprocessing.Value`` is not: that makes a file for it, which a full disk refuses.
+    """
+
+    def __init__(self) -> None:
+        self._memory = mmap.mmap(-1, 8)
+        self._lock = multiprocessing.Lock()
+
+    @property
+    def value(self) -> int:
+        """How many there are."""
+        return int.from_bytes(self._memory[:], "little")
+
+    def next(self) -> int:
+        """Count one more, and return how many there are then."""
+        with self._lock:
+            value = self.value + 1
+            self._memory[:] = value.to_bytes(8, "little")
+        return value
 
 
 class StageProgress:
@@ -22,7 +46,7 @@ class StageProgress:
 
     def __init__(self) -> None:
         self._expected: set[str] = set()
-        self._begun = multiprocessing.Value("i", 0)
+        self._begun = SharedCount()
         self._numbers: dict[str, int] = {}
         self._is_over = False
         self._bar: tqdm[Any] | None = None
@@ -33,15 +57,13 @@ class StageProgress:
             self.finish()
             self._expected.clear()
             self._numbers.clear()
-            self._begun = multiprocessing.Value("i", 0)
+            self._begun = SharedCount()
             self._is_over = False
         self._expected.add(stage)
 
     def begin(self, stage: str, label: str) -> None:
         """Say that a stage begins."""
-        with self._begun.get_lock():
-            self._begun.value += 1
-            self._numbers[stage] = self._begun.value
+        self._numbers[stage] = self._begun.next()
         if self._is_on_terminal():
             if self._bar is None:
                 self._bar = tqdm(total=len(self._expected), unit="stage", leave=False)
