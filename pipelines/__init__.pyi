@@ -5,8 +5,10 @@ from .tasks.augmentations import AddEstimates as AddEstimates
 from .tasks.augmentations import AddSpeedup as AddSpeedup
 from .tasks.augmentations import AddUtility as AddUtility
 from .tasks.build import BuildAugmentedTrace as BuildAugmentedTrace
-from .tasks.simulation import ComparePolicies as ComparePolicies
-from .tasks.simulation import SimulatePolicy as SimulatePolicy
-from .tasks.traces import CleanTrace as CleanTrace
-from .tasks.traces import GenerateTrace as GenerateTrace
-from .tasks.traces import ParseLog as ParseLog
+from .tasks.check_source import CheckSource as CheckSource
+from .tasks.clean import CleanTrace as CleanTrace
+from .tasks.compare import ComparePolicies as ComparePolicies
+from .tasks.measure import MeasureSchedule as MeasureSchedule
+from .tasks.parse import GenerateTrace as GenerateTrace
+from .tasks.parse import ParseLog as ParseLog
+from .tasks.simulate import SimulatePolicy as SimulatePolicy

@@ -63,6 +63,10 @@ class UnsafeNameError(SwfToolsError, ValueError):
     """A name of a data set, version, table or log would leave the data root or cannot be a file name."""
 
 
+class OtherSourceError(SwfToolsError, ValueError):
+    """A data set would get a version that was made from another log than its earlier ones."""
+
+
 class VersionNotFoundError(SwfToolsError, KeyError):
     """A data set or version was asked for that is not published under the data root."""
 

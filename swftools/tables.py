@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from swftools.errors import SchemaError
 from swftools.fields.definition import BOOL, FLOAT64, INT64, NEVER, STRING, Field
-from swftools.fields.dictionary import arrow_schema, required_columns, table_fields
+from swftools.fields.dictionary import SORTED_BY, arrow_schema, required_columns, table_fields
 from swftools.whole_files import create_file
 
 PARQUET_OPTIONS: dict[str, Any] = {
@@ -144,7 +144,7 @@ def write_table(data: pa.Table, path: Path | Any, table: str) -> None:
 
     A path appears, or is replaced, only when all is written; a binary file object stays open. Columns are written in
     the dictionary's order and with its metadata. Metadata of the table itself that the dictionary does not know is
-    kept.
+    kept. Where the rows are in the order that the dictionary names, the file says so.
 
     Raises
     ------
@@ -157,8 +157,19 @@ def write_table(data: pa.Table, path: Path | Any, table: str) -> None:
     schema = arrow_schema(table, data.column_names)
     schema = schema.with_metadata({**(data.schema.metadata or {}), **schema.metadata})
     # One chunk a column: the bytes should not tell how the table was made.
+    whole = data.select(schema.names).combine_chunks().cast(schema)
     with create_file(path) if isinstance(path, str | os.PathLike) else nullcontext(path) as file:
-        pq.write_table(data.select(schema.names).combine_chunks().cast(schema), file, **PARQUET_OPTIONS)
+        pq.write_table(whole, file, sorting_columns=_sorting_columns(whole, table), **PARQUET_OPTIONS)
+
+
+def _sorting_columns(data: pa.Table, table: str) -> list[pq.SortingColumn] | None:
+    """Return the column that a table's rows are in the rising order of, if they are, so that readers may skip parts."""
+    name = SORTED_BY.get(table)
+    if name is None or name not in data.column_names or data[name].null_count:
+        return None
+    values = data[name].combine_chunks()
+    is_rising = len(values) < 2 or pc.all(pc.less_equal(values[:-1], values[1:])).as_py()
+    return [pq.SortingColumn(data.column_names.index(name))] if is_rising else None
 
 
 def read_table(path: Path | Any, table: str) -> pa.Table:

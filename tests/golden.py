@@ -27,8 +27,11 @@ from pipelines.logs.find import SHIPPED_LOG
 from pipelines.logs.generated import find_model, generate_log
 from pipelines.tasks.augmentations.registry import AUGMENTATIONS
 from pipelines.tasks.build import BuildAugmentedTrace
-from pipelines.tasks.simulation import ComparePolicies, SimulatePolicy
-from pipelines.tasks.traces import CleanTrace, GenerateTrace, ParseLog
+from pipelines.tasks.clean import CleanTrace
+from pipelines.tasks.compare import ComparePolicies
+from pipelines.tasks.measure import MeasureSchedule
+from pipelines.tasks.parse import GenerateTrace, ParseLog
+from pipelines.tasks.simulate import SimulatePolicy
 from swftools import Trace, clean, read_swf
 from swftools.fields.dictionary import SCHEMA_VERSION, TABLES
 from swftools.simulator import list_policies, measure, simulate
@@ -50,19 +53,20 @@ POLICIES = {
 
 VERSIONS = {
     "schema": ("SCHEMA_VERSION in swftools/fields/dictionary.py", SCHEMA_VERSION),
-    "parse": ("code_version of ParseLog in pipelines/tasks/traces.py", ParseLog.code_version),
-    "clean": ("code_version of CleanTrace in pipelines/tasks/traces.py", CleanTrace.code_version),
+    "parse": ("code_version of ParseLog in pipelines/tasks/parse.py", ParseLog.code_version),
+    "clean": ("code_version of CleanTrace in pipelines/tasks/clean.py", CleanTrace.code_version),
     **{
         name: (f"code_version of {task.__name__} in pipelines/tasks/augmentations/{name}.py", task.code_version)
         for name, task in AUGMENTATIONS.items()
     },
-    "generate": ("code_version of GenerateTrace in pipelines/tasks/traces.py", GenerateTrace.code_version),
-    "simulate": ("code_version of SimulatePolicy in pipelines/tasks/simulation.py", SimulatePolicy.code_version),
+    "generate": ("code_version of GenerateTrace in pipelines/tasks/parse.py", GenerateTrace.code_version),
+    "simulate": ("code_version of SimulatePolicy in pipelines/tasks/simulate.py", SimulatePolicy.code_version),
     **{
         stage: (f"version of {policy.name} in {policy.decide.__module__.replace('.', '/')}.py", policy.version)
         for stage, policy in POLICIES.items()
     },
-    "compare": ("code_version of ComparePolicies in pipelines/tasks/simulation.py", ComparePolicies.code_version),
+    "measure": ("code_version of MeasureSchedule in pipelines/tasks/measure.py", MeasureSchedule.code_version),
+    "compare": ("code_version of ComparePolicies in pipelines/tasks/compare.py", ComparePolicies.code_version),
     "build": ("code_version of BuildAugmentedTrace in pipelines/tasks/build.py", BuildAugmentedTrace.code_version),
 }
 """Where each stage declares its version, and the version, in the order of the data's way."""
@@ -75,7 +79,8 @@ UPSTREAM = {
     "generate": ("schema", "generate"),
     "simulate": ("schema", "parse", "clean", "policy easy", "simulate"),
     **{stage: ("schema", "parse", "clean", "simulate", stage) for stage in POLICIES},
-    "compare": ("schema", "parse", "clean", "utility", "simulate", "policy easy", "policy fcfs", "compare"),
+    "measure": ("schema", "parse", "clean", "policy easy", "simulate", "measure"),
+    "compare": ("schema", "parse", "clean", "utility", "simulate", "policy easy", "policy fcfs", "measure", "compare"),
     "build": ("schema", "parse", "clean", *AUGMENTATIONS, "build"),
 }
 """The stages, itself included, that a stage's output follows from."""
@@ -226,6 +231,9 @@ def build_output() -> Iterator[Any]:
                 for line in gzip.decompress(name.read_bytes()).decode().splitlines():
                     yield line if line.startswith(";") else [_word(word) for word in line.split()]
             yield sorted(json.loads((version / "manifest.json").read_text(encoding="utf-8")))
+            yield json.loads((version / "datapackage.json").read_text(encoding="utf-8"))["resources"]
+            page = (version / "README.md").read_text(encoding="utf-8")
+            yield [line for line in page.splitlines() if line.startswith("#")]
 
 
 def policy_output(stage: str) -> Iterator[Any]:
@@ -236,6 +244,8 @@ def policy_output(stage: str) -> Iterator[Any]:
 def schedule_output(policy: str, options: dict[str, Any]) -> Iterator[Any]:
     """Yield a schedule of the shipped log."""
     trace, _ = cleaned("shipped")
+    # A policy that needs ranks gets those of the queues' numbers; the others do not look at them.
+    trace = trace.with_jobs(trace.jobs.assign(priority_rank=trace.jobs["queue_id"]))
     schedule = simulate(trace, policy, 800, **options)
     yield [policy, options]
     yield from rows_of(to_arrow(schedule.segments, "segments"))
@@ -243,7 +253,7 @@ def schedule_output(policy: str, options: dict[str, Any]) -> Iterator[Any]:
 
 
 def simulate_output() -> Iterator[Any]:
-    """Yield schedules under options, and what is measured of one."""
+    """Yield schedules under options."""
     others: list[dict[str, Any]] = [
         {"overrun": "kill", "cancelled": "end-at-once"},
         {"overrun": "run-on", "cancelled": "full-request", "predictor": "last-model"},
@@ -252,6 +262,10 @@ def simulate_output() -> Iterator[Any]:
     ]
     for options in others:
         yield from schedule_output("easy", options)
+
+
+def measure_output() -> Iterator[Any]:
+    """Yield what is measured of a schedule."""
     trace, _ = cleaned("shipped")
     yield from rows_of(to_arrow(measure(simulate(trace, "easy", 800), percentiles=(50, 98), threshold=60), "metrics"))
 
@@ -289,6 +303,7 @@ OUTPUTS: dict[str, Callable[[], Iterator[Any]]] = {
     "build": build_output,
     "simulate": simulate_output,
     **{stage: partial(policy_output, stage) for stage in POLICIES},
+    "measure": measure_output,
     "compare": compare_output,
 }
 

@@ -27,7 +27,7 @@ class Bar:
 
     def show(self, done: int, total: int | None = None, note: str = "") -> None:
         """Show how much of how much is done, and what is next or how far it is."""
-        is_wanted = sys.stderr.isatty() and logging.getLogger("pipelines").isEnabledFor(logging.INFO)
+        is_wanted = sys.stderr.isatty() and logging.getLogger("pipelines").level <= logging.INFO
         if not is_wanted or (self._bar is None and done == total):
             return
         if self._bar is None:

@@ -91,7 +91,7 @@ def simulate_log(
         check_output(output, tuple(_WRITERS), [log])
     from pipelines.cli.progress import simulation_shown
     from pipelines.tasks.parameters import PoliciesParameter
-    from pipelines.tasks.simulation import label_of
+    from pipelines.tasks.simulate import label_of
     from swftools.selection import scale_to_load
     from swftools.simulator.simulation import check_options, simulate
     from swftools.simulator.validation.report import validate

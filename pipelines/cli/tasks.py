@@ -82,7 +82,7 @@ def augment(
 @click.command(
     context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
     add_help_option=False,
-    epilog="swftools run TASK --help shows the parameters of a task.",
+    epilog=f"Tasks: {', '.join(dir(pipelines))}. swftools run TASK --help shows a task's parameters.",
 )
 @click.argument("task", metavar="TASK")
 @dry_run
@@ -92,9 +92,6 @@ def run(ctx: click.Context, /, task: str, dry_run: bool) -> None:
     """Run any task with its own flags, as luigi does; print where its output is.
 
     \b
-    Tasks: AcquireLog ParseLog GenerateTrace CleanTrace BuildAugmentedTrace
-           AddUtility AddCheckpoints AddArrivals AddSpeedup AddEstimates
-           SimulatePolicy ComparePolicies
     Example: swftools run CleanTrace --log my.swf --rules duplicates
     """
     if task in _HELP:
@@ -123,8 +120,10 @@ def _help_of(name: str) -> str:
 
 def _option_of(task: type[luigi.Task], name: str, parameter: Any) -> tuple[str, str]:
     """Return a parameter as an option, and its description with the default."""
-    default = parameter.task_value(task.get_task_family(), name)
-    shown = f"  [default: {default}]" if default not in ("", "{}") else ""
+    family, shown = task.get_task_family(), "  [required]"
+    if parameter.has_task_value(family, name):
+        default = parameter.task_value(family, name)
+        shown = f"  [default: {default}]" if default not in ("", "{}") else ""
     return f"--{name.replace('_', '-')}", f"{parameter.description}{shown}"
 
 

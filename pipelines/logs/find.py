@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from pipelines.keys import canonical_json
 from pipelines.logs.download import text_sha256
 from pipelines.logs.file_cache import FileCache
 from pipelines.logs.generated import MODELS, find_model
+from pipelines.logs.names import name_of_file, name_of_model
 from swftools.errors import SwfToolsError
 from swftools.parameters import Parameters
 
@@ -80,7 +80,7 @@ def find_log(log: str) -> Log:
     """
     if model := find_model(log):
         key = hashlib.sha256(canonical_json({model.NAME: model.to_mapping()}).encode()).hexdigest()
-        return Log(model.NAME, sha256=key, model=model)
+        return Log(name_of_model(model), sha256=key, model=model)
     catalog = catalog_in_use()
     if log in catalog.logs:
         card = catalog.logs[log]
@@ -89,13 +89,13 @@ def find_log(log: str) -> Log:
     if not path.is_file():
         known = ", ".join([*catalog.logs, *MODELS])
         what = "a directory" if path.is_dir() else "neither a file nor a card of the catalogue"
-        return Log(_name_of(path), path=path, problem=f"log {log!r} is {what}; give a path, or one of: {known}")
+        return Log(name_of_file(path), path=path, problem=f"log {log!r} is {what}; give a path, or one of: {known}")
     try:
         sha256 = _sha256(path.resolve())
     except (SwfToolsError, OSError) as error:
-        return Log(_name_of(path), path=path, damage=str(error))
+        return Log(name_of_file(path), path=path, damage=str(error))
     matching = catalog.card_of(sha256)
-    return Log(matching.name if matching else _name_of(path), matching, path, sha256)
+    return Log(matching.name if matching else name_of_file(path), matching, path, sha256)
 
 
 def is_stream(log: str) -> bool:
@@ -127,10 +127,3 @@ def _local_copy(card: LogCard) -> Path | None:
         return Path(str(RESOURCES.joinpath(*card.file.split("/"))))
     candidates = (folder / f"{card.name}.swf{suffix}" for folder in log_directories() for suffix in _SUFFIXES)
     return next((path for path in candidates if path.is_file()), None)
-
-
-def _name_of(path: Path) -> str:
-    """Return a safe name for the log in a file: the file's, without .swf.gz and the like."""
-    name = re.sub(r"(\.swf)?(\.(gz|bz2|xz|zst))?$", "", path.name, flags=re.IGNORECASE)
-    safe = re.sub(r"[^A-Za-z0-9._+-]+", "-", name).strip("-._+")
-    return re.sub(r"\.{2,}", ".", safe)[:100] or "log"

@@ -24,7 +24,7 @@ import pyarrow as pa
 
 from pipelines.names import CATALOG, LATEST, MANIFEST, PENDING, check_name
 from pipelines.store.intake_catalog import CatalogVersion, catalog_text
-from pipelines.store.manifest import describe_file, manifest_bytes
+from pipelines.store.manifest import describe_file, file_metadata, manifest_bytes
 from pipelines.store.parse_manifest import parse_manifest
 from pipelines.store.published import MEND, PublishedData, listing
 from pipelines.store.storage import storage_errors
@@ -164,7 +164,8 @@ class DataRoot(PublishedData):
         """Stage a version and make it visible; return False if another process was faster."""
         data_set, version = key.split("/")
         with self.storage.scratch(data_set, version) as staged:
-            described = {table: write_part(data, table, staged / table) for table, data in tables.items()}
+            notes = file_metadata(record)
+            described = {table: write_part(data, table, staged / table, notes) for table, data in tables.items()}
             for name, source in files.items():
                 shutil.copyfile(source, staged / name)
             written = sorted(path for path in staged.rglob("*") if path.is_file())

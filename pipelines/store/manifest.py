@@ -63,6 +63,21 @@ def describe_file(path: Path) -> dict[str, Any]:
         return {"sha256": hashlib.file_digest(file, "sha256").hexdigest(), "bytes": path.stat().st_size}
 
 
+def file_metadata(record: Mapping[str, Any]) -> dict[str, str]:
+    """Return what each Parquet file of a version says of itself: one that is copied alone must tell where it is from.
+
+    Parameters
+    ----------
+    record : mapping
+        The manifest. Of its entries ``data_set``, ``version``, ``licence``, ``acknowledgement``, and name and sha256
+        of ``log``, those that are known are taken.
+    """
+    log = record.get("log")
+    origin = {"log": log.get("name"), "log_sha256": log.get("sha256")} if isinstance(log, Mapping) else {}
+    own = {key: record.get(key) for key in ("data_set", "version", "licence", "acknowledgement")}
+    return {key: value for key, value in {**own, **origin}.items() if isinstance(value, str) and value}
+
+
 def manifest_bytes(record: Mapping[str, Any], what: str) -> bytes:
     """Write a manifest as JSON; equal records give equal bytes.
 

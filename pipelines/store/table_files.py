@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from io import BufferedReader
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,8 @@ PART = "part-0.parquet"
 """The file in a table's directory."""
 
 
-def write_part(data: pa.Table, table: str, directory: Path) -> dict[str, Any]:
-    """Write a table into a new directory and return its description for the manifest.
+def write_part(data: pa.Table, table: str, directory: Path, notes: Mapping[str, str]) -> dict[str, Any]:
+    """Write a table into a new directory, with notes in its metadata, and return its description for the manifest.
 
     Raises
     ------
@@ -29,7 +30,7 @@ def write_part(data: pa.Table, table: str, directory: Path) -> dict[str, Any]:
     check_table(data, table)
     # One chunk a column and the dictionary's own schema: else the bytes would tell how the table was made.
     schema = arrow_schema(table, data.column_names)
-    data = data.select(schema.names).combine_chunks().cast(schema)
+    data = data.select(schema.names).combine_chunks().cast(schema).replace_schema_metadata(dict(notes))
     directory.mkdir()
     write_table(data, directory / PART, table)
     return describe_table(data, table)

@@ -6,18 +6,15 @@ import logging
 import shutil
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import luigi
 
 from pipelines.config import setting, work_root
-from pipelines.keys import MISSING_INPUT
 from pipelines.logs.download import download, text_sha256
-from pipelines.logs.find import SHIPPED_LOG, Log, find_log, is_stream
-from pipelines.logs.generated import find_model
-from pipelines.names import check_name
+from pipelines.logs.find import Log, find_log
+from pipelines.tasks.log_task import LogTask
 from pipelines.tasks.targets import DirectoryTarget
-from swftools.errors import AcquireError, ParameterError
+from swftools.errors import AcquireError, UnreadableLogError
 
 progress = logging.getLogger("pipelines")
 
@@ -43,76 +40,6 @@ class LogFile(luigi.ExternalTask):
 def _say_once(problem: str) -> None:
     """Log an error; luigi asks for completeness many times, but a user needs the answer once."""
     progress.error("error: %s", problem)
-
-
-class LogParameter(luigi.Parameter):
-    """A log: name of a card, path, or name of a model with parameters."""
-
-    def normalize(self, value: Any) -> str:
-        """Return the log as given; the parameters of a model are checked at once.
-
-        Raises
-        ------
-        ParameterError
-            It is a model, and its parameters are wrong; or standard input, which can be read once only.
-        """
-        find_model(str(value))
-        if is_stream(str(value)):
-            raise ParameterError(f"log {str(value)!r} can be read once only; save it as a file and give its path")
-        return str(value)
-
-
-class LogTask(luigi.Task):
-    """What all stages have in common: a log, and a data root."""
-
-    log = LogParameter(
-        default=SHIPPED_LOG,
-        description="name of a card in data_catalog.yaml, path of a log, or model such as lublin-feitelson:jobs=10000",
-    )
-    data_root = luigi.Parameter(
-        default="./data",
-        config_path={"section": "swftools", "name": "data_root"},
-        description="where data sets are published: a directory, or s3://bucket/prefix",
-    )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.check_values()
-
-    def check_values(self) -> None:
-        """Raise ParameterError if a parameter is outside its domain; so a wrong task is never made.
-
-        Subclasses add what they know of their own.
-        """
-        seed = getattr(self, "seed", 0)
-        if seed < 0:
-            raise ParameterError(f"seed={seed} is not a whole number >= 0")
-        if name := getattr(self, "data_set", ""):
-            check_name(name, "data set")
-
-    @property
-    def found(self) -> Log:
-        """The log that ``log`` means."""
-        return find_log(self.log)
-
-    @property
-    def log_key(self) -> str:
-        """Hash of the log's text, or ``MISSING_INPUT``."""
-        return self.found.sha256 or MISSING_INPUT
-
-    @property
-    def subject(self) -> str:
-        """What the task is about, for messages."""
-        return str(self.log)
-
-    def directory(self, stage: str, key: str) -> DirectoryTarget:
-        """Return the target of a stage's output."""
-        return DirectoryTarget(work_root(self.data_root) / stage / key)
-
-
-@LogTask.event_handler(luigi.Event.PROCESSING_TIME)
-def _say_done(task: LogTask, seconds: float) -> None:
-    progress.info("%s %s: %.1f s", task.get_task_family(), task.subject, seconds)
 
 
 class AcquireLog(LogTask):
@@ -144,13 +71,7 @@ class AcquireLog(LogTask):
             raise AcquireError(f"log {self.log!r} is generated: it has no text to acquire; run GenerateTrace")
         with self.output().fill() as directory:
             if found.path is not None:
-                shutil.copyfile(found.path, directory / "log")
-                actual = text_sha256(directory / "log")
-                if actual != found.sha256:
-                    raise AcquireError(
-                        f"{found.path}: sha256 of the text is {actual}, not {found.sha256}; fetch the file again, "
-                        "or mend the card if the log was republished"
-                    )
+                _copy(found, found.path, directory / "log")
             elif found.card is not None and found.card.url is not None:
                 part = work_root(self.data_root) / "downloads" / f"{found.card.name}.swf.gz"
                 download(found.card.url, part, sha256=found.card.sha256, max_bytes=found.card.bytes)
@@ -161,3 +82,16 @@ class AcquireLog(LogTask):
                     f"log {found.name}: its card has no url, and it is in none of the directories of the setting "
                     f"log_path ({setting('log_path') or 'none given'}); pass --log PATH"
                 )
+
+
+def _copy(found: Log, source: Path, destination: Path) -> None:
+    """Copy a log's file and see that its text is what it was found to be."""
+    if not source.is_file():
+        raise UnreadableLogError(f"log {source} is gone since this run began; nothing was published. Run again")
+    shutil.copyfile(source, destination)
+    actual = text_sha256(destination)
+    if actual != found.sha256:
+        raise AcquireError(
+            f"{source}: sha256 of the text is {actual}, not {found.sha256}; fetch the file again, or mend the card if "
+            "the log was republished; if the file is still being written, run again when it is whole"
+        )

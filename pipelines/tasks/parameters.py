@@ -25,6 +25,9 @@ from swftools.simulator.registry import list_policies, read_policy
 AUGMENTATIONS: dict[str, type[Any]] = {}
 """The tasks of augmentations by name, in the order in which they are defined; their base class fills this."""
 
+NONE = "none"
+"""The word for no augmentation."""
+
 
 def find_augmentation(name: str) -> type[Any]:
     """Return the task of an augmentation.
@@ -101,7 +104,7 @@ class MetricsParameter(luigi.Parameter):
 
 
 class AugmentParameter(luigi.Parameter):
-    """Names of augmentations, separated by commas."""
+    """Names of augmentations, separated by commas; empty, or ``none``, for none."""
 
     def normalize(self, value: Any) -> str:
         """Return the names in the registry's order, each once.
@@ -113,9 +116,17 @@ class AugmentParameter(luigi.Parameter):
         """
         names = value.split(",") if isinstance(value, str) else list(value)
         wanted = {name.strip() for name in names if name.strip()}
+        if wanted == {NONE}:
+            return ""
         for name in wanted:
             find_augmentation(name)
         return ",".join(name for name in AUGMENTATIONS if name in wanted)
+
+    @classmethod
+    def _parser_kwargs(cls, param_name: str, task_name: str | None = None) -> dict[str, Any]:
+        """Return how a command line is read: luigi takes an empty word for none given, so it becomes ``none``."""
+        kwargs: dict[str, Any] = super()._parser_kwargs(param_name, task_name)
+        return {**kwargs, "type": lambda word: word.strip() or NONE}
 
 
 class ParametersParameter(luigi.Parameter):

@@ -23,8 +23,8 @@ class DirectoryTarget(luigi.Target):
         self.path = path
 
     def exists(self) -> bool:
-        """Whether the directory has appeared."""
-        return self.path.is_dir()
+        """Whether the directory has appeared, and was not emptied to free space."""
+        return self.path.is_dir() and any(self.path.iterdir())
 
     @contextmanager
     def fill(self) -> Iterator[Path]:

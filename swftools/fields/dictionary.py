@@ -65,6 +65,15 @@ TABLE_MEANINGS = {
     "comparison": "One row a policy, seed, class of jobs, measure and statistic.",
 }
 
+SORTED_BY = {
+    "jobs": "submit_time",
+    "schedule": "submit_time",
+    "segments": "start_time",
+    "merged": "line_number",
+    "cleaning_report": "step",
+}
+"""The column by which the rows of a table usually rise; a file says so where they do."""
+
 
 def table_fields(table: str) -> dict[str, Field]:
     """Return the columns of a table by name, in order.

@@ -45,6 +45,8 @@ class Policy:
     rests : bool
         The policy does nothing, and remembers nothing, while no waiting job fits into the free processors: it is not
         asked then, which saves time.
+    needs : tuple of str
+        Columns of the trace's jobs without which the policy would be another one, such as ``("priority_rank",)``.
     version : int
         Of the schedules that it makes: raised when they change, so that nobody takes old ones for new.
     """
@@ -54,6 +56,7 @@ class Policy:
     parameters: type[Parameters] = Parameters
     memory: Callable[[int, int], tuple[tuple[int, int], tuple[int, int]]] | None = None
     rests: bool = False
+    needs: tuple[str, ...] = ()
     version: int = 1
 
     @cached_property
@@ -101,6 +104,7 @@ def policy(
     parameters: type[Parameters] | None = None,
     memory: Callable[[int, int], tuple[tuple[int, int], tuple[int, int]]] | None = None,
     rests: bool = False,
+    needs: tuple[str, ...] = (),
     version: int = 1,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Register a policy under a name, with the class of its parameters; see ``Policy``.
@@ -132,7 +136,7 @@ def policy(
         other = _POLICIES.get(name)
         if other and (other.decide.__module__, other.decide.__qualname__) != (decide.__module__, decide.__qualname__):
             raise ParameterError(f"policy {name!r} is registered already, by {other.decide.__module__}")
-        _POLICIES[name] = Policy(name, decide, _checked_class(name, parameters), memory, rests, version)
+        _POLICIES[name] = Policy(name, decide, _checked_class(name, parameters), memory, rests, needs, version)
         return decide
 
     return register

@@ -28,6 +28,11 @@ RESTATED = {
 }
 """The policies for which the semantics of another simulator are known."""
 
+_REMEDIES = {
+    "priority_rank": "let generate_utility (tasks: --augment utility) make it from the ranks of the log's queues, "
+}
+"""How a trace comes by what policies need."""
+
 
 def simulate(  # noqa: PLR0913 (options by name)
     trace: Trace,
@@ -81,7 +86,7 @@ def simulate(  # noqa: PLR0913 (options by name)
     Raises
     ------
     ParameterError
-        An option, policy or parameter is unknown, or the machine's size is.
+        An option, policy or parameter is unknown, or the machine's size is; or the trace lacks what the policy needs.
     PolicyError
         The policy did what cannot be done, raised an error itself, or never starts a job; says when and which.
 
@@ -101,6 +106,7 @@ def simulate(  # noqa: PLR0913 (options by name)
     if not is_whole(seed, 0, 2**64 - 1):
         raise ParameterError(f"seed={seed!r} is not an integer from 0 to 2**64 - 1")
     check_options(overrun=overrun, cancelled=cancelled, predictor=told, semantics=semantics)
+    _check_needs(chosen, trace)
     if chosen.name not in RESTATED.get(semantics, (chosen.name,)):
         known = ", ".join(RESTATED[semantics])
         raise ParameterError(f"semantics={semantics!r} is known for {known}, not for {chosen.name!r}")
@@ -147,6 +153,15 @@ def check_options(*, overrun: str, cancelled: str, predictor: str | Predictor, s
     check_choice("cancelled", cancelled, CANCELLED)
     check_choice("semantics", semantics, SEMANTICS)
     find_predictor(predictor)
+
+
+def _check_needs(policy: Policy, trace: Trace) -> None:
+    """Raise ParameterError unless the jobs have the columns that a policy needs."""
+    if lacking := [name for name in policy.needs if name not in trace.jobs]:
+        raise ParameterError(
+            f"policy {policy.name!r} needs {', '.join(lacking)}, which the trace lacks; {_REMEDIES.get(lacking[0], '')}"
+            "or choose another policy"
+        )
 
 
 def _run(

@@ -82,7 +82,7 @@ def prepare(
     users = np.unique(arrays.user_id[row])
     rank = np.full(len(row), -1, np.int64)
     if "priority_rank" in trace.jobs:
-        rank = trace.jobs["priority_rank"].iloc[row].to_numpy(dtype=np.int64, na_value=-1)
+        rank = trace.jobs["priority_rank"].iloc[row].to_numpy(dtype=np.int64, na_value=-1, copy=True)
     requests = Requests(
         arrays.submit_time[row],
         arrays.width[row],

@@ -15,6 +15,8 @@ from swftools.cleaning import Decision, list_rules, registry, resolve_rules
 from swftools.errors import ParameterError, UnknownRuleError
 from swftools.parameters import Parameters, number, whole
 
+OTHERS = "tests.cleaning.rules_of_others"
+
 
 @dataclass(frozen=True)
 class ShortParameters(Parameters):
@@ -50,8 +52,11 @@ def short(trace: Trace, parameters: ShortParameters) -> Decision:
         ("unrepresentative-start:last_job=8,days=0.5", {"rule": "unrepresentative-start", "last_job": 8, "days": 0.5}),
         ("test-short:seconds=5", {"rule": "test-short", "seconds": 5}),
         (f"{__name__}:short:seconds=5", {"rule": f"{__name__}:short", "seconds": 5}),
-        ("tests.rules_of_others:long_runs:hours=5", {"rule": "tests.rules_of_others:long_runs", "hours": 5}),
-        ("tests.rules_of_others:anything:x=1", {"rule": "tests.rules_of_others:anything", "x": 1}),
+        (
+            f"{OTHERS}:long_runs:hours=5",
+            {"rule": f"{OTHERS}:long_runs", "hours": 5},
+        ),
+        (f"{OTHERS}:anything:x=1", {"rule": f"{OTHERS}:anything", "x": 1}),
     ],
 )
 def test_text_and_mapping_mean_the_same(given: str, same: dict[str, Any]) -> None:
@@ -87,12 +92,12 @@ def test_a_rule_gets_its_parameters_as_an_object() -> None:
         ("cancelled,duplicates", ParameterError, "is not one NAME or NAME:KEY=VALUE,KEY=VALUE but 2"),
         ("canceled", UnknownRuleError, "did you mean cancelled?"),
         (
-            "tests.rules_of_others:long_runs:hour=1",
+            f"{OTHERS}:long_runs:hour=1",
             ParameterError,
-            r"tests.rules_of_others:long_runs: unknown parameters \['hour'\]; there are: hours; did you mean hours\?",
+            rf"{OTHERS}:long_runs: unknown parameters \['hour'\]; there are: hours; did you mean hours\?",
         ),
-        ("tests.rules_of_others:fails:x=1", ParameterError, r"unknown parameters \['x'\]; there are none"),
-        ("tests.test_cleaning_parameters:unregistered", ParameterError, "missing a required argument: 'parameters'"),
+        (f"{OTHERS}:fails:x=1", ParameterError, r"unknown parameters \['x'\]; there are none"),
+        (f"{__name__}:unregistered", ParameterError, "missing a required argument: 'parameters'"),
     ],
 )
 def test_mistakes_are_told_in_one_wording(rule: str, error: type[Exception], message: str) -> None:

@@ -79,8 +79,16 @@ def test_parameters_are_recorded_in_full() -> None:
             UnknownRuleError,
             "'tests.cleaning.broken_rule:rule': ZeroDivisionError: division by zero",
         ),
-        ([{"rule": "tests.rules_of_others:anything", "x": float("nan")}], ParameterError, "Out of range float values"),
-        ([{"rule": "tests.rules_of_others:anything", "x": {1, 2}}], ParameterError, "set is not JSON serializable"),
+        (
+            [{"rule": "tests.cleaning.rules_of_others:anything", "x": float("nan")}],
+            ParameterError,
+            "Out of range float values",
+        ),
+        (
+            [{"rule": "tests.cleaning.rules_of_others:anything", "x": {1, 2}}],
+            ParameterError,
+            "set is not JSON serializable",
+        ),
         (["builtins:int"], ParameterError, "builtins:int: "),
         (["tests.cleaning.rules_of_others:no_trace"], ParameterError, "too many positional arguments"),
         (

@@ -30,6 +30,7 @@ class Job:
     expected_end: float = math.nan
     reserved: float | None = None
     planned_end: float = math.nan
+    is_outlived: bool = False  # what was estimated is over
 
 
 @dataclass
@@ -78,7 +79,7 @@ def simulate_naively(jobs: Sequence[Job], processors: int, policy: Policy, *, le
         for job in state.running:
             assert job.start is not None
             times.append(job.start + job.run)
-            if state.now < job.start + job.estimate < job.start + job.run:
+            if not job.is_outlived and job.estimate < job.run:  # at once, where the estimate is 0
                 times.append(job.start + job.estimate)
         state.now = now = min(times)
         for job in list(state.running):
@@ -88,7 +89,8 @@ def simulate_naively(jobs: Sequence[Job], processors: int, policy: Policy, *, le
                 job.end = now
                 state.ended += 1
                 accuracy[job.user] = job.run / max(job.limit, 1e-9)
-            elif job.expected_end == now:
+            elif not job.is_outlived and job.start + job.estimate <= now:
+                job.is_outlived = True
                 job.expected_end = max(job.start + job.limit, now)
         while coming and coming[0].submit == now:
             job = coming.pop(0)

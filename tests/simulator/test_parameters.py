@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.test_simulator_moldable import moldable_trace, trace_of
 
 from pipelines.tasks.parameters import MetricsParameter, PoliciesParameter
 from swftools.errors import ParameterError, PolicyError
@@ -19,6 +18,8 @@ from swftools.simulator.interface import FAULTS, first_waiting, start_on
 from swftools.simulator.predictors import PREDICTORS, Factor, Request, Virtual, find_predictor
 from swftools.simulator.registry import OPTIONS, Policy, find_policy, list_policies, policy, read_policy
 from swftools.simulator.simulation import simulate
+from tests.drawn import draw_trace
+from tests.simulator.test_moldable import moldable_trace
 from tests.strategies import crowded_trace
 
 
@@ -111,9 +112,7 @@ class EveryKind(Parameters):
     strict: bool = truth(True)
 
 
-@pytest.mark.parametrize(
-    "text", ["every-kind:patience=5,order=sjf", "tests.test_simulator_parameters:every-kind:patience=5,order=sjf"]
-)
+@pytest.mark.parametrize("text", ["every-kind:patience=5,order=sjf", f"{__name__}:every-kind:patience=5,order=sjf"])
 def test_text_and_keywords_mean_the_same(text: str) -> None:
     """Also in part: what is not in the text may stand beside it."""
     policy("every-kind", parameters=EveryKind)(idle)
@@ -265,7 +264,7 @@ def test_a_width_below_the_simple_curve_is_a_fault(compiled: bool) -> None:
 @pytest.mark.parametrize("compiled", [True, False])
 def test_no_width_at_all_is_a_fault(compiled: bool) -> None:
     """Of a job whose least width is missing, too: Downey's curve is 0 there, and its time would be endless."""
-    trace = trace_of((0, 40, 2))
+    trace = draw_trace("submit run width / 0 40 2")
     curve = {"speedup_curve": ["downey"], "downey_a": [4.0], "downey_sigma": [0.0], "maximum_processors": [4]}
     curved = trace.with_jobs(trace.jobs.assign(**curve, minimum_processors=[np.nan]))
     with pytest.raises(PolicyError, match="on a width that its speedup curve does not"):

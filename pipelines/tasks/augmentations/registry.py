@@ -16,9 +16,9 @@ import luigi
 import pandas as pd
 
 from pipelines.keys import content_key
+from pipelines.tasks.clean import CleanTrace, RulesTask
 from pipelines.tasks.parameters import AUGMENTATIONS, ParametersParameter
 from pipelines.tasks.targets import DirectoryTarget
-from pipelines.tasks.traces import CleanTrace, RulesTask
 from swftools.errors import ParameterError
 from swftools.parameters import Parameters
 from swftools.tables import to_arrow, write_table

@@ -12,7 +12,7 @@ of submission.
 ``prio-fifo``
     The highest priority queue first (``priority_rank`` 0; unknown ranks last), in order of submission within a queue;
     for backfilling all jobs of a queue are considered before those of a lower one. Needs the column ``priority_rank``,
-    which ``generate_utility`` makes; without it every rank is unknown, and it is EASY.
+    which ``generate_utility`` makes: without ranks it would be EASY.
 ``weighted-priority``
     The largest weighted sum of hours waited, expansion factor, share of the machine that the job asks for, and height
     of the priority queue (minus ``priority_rank``; an unknown rank counts as one below the lowest of the trace).
@@ -92,7 +92,7 @@ def lxf_backfill(now, machine, requests, parameters, memory, rng):  # type: igno
     easy_by_key(now, machine, requests, jobs, keys)
 
 
-@policy("prio-fifo", rests=True, version=1)
+@policy("prio-fifo", rests=True, needs=("priority_rank",), version=1)
 def prio_fifo(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
     """EASY backfilling of a queue in order of priority rank, and of submission within a rank."""
     if not can_start_any(machine):

@@ -14,6 +14,7 @@ from pipelines import exit_statuses
 from pipelines.cli.main import main
 from pipelines.config import shipped_settings
 from pipelines.logs.find import SHIPPED_LOG
+from swftools.errors import ParameterError
 from tests.pipelines.luigi_runs import LUIGI, SWFTOOLS, run
 
 ROOT = Path(__file__).parent.parent.parent.parent
@@ -59,6 +60,14 @@ def test_luigis_own_command_says_the_same(tmp_path: Path, arguments: list[str], 
     done = run([*LUIGI, *arguments], tmp_path)
     assert (2, True) == (done.returncode, said in done.stderr), done.stderr
     assert re.fullmatch(r"error: [^\n]+\n", done.stderr)
+
+
+@pytest.mark.parametrize("name", ["SimulatePolicy", "AddUtility", "BuildAugmentedTrace"])
+def test_a_wrong_task_is_never_made(name: str) -> None:
+    """In Python neither, and also where no step would draw by the seed."""
+    nothing = {} if name == "AddUtility" else {"augment": ""}
+    with pytest.raises(ParameterError, match="seed=-1"):
+        getattr(pipelines, name)(seed=-1, data_root="data", **nothing)
 
 
 def test_an_unknown_task_is_2(tmp_path: Path) -> None:

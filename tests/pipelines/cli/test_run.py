@@ -51,3 +51,4 @@ def test_help_of_run_itself(arguments: list[str]) -> None:
     """Without a task, the command's own."""
     result = CliRunner().invoke(main, arguments)
     assert (0, True) == (result.exit_code, "Example: swftools run CleanTrace" in result.output)
+    assert f"Tasks: {', '.join(dir(pipelines))}." in " ".join(result.output.split())

@@ -45,8 +45,9 @@ def by_task(log: str, folder: Path, **parameters: Any) -> pd.DataFrame:
             ("--overrun", "kill", "--cancelled", "end-at-once", "--seed", "3"),
             {"overrun": "kill", "cancelled": "end-at-once", "seed": 3},
         ),
+        (("--predictor", "virtual", "--seed", "3"), {"predictor": "virtual", "seed": 3}),
     ],
-    ids=["default", "load", "processors", "load and processors", "rules and policy", "options"],
+    ids=["default", "load", "processors", "load and processors", "rules and policy", "options", "predictor and seed"],
 )
 def test_on_the_shipped_log(tmp_path: Path, flags: tuple[str, ...], parameters: dict[str, Any]) -> None:
     """Whatever is asked for."""
@@ -54,6 +55,8 @@ def test_on_the_shipped_log(tmp_path: Path, flags: tuple[str, ...], parameters: 
     pd.testing.assert_frame_equal(console, by_task(SHIPPED_LOG, tmp_path, **parameters))
     if flags:
         assert not console.equals(by_console(SHIPPED_LOG, tmp_path))
+    if "virtual" in flags:
+        assert not console.equals(by_console(SHIPPED_LOG, tmp_path, "--predictor", "virtual"))
 
 
 def test_on_a_log_with_rules_and_a_machine_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

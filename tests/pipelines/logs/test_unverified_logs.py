@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from pipelines.cli.main import main
 from pipelines.tasks.acquire import AcquireLog
-from pipelines.tasks.traces import ParseLog
+from pipelines.tasks.parse import ParseLog
 
 TEXT = b"; MaxProcs: 8\n1 0 5 60 4 -1 -1 4 90 -1 1 7 -1 -1 3 -1 -1 -1\n"
 NOTE = "zstd data without checksum: damage would not show"

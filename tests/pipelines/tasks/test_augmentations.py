@@ -10,8 +10,9 @@ import luigi
 import pandas as pd
 import pytest
 
-from pipelines.tasks.augmentations.registry import AUGMENTATIONS, Augmentation, find_augmentation
+from pipelines.tasks.augmentations.registry import AUGMENTATIONS, Augmentation
 from pipelines.tasks.build import BuildAugmentedTrace
+from pipelines.tasks.parameters import find_augmentation
 from swftools.checkpoints.inference import read_checkpoints
 from swftools.checkpoints.survey import read_checkpoint_survey
 from swftools.errors import ParameterError

@@ -60,7 +60,7 @@ def test_one_command_publishes_the_shipped_log_and_says_how_to_read_it(tmp_path:
     """The printed snippet, run as it is, gives the 5,000 jobs; a second run finds the version complete."""
     first = build(tmp_path)
     assert (first.returncode, first.stdout.startswith("published: ")) == (0, True)
-    snippet = "\n".join(line.strip() for line in first.stdout.splitlines()[3:])
+    snippet = "\n".join(line.strip() for line in first.stdout.partition("read it with\n")[2].splitlines())
     names: dict[str, pd.DataFrame] = {}
     exec(snippet, names)
     assert len(names["jobs"]) == 5000
@@ -143,9 +143,9 @@ def test_a_changed_parameter_is_a_new_version_and_moves_latest(
 
 
 def test_a_changed_input_is_a_new_version(tiny_log: Path, tmp_path: Path) -> None:
-    """The same path with other bytes is another log."""
+    """The same path with more bytes is a log that has grown."""
     before = publish(tmp_path / "data", log=str(tiny_log)).version
-    tiny_log.write_text(TINY_LOG.replace("this is no job\n", ""))
+    tiny_log.write_text(f"{TINY_LOG}neither is this\n")
     assert before != publish(tmp_path / "data", log=str(tiny_log)).version
 
 

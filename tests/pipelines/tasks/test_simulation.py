@@ -12,7 +12,9 @@ import pytest
 
 import swftools
 from pipelines.logs.find import SHIPPED_LOG
-from pipelines.tasks.simulation import ComparePolicies, SimulatePolicy, as_markdown, label_of
+from pipelines.tasks.compare import ComparePolicies, as_markdown
+from pipelines.tasks.measure import MeasureSchedule
+from pipelines.tasks.simulate import label_of
 from swftools.errors import ParameterError
 from swftools.simulator import list_policies, simulate, validate
 from swftools.simulator.metrics.measures import measure
@@ -67,10 +69,10 @@ def test_what_is_finished_is_not_computed_again(tmp_path: Path) -> None:
     """A further policy adds one simulation; the others' outputs are left as they are."""
     compare(tmp_path, policies="fcfs,easy")
     simulated = tmp_path / ".work" / "simulated"
-    before = {path.name: path.stat().st_mtime_ns for path in simulated.iterdir()}
+    before = {path.name: path.stat().st_mtime_ns for path in simulated.glob("[!.]*")}
     assert 2 == len(before)
     compare(tmp_path, policies="fcfs,easy,conservative", seeds="0")
-    after = {path.name: path.stat().st_mtime_ns for path in simulated.iterdir()}
+    after = {path.name: path.stat().st_mtime_ns for path in simulated.glob("[!.]*")}
     assert before.items() <= after.items()
     assert 3 == len(after)
 
@@ -110,8 +112,8 @@ def test_seeds_and_parameters_are_cells(tmp_path: Path) -> None:
 )
 def test_whatever_matters_is_in_the_key(tmp_path: Path, change: dict[str, Any]) -> None:
     """Another option is another output."""
-    task = SimulatePolicy(log=LOG, data_root=str(tmp_path))
-    assert task.key != SimulatePolicy(**{"log": LOG, "data_root": str(tmp_path), **change}).key
+    task = MeasureSchedule(log=LOG, data_root=str(tmp_path))
+    assert task.key != MeasureSchedule(**{"log": LOG, "data_root": str(tmp_path), **change}).key
 
 
 def test_a_policy_of_the_users_own_counts_by_its_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -238,6 +240,7 @@ OURS = [name for name, made in list_policies().items() if made.decide.__module__
 def test_a_whole_log(shared: Path, policy: str) -> None:
     """Under every policy each job of a whole log is simulated or excluded, and the schedule can be."""
     trace, _ = swftools.clean(swftools.read_swf(shared / "traces" / "KTH-SP2-1996-2.1-cln.swf.gz"))
+    trace = trace.with_jobs(trace.jobs.assign(priority_rank=trace.jobs["queue_id"]))
     schedule = simulate(trace, policy, 100)
     assert len(trace) == len(schedule.jobs) + len(schedule.excluded)
     report = validate(schedule, trace=trace)

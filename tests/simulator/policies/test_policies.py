@@ -241,7 +241,7 @@ def test_conservative_keeps_its_promises(name: str, trace: Trace) -> None:
 def test_policies_that_are_easy_in_disguise(trace: Trace) -> None:
     """Equal ranks, wait alone, and parameters that say the default give EASY; every reservation exact conservative."""
     starts = simulate(trace, "easy").jobs["start_time"].tolist()
-    plain = trace.with_jobs(trace.jobs.drop(columns="priority_rank"))
+    plain = trace.with_jobs(trace.jobs.assign(priority_rank=np.zeros(len(trace), np.int64)))
     assert starts == simulate(plain, "prio-fifo").jobs["start_time"].tolist()
     assert starts == simulate(trace, "weighted-priority", expansion_weight=0).jobs["start_time"].tolist()
     assert starts == simulate(trace, "easy", reservations=0).jobs["start_time"].tolist()

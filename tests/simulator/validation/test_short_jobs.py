@@ -12,7 +12,7 @@ def test_replanned_reservations_of_jobs_without_run_time_are_not_held_against_it
     short = ["0 0 1"] * 10
     table = " / ".join(["submit run width", *short, "0 2 5", *["0 0 1"] * 6, *["0 1 1"] * 3, "1 0 2"])
     trace = draw_trace(table, processors=7)
-    schedule = simulate(trace, "conservative-replanned", estimates="exact")
+    schedule = simulate(trace, "conservative-replanned", predictor="exact")
     assert [1.0, 2.0] == schedule.jobs["start_time"].tolist()[-2:]
     report = validate(schedule, trace=trace)
     assert report.ok, str(report)
@@ -23,6 +23,6 @@ def test_replanned_reservations_of_jobs_without_run_time_are_not_held_against_it
 def test_replanned_reservations_of_longer_jobs_are_checked() -> None:
     """Where all jobs run for a second or more, nothing is left out."""
     trace = draw_trace("submit run width / 0 1 3 / 0 1 3", processors=4)
-    report = validate(simulate(trace, "conservative-replanned", estimates="exact"), trace=trace)
+    report = validate(simulate(trace, "conservative-replanned", predictor="exact"), trace=trace)
     assert report.ok
     assert "reservation" in report.checked

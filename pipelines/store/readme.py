@@ -1,0 +1,125 @@
+"""README.md of a version: what a person who comes upon the directory must know, from the facts of its manifest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from swftools.fields.dictionary import TABLE_MEANINGS
+
+_ORIGIN = {
+    "source_url": "From",
+    "installation": "Site",
+    "computer": "Computer",
+    "information": "Information",
+    "conversion": "Conversion",
+}
+_MADE = {
+    "parameters": "Parameters",
+    "seed": "Seed",
+    "seeds": "Seeds",
+    "code_versions": "Versions of the stages",
+    "software": "Software",
+}
+
+
+def readme_text(facts: Mapping[str, Any], rows: Mapping[str, int], files: Iterable[str]) -> str:
+    """Write the page of a version, in Markdown; equal facts give equal text.
+
+    Parameters
+    ----------
+    facts : mapping
+        The manifest's entries but for those of the tables and files; with ``data_set``, ``version``, ``made_by`` (the
+        task) and ``main_table``.
+    rows : mapping of str to int
+        Number of rows of each table.
+    files : iterable of str
+        Names of the files beside the tables.
+    """
+    log, table = facts["log"], facts["main_table"]
+    sections = [
+        f"# {facts['data_set']}",
+        f"{facts.get('title') or 'A workload trace of a parallel machine'}: version `{facts['version']}`, made of the "
+        f"log `{log['name']}` (sha256 `{log['key']}`). A version is never changed; another one has another name.",
+        "## What became of the jobs",
+        _bullets(_account(facts)),
+        "## Tables",
+        _table(("table", "one row", "rows"), [(f"`{t}`", _row_of(t), f"{count:,}") for t, count in rows.items()]),
+        "Columns, with types, units and meanings, are in `datapackage.json`, in `manifest.json` with statistics, and "
+        "in the metadata of the Parquet files.",
+        "## How to read them",
+        "In this directory, by pandas, DuckDB or R:",
+        f'```\nimport pandas as pd\n{table} = pd.read_parquet("{table}")\n```',
+        f"```\nSELECT * FROM '{table}/*.parquet'\n```",
+        f'```\n{table} <- arrow::open_dataset("{table}")\n```',
+    ]
+    if files := list(files):
+        sections += ["Beside them: " + ", ".join(f"`{name}`" for name in files) + "."]
+    sections += [
+        "## Licence and acknowledgement",
+        f"Licence: {facts['licence']}",
+        *_named({"acknowledgement": "Acknowledgement", "citation": "To cite", **_ORIGIN}, facts),
+        *(["Known anomalies:", _bullets(facts["anomalies"])] if facts.get("anomalies") else []),
+        "## How it was made",
+        f"By the task `{facts['made_by']}` of swftools. Equal inputs give equal bytes.",
+        *_named(_MADE, facts),
+    ]
+    return "\n\n".join(sections) + "\n"
+
+
+def account_lines(account: Mapping[str, Any], assumptions: Iterable[str]) -> Iterator[str]:
+    """Yield in words what became of the jobs that were read, and what had to be assumed.
+
+    Parameters
+    ----------
+    account : mapping
+        As ``pipelines.tasks.facts.account_of`` returns it.
+    assumptions : iterable of str
+        Sentences.
+    """
+    totals = {name: sum(account[name].values()) for name in ("quarantined", "merged", "repaired")}
+    yield (
+        f"{account['job_lines_read']:,} job lines read: {account['jobs_kept']:,} jobs kept ({totals['repaired']:,} of "
+        f"them repaired), {totals['quarantined']:,} quarantined, {totals['merged']:,} merged"
+    )
+    for name in totals:
+        for rule, count in account[name].items():
+            yield f"  {name} by {'reading' if rule == 'read' else f'rule {rule}'}: {count:,}"
+    for sentence in assumptions:
+        yield f"assumed: {sentence}"
+
+
+def _account(facts: Mapping[str, Any]) -> list[str]:
+    """Return the lines of the account, with what cleaning only marked."""
+    account = facts["account"]
+    marked = [f"marked by rule {rule}: {count:,}" for rule, count in account["flagged"].items()]
+    first, *rest = account_lines(account, [])
+    return [first, *rest, *marked, *(f"assumed: {sentence}" for sentence in facts["assumptions"])]
+
+
+def _row_of(table: str) -> str:
+    """Return what a row of a table is."""
+    return TABLE_MEANINGS[table].removeprefix("One row ")
+
+
+def _table(heading: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """Return a Markdown table."""
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (heading, tuple("---" for _ in heading), *rows))
+
+
+def _bullets(lines: Iterable[str]) -> str:
+    """Return a Markdown list."""
+    return "\n".join("* " + " ".join(line.split()) for line in lines)
+
+
+def _named(names: Mapping[str, str], facts: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the facts that are known, each as a paragraph with its name; nested ones as JSON."""
+    for key, name in names.items():
+        value = facts.get(key)
+        if isinstance(value, Mapping):
+            yield f"{name}:\n\n```json\n{json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False)}\n```"
+        elif isinstance(value, str) and "\n" in value:
+            yield f"{name}:\n\n{_bullets(value.splitlines())}"
+        elif value is not None and value != "":
+            yield f"{name}: {value}"

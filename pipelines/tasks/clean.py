@@ -1,0 +1,93 @@
+"""CleanTrace: apply named cleaning rules to a trace."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import inspect
+import json
+from typing import Any
+
+import luigi
+
+from pipelines.keys import content_key
+from pipelines.logs.load import rules_of
+from pipelines.tasks.acquire import AcquireLog
+from pipelines.tasks.log_task import LogTask
+from pipelines.tasks.parameters import RulesParameter
+from pipelines.tasks.parse import GenerateTrace, ParseLog
+from pipelines.tasks.targets import DirectoryTarget
+from swftools.cleaning import Rule, clean, resolve_rules
+from swftools.formats.trace_directory import load_trace, save_trace
+from swftools.tables import to_arrow, write_table
+from swftools.trace import Trace
+
+
+class RulesTask(LogTask):
+    """What the stages from cleaning on have in common: the rules."""
+
+    rules = RulesParameter(
+        default="",
+        description="cleaning rules: default,cancelled:action=quarantine,... or a JSON list; default: the card's",
+    )
+
+
+class CleanTrace(RulesTask):
+    """Clean a trace by named rules.
+
+    Reads the parsed or generated trace, and a log's text for the lines that it quarantines; writes
+    ``<work root>/cleaned/<key>/`` with the trace and the tables cleaning_report, repairs and merged; complete
+    when that exists.
+    """
+
+    code_version = 1
+
+    @property
+    def _resolved(self) -> list[tuple[str, Rule, dict[str, Any]]]:
+        """The rules to apply: those given, else the card's, else the default ones."""
+        return resolve_rules(rules_of(self.found, json.loads(self.rules) if self.rules else None))
+
+    @property
+    def plan(self) -> list[dict[str, Any]]:
+        """The rules to apply, as name and parameters."""
+        return [{"rule": name, **parameters} for name, _, parameters in self._resolved]
+
+    @property
+    def key(self) -> str:
+        """Content key of the output."""
+        inputs = {"trace": self.source.key, "rules": self.plan, "own_rules": self.own_rules}
+        return content_key("clean", self.code_version, inputs)
+
+    @property
+    def own_rules(self) -> dict[str, str]:
+        """Hash of the source file of each rule that is the user's own, for which no ``code_version`` of ours speaks."""
+        own = {name: rule.__module__ for name, rule, _ in self._resolved if not rule.__module__.startswith("swftools.")}
+        sources = {name: inspect.getsource(importlib.import_module(module)) for name, module in own.items()}
+        return {name: hashlib.sha256(source.encode()).hexdigest() for name, source in sources.items()}
+
+    @property
+    def source(self) -> ParseLog | GenerateTrace:
+        """The task that makes the trace to be cleaned."""
+        task: ParseLog | GenerateTrace = self.clone(GenerateTrace if self.found.model else ParseLog)
+        return task
+
+    def requires(self) -> list[luigi.Task]:
+        """Require the trace, and of a log its text, whose lines are quoted."""
+        return [self.source] if self.found.model else [self.source, self.clone(AcquireLog)]
+
+    def output(self) -> DirectoryTarget:
+        """Return the directory of the trace."""
+        return self.directory("cleaned", self.key)
+
+    def run(self) -> None:
+        """Clean the trace."""
+        trace, report = clean(self.source.load(), self.plan)
+        tables = {"cleaning_report": report.steps, "repairs": report.repairs, "merged": report.merged}
+        with self.output().fill() as directory:
+            save_trace(trace, directory)
+            for table, frame in tables.items():
+                write_table(to_arrow(frame, table), directory / f"{table}.parquet", table)
+
+    def load(self) -> Trace:
+        """Return the cleaned trace."""
+        return load_trace(self.output().path)

@@ -1,0 +1,170 @@
+"""ComparePolicies: publish one table of the metrics of several policies and seeds."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import luigi
+import pandas as pd
+import pyarrow as pa
+
+from pipelines.keys import canonical_json, content_key
+from pipelines.tasks.clean import CleanTrace
+from pipelines.tasks.facts import account_of, assumptions_of, card_of, origin_of, software, source_of
+from pipelines.tasks.measure import MeasureSchedule, MeasuringTask
+from pipelines.tasks.parameters import PoliciesParameter
+from pipelines.tasks.publishing import Contents, PublishingTask
+from pipelines.tasks.simulate import source_hash
+from swftools.errors import ParameterError
+from swftools.fields.dictionary import SCHEMA_VERSION
+from swftools.simulator.metrics.measures import summarize
+from swftools.simulator.registry import find_policy
+from swftools.tables import read_table, to_arrow, to_pandas
+
+
+class ComparePolicies(MeasuringTask, PublishingTask):
+    """Simulate a trace under several policies and seeds, and publish one table of their metrics.
+
+    Reads the metrics of each simulation; both are tasks of their own: what is finished is not computed again, and
+    ``--workers N`` runs N at a time. Writes ``<data root>/<log>-policies/<version>/`` with the table comparison, the
+    same as CSV, a wide table as Markdown, a README.md, a datapackage.json and a manifest; complete when that version is
+    published.
+    """
+
+    code_version = 2
+    main_table = "comparison"
+    policies = PoliciesParameter(
+        default="fcfs,easy,conservative", description="policies: fcfs,easy:reservations=2,... or a JSON list"
+    )
+    seeds = luigi.Parameter(default="0", description="seeds, separated by commas")
+
+    def check_values(self) -> None:
+        """Raise ParameterError if an option is outside its domain, or a seed."""
+        super().check_values()
+        _ = self.cells
+
+    @property
+    def default_name(self) -> str:
+        """Name of the data set if none is given."""
+        return f"{self.found.name}-policies"
+
+    @property
+    def seed_list(self) -> list[int]:
+        """The seeds, each once."""
+        try:
+            return sorted({int(word) for word in self.seeds.split(",")})
+        except ValueError as error:
+            raise ParameterError(f"seeds={self.seeds!r}: give numbers separated by commas") from error
+
+    @property
+    def cells(self) -> list[MeasureSchedule]:
+        """The measurements."""
+        return [
+            self.clone(MeasureSchedule, policy=canonical_json([entry]), seed=seed)
+            for entry in json.loads(self.policies)
+            for seed in self.seed_list
+        ]
+
+    @property
+    def version(self) -> str:
+        """Content key of the version."""
+        inputs = {
+            **{f"cell {number}": cell.key for number, cell in enumerate(self.cells)},
+            "schema_version": SCHEMA_VERSION,
+            "log": self.found.name,
+            "card": card_of(self.found),
+        }
+        return content_key("compare", self.code_version, inputs)
+
+    def stages(self) -> list[luigi.Task]:
+        """Return every measurement, and the trace, of which the manifest tells."""
+        return [*self.cells, self.clone(CleanTrace)]
+
+    def contents(self) -> Contents:
+        """Return the metrics one below the other, and two files of the same."""
+        frames = [cell.load_metrics().assign(seed=cell.seed) for cell in self.cells]
+        comparison = pd.concat(frames, ignore_index=True)
+        table = to_arrow(comparison, "comparison")
+        files = {
+            "comparison.csv": partial(_write_csv, to_pandas(table, "comparison")),
+            "comparison.md": partial(_write_text, as_markdown(comparison)),
+        }
+        return Contents({"comparison": table}, self._facts(), files)
+
+    def heading(self, table: pa.Table) -> str:
+        """Return the wide table."""
+        return as_markdown(to_pandas(table, "comparison")) + "\n"
+
+    def _facts(self) -> dict[str, Any]:
+        """Return what determines the content and what a user of it must know."""
+        first = self.cells[0]
+        cleaned = self.clone(CleanTrace)
+        trace = cleaned.load()
+        augmentations = first.simulation.augmentations
+        augmented_by = {task.name: task.own_parameters for task in augmentations}
+        stages = [cleaned.source, cleaned, *augmentations, first.simulation, first, self]
+        policies = [entry["policy"] for entry in json.loads(self.policies)]
+        return {
+            **origin_of(self.found, trace),
+            "log": source_of(self.found, trace),
+            "machine_processors": self.processors or trace.processors,
+            "account": account_of(_cleaning_report(cleaned)),
+            "assumptions": assumptions_of(self.found, trace, augmented_by),
+            "parameters": {
+                "rules": cleaned.plan,
+                "own_rules": cleaned.own_rules,
+                **augmented_by,
+                "policies": json.loads(self.policies),
+                "own_policies": {name: source_hash(name) for name in policies},
+                "options": {**self.options, "load": self.load, "processors": self.processors},
+                "metrics": json.loads(self.metrics),
+                "queues_left_out": self.queues_left_out,
+            },
+            "seeds": self.seed_list,
+            "code_versions": {stage.get_task_family(): stage.code_version for stage in stages},
+            "policy_versions": {name: find_policy(name).version for name in policies},
+            "software": software(),
+        }
+
+
+def _cleaning_report(cleaned: CleanTrace) -> pd.DataFrame:
+    """Return the account of cleaning."""
+    table = "cleaning_report"
+    return to_pandas(read_table(cleaned.output().path / f"{table}.parquet", table), table)
+
+
+def _write_csv(frame: pd.DataFrame, path: Path) -> None:
+    """Write a table as CSV, the same on all platforms."""
+    frame.to_csv(path, index=False, lineterminator="\n")
+
+
+def _write_text(text: str, path: Path) -> None:
+    """Write a text, the same on all platforms."""
+    path.write_bytes(text.encode())
+
+
+def as_markdown(comparison: pd.DataFrame) -> str:
+    """Return the usual measures of a comparison as a Markdown table: a row a policy, the mean over seeds.
+
+    With several seeds the standard deviation over them stands behind each mean that it is not zero for.
+    """
+    by_seed = [summarize(rows).assign(seed=seed) for seed, rows in comparison.groupby("seed", sort=True)]
+    wide = pd.concat(by_seed, ignore_index=True)
+    columns = [str(name) for name in wide if name not in ("policy", "classed_by", "job_class", "seed")]
+    lines: list[list[str]] = [["policy", *columns], ["---", *("---:" for _ in columns)]]
+    for policy, rows in wide.groupby("policy", sort=False):
+        lines.append([str(policy), *(_cell(rows[name]) for name in columns)])
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _cell(values: pd.Series[Any]) -> str:
+    """Return a mean over seeds in words, with its standard deviation if there is one."""
+    known = values.dropna()
+    if known.empty:
+        return ""
+    spread = f" ± {known.std():.2g}" if len(known) > 1 and known.std() > 0 else ""
+    mean = known.mean()
+    return (f"{mean:,.0f}" if abs(mean) >= 1000 else f"{mean:.4g}") + spread

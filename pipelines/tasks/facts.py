@@ -1,0 +1,111 @@
+"""What a version says of the log it was made of: origin and terms, what became of the jobs, what had to be assumed."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from importlib.metadata import version as installed_version
+from typing import Any
+
+import pandas as pd
+
+from pipelines.logs.find import Log
+from swftools._version import __version__
+from swftools.trace import Trace
+
+_SOFTWARE = ("numba", "numpy", "pandas", "pyarrow")
+
+
+def card_of(log: Log) -> dict[str, Any]:
+    """Return what a log's card says to every user of the data."""
+    if log.card is None:
+        return {"licence": "none needed: generated" if log.model else "none stated: the log has no card"}
+    return {
+        "title": log.card.title,
+        "licence": log.card.licence,
+        "acknowledgement": log.card.acknowledgement,
+        "citation": log.card.citation,
+        "source_url": log.card.url,
+        "anomalies": list(log.card.anomalies),
+    }
+
+
+def origin_of(log: Log, trace: Trace) -> dict[str, Any]:
+    """Return what is known of a log's origin and terms: by its card, and where that is silent by its header."""
+    header = trace.header
+    by_header = {
+        "licence": header.copyright and f"by the log's header: {header.copyright}",
+        "acknowledgement": "\n".join(header.acknowledgements),
+        "computer": header.computer,
+        "installation": header.installation,
+        "information": "\n".join(header.information),
+        "conversion": header.conversion,
+    }
+    known = {name: text for name, text in by_header.items() if text}
+    by_card = card_of(log)
+    if log.card is None and "licence" in known:
+        del by_card["licence"]
+    return {**known, **by_card}
+
+
+def source_of(log: Log, trace: Trace) -> dict[str, Any]:
+    """Return which log it is: the hash by which another version of the same log is known, its length, its name."""
+    # The name under which the text was first read may be another: stages are kept by the text alone.
+    return {**trace.provenance, "name": log.name, "key": log.sha256}
+
+
+def account_of(report: pd.DataFrame) -> dict[str, Any]:
+    """Return what became of the jobs that were read, from the table ``cleaning_report``.
+
+    Returns
+    -------
+    dict
+        ``job_lines_read`` and ``jobs_kept``; ``quarantined``, ``merged``, ``repaired`` and ``flagged`` by rule, without
+        the rules that did nothing. Read = kept + quarantined + merged; repaired and flagged jobs are among the kept.
+    """
+    by_rule = {
+        name: {str(rule): int(count) for rule, count in report.groupby("rule", sort=False)[name].sum().items() if count}
+        for name in ("quarantined", "merged", "repaired", "flagged")
+    }
+    last = report.iloc[-1]
+    return {"job_lines_read": int(report["jobs_in"].iloc[0]), "jobs_kept": int(last["jobs_out"]), **by_rule}
+
+
+def assumptions_of(log: Log, trace: Trace, parameters: Mapping[str, Any]) -> list[str]:
+    """Return in words what is not known of a log, and what was taken for it.
+
+    Parameters
+    ----------
+    log : Log
+        The log.
+    trace : Trace
+        Its cleaned trace.
+    parameters : mapping of str to mapping
+        Of each augmentation, every parameter by name.
+    """
+    told = []
+    if log.card is None and not log.model:
+        told.append(
+            "The log has no card in the catalogue: machine and terms are those of its header, anomalies are not known."
+        )
+    if trace.processors is None:
+        told.append(
+            "The size of the machine is not known: no job was found too wide, and a simulation needs --processors."
+        )
+    if trace.header.unix_start_time is None and not log.model:
+        told.append("The log does not say when it began (UnixStartTime): submit_timestamp is missing.")
+    utility = parameters.get("utility")
+    if utility is not None and not utility.get("queue_ranks"):
+        told.append("No queue has a priority rank: every job has rank 0, the highest.")
+    unknown = int(trace.jobs["requested_time"].isna().sum())
+    if unknown:
+        told.append(
+            f"{unknown:,} of {len(trace):,} jobs have no requested time: a simulation takes their run time for it."
+        )
+    return told
+
+
+def software() -> dict[str, str]:
+    """Return the versions of what made the data."""
+    ours = {"swftools": __version__, "python": platform.python_version()}
+    return {**ours, **{name: installed_version(name) for name in _SOFTWARE}}

@@ -1,0 +1,110 @@
+"""MeasureSchedule: the metrics of a schedule."""
+
+from __future__ import annotations
+
+import json
+
+import luigi
+import pandas as pd
+
+from pipelines.keys import content_key
+from pipelines.tasks.parameters import MetricsParameter, PoliciesParameter
+from pipelines.tasks.simulate import SimulatePolicy, SimulationTask, label_of
+from pipelines.tasks.targets import DirectoryTarget
+from swftools.errors import ParameterError
+from swftools.simulator.metrics.measures import measure
+from swftools.simulator.metrics.parameters import MetricParameters
+from swftools.simulator.schedule import Schedule
+from swftools.tables import read_table, to_arrow, to_pandas, write_table
+
+
+class MeasuringTask(SimulationTask):
+    """What measurements have in common beside the simulation: which metrics, and of which jobs."""
+
+    metrics = MetricsParameter(default="", description="parameters of the metrics: bound=60,... or JSON")
+    unmeasured_queues = luigi.Parameter(default="", description="queues simulated but left out of metrics: 0,5")
+
+    @property
+    def queues_left_out(self) -> list[int]:
+        """The queues that are not measured."""
+        try:
+            return sorted({int(word) for word in self.unmeasured_queues.split(",") if word.strip()})
+        except ValueError as error:
+            raise ParameterError(f"unmeasured_queues={self.unmeasured_queues!r}: give numbers, such as 0,5") from error
+
+    def check_values(self) -> None:
+        """Raise ParameterError if an option is outside its domain."""
+        super().check_values()
+        _ = self.queues_left_out
+
+
+class MeasureSchedule(MeasuringTask):
+    """Measure the schedule of a trace under a policy.
+
+    Reads the schedule; writes ``<work root>/measured/<key>/`` with the table metrics; complete when that exists.
+    """
+
+    code_version = 1
+    policy = PoliciesParameter(default="easy", description="a policy, such as easy or easy:reservations=2")
+    seed = luigi.IntParameter(default=0, description="seed of every random draw")
+
+    def check_values(self) -> None:
+        """Raise ParameterError if an option is outside its domain, also one of the simulation."""
+        super().check_values()
+        _ = self.simulation
+
+    @property
+    def simulation(self) -> SimulatePolicy:
+        """The task whose schedule is measured."""
+        task: SimulatePolicy = self.clone(SimulatePolicy)
+        return task
+
+    @property
+    def subject(self) -> str:
+        """What the task is about, for messages."""
+        return self.simulation.subject
+
+    @property
+    def key(self) -> str:
+        """Content key of the output."""
+        inputs = {
+            "schedule": self.simulation.key,
+            "metrics": self.metrics,
+            "queues_left_out": self.queues_left_out,
+        }
+        return content_key("measure", self.code_version, inputs)
+
+    def requires(self) -> SimulatePolicy:
+        """Require the schedule."""
+        return self.simulation
+
+    def output(self) -> DirectoryTarget:
+        """Return the directory of the table."""
+        return self.directory("measured", self.key)
+
+    def run(self) -> None:
+        """Measure."""
+        schedule = self.simulation.load_schedule()
+        self._check_queues(schedule)
+        left_out = schedule.jobs["queue_id"].isin(self.queues_left_out).to_numpy(dtype=bool, na_value=False)
+        measured = measure(
+            schedule,
+            MetricParameters.from_mapping(json.loads(self.metrics)),
+            where=~left_out,
+            label=label_of(self.simulation.entry),
+        )
+        with self.output().fill() as directory:
+            write_table(to_arrow(measured, "metrics"), directory / "metrics.parquet", "metrics")
+
+    def load_metrics(self) -> pd.DataFrame:
+        """Return the table of the finished task."""
+        return to_pandas(read_table(self.output().path / "metrics.parquet", "metrics"), "metrics")
+
+    def _check_queues(self, schedule: Schedule) -> None:
+        """Raise ParameterError if a queue is to be left out that no job is of: it would be a slip of the pen."""
+        there = sorted({int(queue) for queue in schedule.jobs["queue_id"].dropna()})
+        if unknown := sorted(set(self.queues_left_out) - set(there)):
+            known = ", ".join(map(str, there)) or "none"
+            raise ParameterError(
+                f"unmeasured_queues: no job is of queue {unknown[0]}; the queues of {self.log} are {known}"
+            )

@@ -1,0 +1,89 @@
+"""ParseLog and GenerateTrace: from a log's text, or from a model, to a trace."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+
+from pipelines.keys import content_key
+from pipelines.logs.generated import MODELS, generate_log
+from pipelines.logs.load import as_its_log
+from pipelines.tasks.acquire import AcquireLog
+from pipelines.tasks.log_task import LogTask
+from pipelines.tasks.targets import DirectoryTarget
+from swftools.errors import ParameterError
+from swftools.formats.swf.reader import read_swf
+from swftools.formats.trace_directory import load_trace, save_trace
+from swftools.trace import Trace
+
+progress = logging.getLogger("pipelines")
+
+
+class ParseLog(LogTask):
+    """Read a log's text into a trace, and put aside the lines that are not jobs.
+
+    Reads the acquired log; writes ``<work root>/parsed/<key>/``; complete when that exists.
+    """
+
+    code_version = 1
+
+    @property
+    def key(self) -> str:
+        """Content key of the output."""
+        card = self.found.card
+        machine = card.machine.processors if card else None
+        return content_key("parse", self.code_version, {"log": self.log_key, "machine_processors": machine})
+
+    def requires(self) -> AcquireLog:
+        """Require the log's text."""
+        task: AcquireLog = self.clone(AcquireLog)
+        return task
+
+    def output(self) -> DirectoryTarget:
+        """Return the directory of the trace."""
+        return self.directory("parsed", self.key)
+
+    def run(self) -> None:
+        """Read the log."""
+        trace = as_its_log(read_swf(self.requires().path), self.found)
+        # How a log is compressed does not count in what is made of it.
+        provenance = dict(trace.provenance)
+        if note := provenance.pop("unverified", None):
+            progress.warning("%s: %s", self.found.path, note)
+            trace = replace(trace, provenance=provenance)
+        with self.output().fill() as directory:
+            save_trace(trace, directory)
+
+    def load(self) -> Trace:
+        """Return the trace, with the lines it was read from."""
+        return load_trace(self.output().path, self.requires().path)
+
+
+class GenerateTrace(LogTask):
+    """Generate the trace of a log that is a model.
+
+    Reads nothing; writes ``<work root>/generated/<key>/``; complete when that exists.
+    """
+
+    code_version = 1
+
+    @property
+    def key(self) -> str:
+        """Content key of the output."""
+        return content_key("generate", self.code_version, {"log": self.log_key})
+
+    def output(self) -> DirectoryTarget:
+        """Return the directory of the trace."""
+        return self.directory("generated", self.key)
+
+    def run(self) -> None:
+        """Generate the trace."""
+        model = self.found.model
+        if model is None:
+            raise ParameterError(f"log {self.log!r} is none that is generated; there are: {', '.join(MODELS)}")
+        with self.output().fill() as directory:
+            save_trace(generate_log(model), directory)
+
+    def load(self) -> Trace:
+        """Return the trace."""
+        return load_trace(self.output().path)

@@ -1,0 +1,176 @@
+"""PublishingTask: what tasks that publish a version of a data set have in common."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import luigi
+import pyarrow as pa
+
+from pipelines.config import work_root
+from pipelines.keys import MISSING_INPUT
+from pipelines.names import check_name
+from pipelines.store.data_package import data_package_text
+from pipelines.store.data_root import DataRoot
+from pipelines.store.readme import account_lines, readme_text
+from pipelines.store.staging import unchecked_staging
+from pipelines.store.storage import storage_errors
+from pipelines.tasks.check_source import CheckSource
+from pipelines.tasks.clean import RulesTask
+from pipelines.tasks.targets import VersionTarget
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a version consists of.
+
+    Parameters
+    ----------
+    tables : mapping of str to pyarrow.Table
+        Tables of the column dictionary by name.
+    facts : mapping
+        What determines the content, and what a user of it must know, for the manifest.
+    files : mapping of str to callable
+        What writes each further file to a path, by its published name.
+    """
+
+    tables: Mapping[str, pa.Table]
+    facts: Mapping[str, Any]
+    files: Mapping[str, Callable[[Path], None]] = field(default_factory=dict)
+
+
+class PublishingTask(RulesTask):
+    """Publish a version of a data set.
+
+    Reads what ``stages`` made; writes ``<data root>/<data set>/<version>/`` with tables, files, a README.md, a
+    datapackage.json and a manifest, and moves ``latest``; complete when that version is published. A subclass says
+    what the version is called, what it needs, and what it consists of.
+    """
+
+    code_version: int
+    main_table: str
+    """The table that most users read."""
+
+    data_set = luigi.Parameter(default="", description="name to publish under; default: made from the log's name")
+    other_source = luigi.BoolParameter(
+        default=False,
+        significant=False,
+        description="publish also where earlier versions of the data set were made of another log",
+    )
+
+    @property
+    def default_name(self) -> str:
+        """Name of the data set if none is given."""
+        return self.found.name
+
+    @property
+    def version(self) -> str:
+        """Content key of the version."""
+        raise NotImplementedError
+
+    def stages(self) -> list[luigi.Task]:
+        """Return the tasks whose outputs are published."""
+        raise NotImplementedError
+
+    def contents(self) -> Contents:
+        """Return what the version consists of."""
+        raise NotImplementedError
+
+    def heading(self, table: pa.Table) -> str:  # noqa: ARG002 (for tasks that show it)
+        """Return what is printed first of the published main table."""
+        return ""
+
+    @property
+    def data_set_name(self) -> str:
+        """Name of the data set."""
+        return check_name(self.data_set or self.default_name, "data set")
+
+    @property
+    def source_check(self) -> CheckSource:
+        """The task that refuses what was made of another log than the earlier versions."""
+        task: CheckSource = self.clone(CheckSource, data_set=self.data_set_name)
+        return task
+
+    def requires(self) -> list[luigi.Task]:
+        """Require the stages; nothing but the refusal where the data set is of another log."""
+        check = self.source_check
+        return [check] if check.is_refused() else [check, *self.stages()]
+
+    def output(self) -> VersionTarget:
+        """Return the version to be published."""
+        return VersionTarget(DataRoot.open(self.data_root), self.data_set_name, self.version)
+
+    def is_done(self) -> bool:
+        """Whether the version is published; a log that is not there has none."""
+        return self.version != MISSING_INPUT and super().is_done()
+
+    def run(self) -> None:
+        """Assemble tables and files, and publish them."""
+        target, contents = self.output(), self.contents()
+        rows = {name: table.num_rows for name, table in contents.tables.items()}
+        columns = {name: table.column_names for name, table in contents.tables.items()}
+        facts = {
+            **contents.facts,
+            "data_set": target.data_set,
+            "version": target.version,
+            "made_by": self.get_task_family(),
+            "main_table": self.main_table,
+        }
+        files = {
+            **contents.files,
+            "README.md": _writer_of(readme_text(facts, rows, list(contents.files))),
+            "datapackage.json": _writer_of(data_package_text(facts, columns, list(contents.files))),
+        }
+        manifest = {name: value for name, value in facts.items() if name not in ("data_set", "version")}
+        work = work_root(self.data_root)
+        with ExitStack() as stack:
+            with storage_errors(f"{work}: nothing was published"):
+                folder = stack.enter_context(unchecked_staging(work, target.data_set))
+                for name, write in files.items():
+                    write(folder / name)
+            paths = {name: folder / name for name in files}
+            target.root.publish(target.data_set, target.version, contents.tables, manifest=manifest, files=paths)
+
+
+def _writer_of(text: str) -> Callable[[Path], None]:
+    """Return what writes a text to a path, the same on all platforms."""
+
+    def write(path: Path) -> None:
+        path.write_bytes(text.encode())
+
+    return write
+
+
+@PublishingTask.event_handler(luigi.Event.SUCCESS)
+def _say_published(task: PublishingTask) -> None:
+    _say(task, "published")
+
+
+@PublishingTask.event_handler(luigi.Event.DEPENDENCY_PRESENT)
+def _say_complete(task: PublishingTask) -> None:
+    _say(task, "already complete")
+
+
+def _say(task: PublishingTask, what: str) -> None:
+    """Print what the version holds, where it is and how to read it."""
+    target = task.output()
+    root, data_set, version = target.root, target.data_set, target.version
+    manifest = root.manifest(data_set, version)
+    heading = task.heading(root.read_table(data_set, task.main_table, version))
+    lines = [f"{what}: data set {data_set}, version {version}", f"  {target.path}"]
+    lines += [f"  {line}" for line in account_lines(manifest["account"], manifest["assumptions"])]
+    latest = root.latest(data_set)
+    if latest != version:
+        command = ["swftools", "promote", data_set, version, "--data-root", str(task.data_root)]
+        lines.append(f"  latest is {latest}, not this version; to move it: {shlex.join(command)}")
+    lines += [
+        "read it with",
+        "  import pandas as pd",
+        f'  {task.main_table} = pd.read_parquet("{target.path}/{task.main_table}")',
+    ]
+    print(heading + "\n".join(lines))  # noqa: T201 (this is the task's answer to its user)

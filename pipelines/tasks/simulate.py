@@ -1,0 +1,175 @@
+"""SimulatePolicy: the schedule of a trace under a policy."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import inspect
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import luigi
+
+from pipelines.keys import canonical_json, content_key
+from pipelines.tasks.augmentations.registry import Augmentation
+from pipelines.tasks.augmented import augmentations_of, augmented
+from pipelines.tasks.clean import CleanTrace, RulesTask
+from pipelines.tasks.parameters import AugmentParameter, ParametersParameter, PoliciesParameter
+from pipelines.tasks.targets import DirectoryTarget
+from swftools.errors import ParameterError
+from swftools.fields.augmentations import AUGMENTATION_COLUMNS
+from swftools.selection import scale_to_load
+from swftools.simulator.registry import find_policy
+from swftools.simulator.schedule import Schedule
+from swftools.simulator.simulation import check_options, simulate
+from swftools.tables import read_table, to_arrow, to_pandas, write_table
+from swftools.trace import Trace
+
+
+def label_of(entry: Mapping[str, Any]) -> str:
+    """Return what a policy is called in tables: its name, and the parameters that were given."""
+    words = [f"{name}={value}" for name, value in sorted(entry.items()) if name != "policy"]
+    return f"{entry['policy']}({', '.join(words)})" if words else str(entry["policy"])
+
+
+class SimulationTask(RulesTask):
+    """What simulations have in common: the trace as it is simulated, and the options of ``simulate``."""
+
+    augment = AugmentParameter(default="utility", description="augmentations that the simulated jobs carry")
+    parameters = ParametersParameter(default="{}", description="parameters by augmentation: JSON, or a file's path")
+    processors = luigi.IntParameter(default=0, description="processors of the machine; 0: the log's own")
+    load = luigi.FloatParameter(default=0.0, description="offered load, by scaling arrivals; 0: the log's own")
+    overrun = luigi.Parameter(default="extend", description="extend, kill or run-on: jobs longer than requested")
+    cancelled = luigi.Parameter(default="drop", description="drop, end-at-once or full-request: jobs without run time")
+    predictor = luigi.Parameter(default="request", description="what policies are told: exact, factor:factor=2, ...")
+    semantics = luigi.Parameter(default="instant", description="instant, pyss or cqsim")
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of ``simulate``."""
+        return {name: getattr(self, name) for name in ("overrun", "cancelled", "predictor", "semantics")}
+
+    def check_values(self) -> None:
+        """Raise ParameterError if an option is outside its domain, of the augmentations too."""
+        super().check_values()
+        augmentations_of(self, self.augment)
+        check_options(**self.options)
+        if self.processors < 0 or not 0 <= self.load < 1e9:
+            raise ParameterError(f"processors={self.processors}, load={self.load}: neither may be negative")
+
+
+class SimulatePolicy(SimulationTask):
+    """Simulate a trace under a policy.
+
+    Reads the cleaned trace and the columns of its augmentations; writes ``<work root>/simulated/<key>/`` with the
+    tables schedule, segments and excluded; complete when that exists.
+    """
+
+    code_version = 2
+    """Of engine and tables; each policy has a version of its own beside it."""
+    policy = PoliciesParameter(default="easy", description="a policy, such as easy or easy:reservations=2")
+    seed = luigi.IntParameter(default=0, description="seed of every random draw")
+
+    def check_values(self) -> None:
+        """Raise ParameterError if an option is outside its domain, or the policy cannot have what it needs."""
+        super().check_values()
+        self._check_needs()
+
+    @property
+    def entry(self) -> dict[str, Any]:
+        """The policy with its parameters."""
+        entries: list[dict[str, Any]] = json.loads(self.policy)
+        if len(entries) > 1:
+            raise ParameterError(f"policy: {len(entries)} policies; ComparePolicies takes several")
+        return entries[0]
+
+    @property
+    def subject(self) -> str:
+        """What the task is about, for messages."""
+        return f"{self.log} {label_of(self.entry)} seed {self.seed}"
+
+    @property
+    def key(self) -> str:
+        """Content key of the output."""
+        inputs = {
+            "trace": self.clone(CleanTrace).key,
+            "augmentations": {task.name: task.key for task in self.augmentations},
+            "policy": self.entry,
+            "policy_version": find_policy(self.entry["policy"]).version,
+            "own_policy": source_hash(self.entry["policy"]),
+            "seed": self.seed,
+            "processors": self.processors,
+            "load": self.load,
+            **self.options,
+        }
+        return content_key("simulate", self.code_version, inputs)
+
+    @property
+    def augmentations(self) -> list[Augmentation]:
+        """The tasks of the augmentations that the jobs carry."""
+        return augmentations_of(self, self.augment)
+
+    def requires(self) -> list[luigi.Task]:
+        """Require the cleaned trace and its augmentations."""
+        return [self.clone(CleanTrace), *self.augmentations]
+
+    def output(self) -> DirectoryTarget:
+        """Return the directory of the tables."""
+        return self.directory("simulated", self.key)
+
+    def run(self) -> None:
+        """Simulate."""
+        trace = augmented(self.clone(CleanTrace), self.augmentations)
+        self._check_tells(trace)
+        if self.load:
+            trace = scale_to_load(trace, self.load, self.processors or None)
+        chosen = {name: value for name, value in self.entry.items() if name != "policy"}
+        schedule = simulate(
+            trace, self.entry["policy"], self.processors or None, seed=self.seed, **self.options, **chosen
+        )
+        frames = {"schedule": schedule.jobs, "segments": schedule.segments, "excluded": schedule.excluded}
+        rest = {"processors": schedule.processors, "policy": schedule.policy, "options": dict(schedule.options)}
+        with self.output().fill() as directory:
+            for table, frame in frames.items():
+                write_table(to_arrow(frame, table), directory / f"{table}.parquet", table)
+            (directory / "schedule.json").write_text(canonical_json(rest), encoding="utf-8")
+
+    def load_schedule(self) -> Schedule:
+        """Return the schedule of the finished task."""
+        directory = self.output().path
+        jobs, segments, excluded = (
+            to_pandas(read_table(directory / f"{table}.parquet", table), table)
+            for table in ("schedule", "segments", "excluded")
+        )
+        rest = json.loads((directory / "schedule.json").read_text(encoding="utf-8"))
+        return Schedule(jobs, segments, excluded, **rest)
+
+    def _check_needs(self) -> None:
+        """Raise ParameterError if the policy needs columns of an augmentation that was not asked for."""
+        makers = {column.name: name for name, columns in AUGMENTATION_COLUMNS.items() for column in columns}
+        chosen = self.augment.split(",")
+        for column in find_policy(self.entry["policy"]).needs:
+            if column in makers and makers[column] not in chosen:
+                raise ParameterError(
+                    f"policy {self.entry['policy']!r} needs {column}, which the augmentation {makers[column]!r} makes; "
+                    "add it to --augment, or choose another policy"
+                )
+
+    def _check_tells(self, trace: Trace) -> None:
+        """Raise ParameterError if a column that the policy needs is the same for all jobs, and so tells it nothing."""
+        for column in find_policy(self.entry["policy"]).needs:
+            if column in trace.jobs and len(trace) > 1 and trace.jobs[column].nunique(dropna=False) == 1:
+                raise ParameterError(
+                    f"policy {self.entry['policy']!r} needs {column}, which is the same for all jobs of {self.log}: "
+                    "its schedule would be that of another policy. Give the ranks of queues by --parameters "
+                    '\'{"utility": {"queue_ranks": {"1": 0, "2": 1}}}\', or leave the policy out'
+                )
+
+
+def source_hash(name: str) -> str | None:
+    """Return the hash of the source of a policy of the user's own, for which no ``code_version`` of ours speaks."""
+    module = find_policy(name).decide.__module__
+    if module.startswith("swftools."):
+        return None
+    return hashlib.sha256(inspect.getsource(importlib.import_module(module)).encode()).hexdigest()
