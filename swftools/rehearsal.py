@@ -9,6 +9,8 @@ import io
 from collections.abc import Callable
 from functools import partial
 
+import pandas as pd
+
 from swftools.checkpoints.inference import infer_checkpoints
 from swftools.checkpoints.synthetic_survey import generate_checkpoint_survey
 from swftools.formats.swf.reader import read_swf
@@ -70,8 +72,8 @@ def _draw() -> None:
 
 
 def _trace() -> Trace:
-    """Return three jobs, one of which has to wait and one that may go ahead of it."""
-    return Trace.from_columns(
+    """Return three jobs, one of which has to wait and one that may go ahead of it, with all that policies need."""
+    trace = Trace.from_columns(
         machine_processors=4,
         job_number=[1, 2, 3],
         submit_time=[0, 1, 2],
@@ -80,6 +82,7 @@ def _trace() -> Trace:
         requested_processors=[3, 4, 1],
         user_id=[1, 1, 2],
     )
+    return trace.with_jobs(trace.jobs.assign(priority_rank=pd.array([0, 1, 1], dtype="Int64")))
 
 
 def _simulate(policy: str) -> None:
