@@ -24,8 +24,9 @@ JOBS = 300
 
 @pytest.fixture(scope="module")
 def trace() -> Trace:
-    """Jobs that queue."""
-    return lublin_feitelson.generate(JOBS, processors=64, load=0.95, seed=3)
+    """Jobs that queue, with all that policies need."""
+    made = lublin_feitelson.generate(JOBS, processors=64, load=0.95, seed=3)
+    return made.with_jobs(made.jobs.assign(priority_rank=pd.array(np.arange(JOBS) % 3, dtype="Int64")))
 
 
 @pytest.fixture
