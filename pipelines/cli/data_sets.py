@@ -35,7 +35,7 @@ def open_root(location: str, data_set: str | None = None) -> DataRoot:
     return root
 
 
-@click.command()
+@click.command(short_help="List data sets, versions (* is latest) or tables.")
 @click.argument("data_set", required=False)
 @click.argument("version", required=False)
 @data_root
@@ -63,7 +63,7 @@ def versions(data_set: str | None, version: str | None, data_root: str) -> None:
                 click.echo(f"    damaged: {listed.damage}")
 
 
-@click.command()
+@click.command(short_help="Move latest back to an earlier version.")
 @click.argument("data_set")
 @click.argument("version", required=False)
 @data_root
@@ -76,7 +76,7 @@ def rollback(data_set: str, version: str | None, data_root: str) -> None:
     click.echo(f"{data_set}: latest is now {root.rollback(data_set, version)}")
 
 
-@click.command()
+@click.command(short_help="Move latest to a version.")
 @click.argument("data_set")
 @click.argument("version")
 @data_root
@@ -89,7 +89,7 @@ def promote(data_set: str, version: str, data_root: str) -> None:
     click.echo(f"{data_set}: latest is now {root.promote(data_set, version)}")
 
 
-@click.command()
+@click.command(short_help="Check the files of a version by their checksums.")
 @click.argument("data_set")
 @click.argument("version", default=LATEST)
 @data_root
@@ -107,7 +107,7 @@ def verify(data_set: str, version: str, data_root: str) -> None:
     sys.exit(FOUND_FAULTS if problems else 0)
 
 
-@click.command()
+@click.command(short_help="Remove what nobody needs: versions, work files.")
 @click.argument("data_set", required=False)
 @click.option("--keep", type=click.IntRange(0), default=1, show_default=True, help="Newest versions to keep of each.")
 @click.option("--yes", is_flag=True, help="Remove; without it only say what would be removed.")

@@ -7,7 +7,7 @@ import click
 from pipelines.cli.options import says_its_progress
 
 
-@click.command(name="warm-up")
+@click.command(short_help="Compile all kernels ahead of their use.", name="warm-up")
 @says_its_progress
 def warm_up_kernels() -> None:
     """Compile every kernel that is not in the cache, so that no later command waits for it.

@@ -46,7 +46,7 @@ UNITS = {
 """Units of what ``describe`` finds, where the name does not say it."""
 
 
-@click.command(name="describe")
+@click.command(short_help="Print what a log holds.", name="describe")
 @click.argument("log")
 @reads_a_log
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -104,7 +104,7 @@ def _print_fact(name: str, value: Any) -> None:
                 click.echo(f"{'' if number else name:<26} {line}")
 
 
-@click.command(name="validate")
+@click.command(short_help="Say what is wrong with logs.", name="validate")
 @click.argument("logs", nargs=-1, required=True)
 @reads_a_log
 @click.option("--strict", is_flag=True, help="Count jobs that cleaning would repair or mark as faults too.")
@@ -158,7 +158,7 @@ def _print_findings(log: str, loaded: LoadedLog, lines: int) -> None:
             click.echo(f"{said}{text if len(text) <= room else f'{text[: room - 3]}...'!r}")
 
 
-@click.command()
+@click.command(short_help="Convert a log to SWF or Parquet.")
 @click.argument("log")
 @click.argument("output")
 @reads_a_log

@@ -63,7 +63,7 @@ def _with_options(command: Any) -> Any:
     return command
 
 
-@click.command(name="simulate")
+@click.command(short_help="Replay a log under one policy.", name="simulate")
 @click.argument("log")
 @reads_a_log
 @click.option("--policy", default="easy", show_default=True, help="Name or module:name, also easy:reservations=2.")
@@ -166,7 +166,10 @@ _WRITERS: dict[str, Callable[[Schedule, str], None]] = {".csv": _write_csv, ".pa
 """How a schedule is written, by the suffix of the file."""
 
 
-@click.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
+@click.command(
+    short_help="Publish a table of several policies.",
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+)
 @click.option("--log", help="Path of a log, name of a card, or model:parameters; default: the shipped log.")
 @click.option("--policies", help="As fcfs,easy:reservations=2, or a JSON list; default fcfs,easy,conservative.")
 @click.option("--seeds", help="Seeds, separated by commas; default 0.")
@@ -194,7 +197,7 @@ def compare(ctx: click.Context, /, settings: tuple[str, ...], dry_run: bool, **o
     run_task("ComparePolicies", [*flags_of(options), *ctx.args], dry_run)
 
 
-@click.command(name="check-schedule")
+@click.command(short_help="Say whether a schedule can be.", name="check-schedule")
 @click.argument("schedule")
 @click.option("--log", required=True, help="The log it is a schedule of.")
 @reads_a_log

@@ -48,7 +48,10 @@ def flags_of(options: Mapping[str, Any]) -> list[str]:
     ]
 
 
-@click.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
+@click.command(
+    short_help="Publish a log as a versioned data set.",
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+)
 @click.option("--log", help="Path of a log, name of a card, or model:parameters; default: the shipped log.")
 @click.option("--augment", "augmentations", help="Augmentations, separated by commas.")
 @click.option("--rules", help="Cleaning rules, as default,cancelled:action=quarantine; default: the card's.")
@@ -80,6 +83,7 @@ def augment(
 
 
 @click.command(
+    short_help="Run any task with its own flags.",
     context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
     add_help_option=False,
     epilog=f"Tasks: {', '.join(dir(pipelines))}. swftools run TASK --help shows a task's parameters.",

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from swftools.parameters import Parameters, is_number
+from swftools.parameters import Parameters, choice, is_number, number, truth
 
 SLOWDOWNS = ("turnaround", "stretched")
 CLOCKS = ("turnaround", "wait")
@@ -53,26 +53,21 @@ class MetricParameters(Parameters):
 
     NAME: ClassVar[str] = "metrics"
 
-    bound: float = 10.0
-    slowdown: str = "turnaround"
+    bound: float = number(10.0, least=0, unit="s")
+    slowdown: str = choice(*SLOWDOWNS)
     nominal: str = "run_time"
-    utility_clock: str = "turnaround"
+    utility_clock: str = choice(*CLOCKS)
     percentiles: Sequence[float] = (25, 50, 75, 98)
-    trimmed: bool = False
-    threshold: float | None = None
+    trimmed: bool = truth(False)
+    threshold: float | None = number(None, least=0, unit="s", optional=True)
     window: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
-        self._require("bound", is_number(self.bound, 0), "a number of seconds, 0 or more")
-        self._require("slowdown", self.slowdown in SLOWDOWNS, " or ".join(SLOWDOWNS))
+        super().__post_init__()
         self._require("nominal", isinstance(self.nominal, str), "the name of a column")
-        self._require("utility_clock", self.utility_clock in CLOCKS, " or ".join(CLOCKS))
         points = self.percentiles
         sound = isinstance(points, Sequence) and all(is_number(point, 0, 100) for point in points)
         self._require("percentiles", sound and len(set(points)) == len(points), "different numbers from 0 to 100")
-        self._require("trimmed", isinstance(self.trimmed, bool), "True or False")
-        sound = self.threshold is None or is_number(self.threshold, 0)
-        self._require("threshold", sound, "a number of seconds, 0 or more")
         window = self.window
         sound = window is None or (
             isinstance(window, Sequence) and len(window) == 2 and all(map(is_number, window)) and window[0] < window[1]
