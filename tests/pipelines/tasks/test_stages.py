@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import shutil
 import subprocess
 import sys
@@ -121,7 +122,7 @@ def test_nothing_is_published_of_a_log_without_jobs(tmp_path: Path, content: str
 
 def test_the_error_says_what_is_in_the_log_instead(tmp_path: Path) -> None:
     """Nothing, comments, or lines that are no jobs."""
-    for content, said in (("", "nothing in it"), ("; a\n", "only comments"), ("x\n", "not one of 1 lines is a job")):
+    for content, said in (("", "it is empty"), ("; a\n", "comments"), ("x\n", "not one of 1 lines is a job")):
         (tmp_path / "none.swf").write_text(content)
         task = ParseLog(log=str(tmp_path / "none.swf"), data_root=str(tmp_path / "data"))
         task.requires().run()
@@ -184,7 +185,7 @@ def test_a_log_that_changes_during_a_run_ends_in_one_line(
     said = caplog.text
     assert "Traceback" not in said
     if (stage, how, moment) == (AcquireLog, "changed", "before"):
-        assert 1 == said.count(f"error: {log}: sha256 of the text is ")
+        assert 1 == said.count(f"{log}: sha256 of the text is ")
     else:
         assert 1 == said.count(f"log {log} {'is gone' if how == 'gone' else 'was changed'} since this run began")
     assert [".work"] == [path.name for path in (log.parent / "data").iterdir()]
@@ -235,8 +236,12 @@ def test_stages_in_several_processes_are_counted_together(log: Path) -> None:
     assert [f"[{n} of 11" for n in range(1, 12)] == sorted(begun, key=lambda word: int(word[1:].split()[0]))
 
 
-def test_a_run_after_one_that_failed_counts_anew(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_run_after_one_that_failed_counts_anew(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """And so does a run after one that went well."""
+    monkeypatch.setattr(logging.getLogger("pipelines"), "propagate", True)
+    caplog.set_level(logging.INFO, "pipelines")
     progress = StageProgress()
     for failed in (True, False, False):
         progress.expect("a")
@@ -253,8 +258,11 @@ def test_a_run_after_one_that_failed_counts_anew(caplog: pytest.LogCaptureFixtur
     assert ["[1 of 2] a task begins", *whole, *whole] == said
 
 
-def test_a_terminal_gets_a_bar(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_terminal_gets_a_bar(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
     """It names the stage, and is taken away at the end."""
+    caplog.set_level(logging.INFO, "pipelines")
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     progress = StageProgress()
     progress.expect("a")
