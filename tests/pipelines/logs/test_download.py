@@ -181,6 +181,18 @@ def test_gives_up(server: Server, fetch: Callable[..., Path], waits: list[float]
     assert names(tmp_path) == []
 
 
+def test_gives_up_on_a_body_that_breaks(
+    server: Server, fetch: Callable[..., Path], waits: list[float], tmp_path: Path
+) -> None:
+    """Attempts whose body breaks off are counted too, and wait longer and longer; what came is kept."""
+    server.answers = [Answer(cut=100)]
+    with pytest.raises(AcquireError, match="the connection broke"):
+        fetch(server.url, retries=3)
+    assert len(server.requests) == 4
+    assert waits == [1.0, 2.0]
+    assert (tmp_path / "KTH.swf.gz.part").read_bytes() == LOG[:400]
+
+
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 204])
 def test_refusal_is_final(
     server: Server, fetch: Callable[..., Path], waits: list[float], tmp_path: Path, status: int
