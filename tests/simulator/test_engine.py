@@ -281,7 +281,8 @@ OURS = [name for name, made in list_policies().items() if made.decide.__module__
 @pytest.mark.parametrize("jobs", [[], ["4 3 1"], ["4 0 2"], ["0 0 2", "0 0 2", "0 0 1"]])
 def test_few_jobs(name: str, jobs: list[str]) -> None:
     """No job, one, and jobs of no time: each starts when it is submitted."""
-    schedule = simulate(draw_trace(" / ".join(["submit run width", *jobs]), processors=2), name)
+    table = " / ".join(["submit run width rank", *(f"{job} 0" for job in jobs)])
+    schedule = simulate(draw_trace(table, processors=2), name)
     expected = [float(job.split()[0]) for job in jobs]
     if name == "conservative-fixed" and len(jobs) == 3:
         expected[2] = 1  # behind a reservation, which is at least 1 s long, and does not move
