@@ -41,7 +41,7 @@ def name_of_model(model: Parameters) -> str:
     --------
     >>> from swftools.models.lublin_feitelson import LublinFeitelsonParameters
     >>> name_of_model(LublinFeitelsonParameters(jobs=500, load=0.8, seed=3))
-    'lublin-feitelson-jobs500-load0.8-seed3'
+    'lublin-feitelson-jobs500-seed3-load0.8'
     """
     others = dict(_leaves(type(model)().to_mapping()))
     chosen = {name: value for name, value in _leaves(model.to_mapping()) if value != others.get(name)}
