@@ -66,7 +66,7 @@ def measure_jobs(
         * preemptions: how often the job was stopped.
         * run_time_waste: time of runs that were preempted / run time (Yuan et al. 2010, equation 3); missing where the
           run time is 0.
-        * is_backfilled: 1 where it was, else 0.
+        * is_backfilled: 1 where it was, else 0; missing where the schedule does not say, as those of other simulators.
 
         A missing nominal time makes both ratios that use it missing; 0 is anything up to ``SHORTEST``.
 
@@ -116,7 +116,7 @@ def measure_jobs(
         "start_value_earned": _ratio(utility, start_value, 0.0),
         "preemptions": column_of(jobs, "preemptions"),
         "run_time_waste": _ratio(_lost_time(schedule), run),
-        "is_backfilled": column_of(jobs, "is_backfilled"),
+        "is_backfilled": column_of(jobs.reindex(columns=["is_backfilled"]), "is_backfilled"),
     }
     return pd.DataFrame(columns, index=jobs.index)
 
