@@ -21,13 +21,13 @@ LONGEST_NAME_SHOWN = 300
 """Characters of a path in a message: a log's text may be passed for its path."""
 
 _REMEDIES = {
-    errno.ENOSPC: "free space and try again",
-    errno.EDQUOT: "free space (the quota is used up) and try again",
-    errno.EFBIG: "raise the limit of a file's size (ulimit -f), or free space, and try again",
+    errno.ENOSPC: "free space",
+    errno.EDQUOT: "free space (the quota is used up)",
+    errno.EFBIG: "raise the limit of a file's size (ulimit -f), or free space,",
     errno.EACCES: "check the permissions of the file and its folder",
     errno.EPERM: "check the permissions of the file and its folder",
     errno.EROFS: "choose a folder that is not mounted read-only",
-    errno.ENOENT: "make the folder first, or mend the path",
+    errno.ENOENT: "make the folder first, or mend the path,",
     errno.ENOTDIR: "choose a path below a folder",
     errno.EISDIR: "name a file in that folder",
     errno.ENAMETOOLONG: "choose a shorter name",
@@ -72,8 +72,12 @@ def create_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 def unwritable(name: str, error: OSError) -> str:
     """Return the message about a file that cannot be written: its name, the reason, the remedy."""
-    remedy = _REMEDIES.get(error.errno or 0, "mend that and try again")
-    return f"{name[:LONGEST_NAME_SHOWN]}: cannot be written ({error.strerror or error}); {remedy}"
+    return f"{name[:LONGEST_NAME_SHOWN]}: cannot be written ({error.strerror or error}); {remedy_of(error)}"
+
+
+def remedy_of(error: Exception) -> str:
+    """Return what to do about an error of the operating system: the same words wherever it comes up."""
+    return f"{_REMEDIES.get(getattr(error, 'errno', None) or 0, 'mend that')} and run again"
 
 
 @contextmanager

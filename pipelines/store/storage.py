@@ -7,7 +7,6 @@ file is replaced (``replace``). Nothing here knows what a manifest says.
 
 from __future__ import annotations
 
-import errno
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -18,17 +17,10 @@ from pathlib import Path
 import pyarrow as pa
 
 from swftools.errors import StorageError, SwfToolsError
+from swftools.whole_files import remedy_of
 
 ABANDONED_AFTER = timedelta(days=1)
 """What an unfinished publication left, and nobody here can know whether it still runs, counts as left over then."""
-
-_REMEDIES = {
-    errno.ENOSPC: "free space and run again",
-    errno.EDQUOT: "free space (the quota is used up) and run again",
-    errno.EACCES: "check the permissions and run again",
-    errno.EPERM: "check the permissions and run again",
-    errno.EROFS: "mount it writable, or choose another data root, and run again",
-}
 
 
 @contextmanager
@@ -60,7 +52,7 @@ def _cause_and_remedy(error: Exception) -> str:
     cause = " ".join((getattr(error, "strerror", None) or str(error)).split()) or type(error).__name__
     if filename := getattr(error, "filename", None):
         cause = f"{cause} ({filename})"
-    return f"{cause}; {_REMEDIES.get(getattr(error, 'errno', None) or 0, 'mend that and run again')}"
+    return f"{cause}; {remedy_of(error)}"
 
 
 class Storage(ABC):

@@ -11,6 +11,7 @@ import luigi
 from pipelines.store.data_root import DataRoot
 from pipelines.store.staging import unchecked_staging
 from swftools.errors import StorageError, SwfToolsError
+from swftools.whole_files import remedy_of
 
 
 class DirectoryTarget(luigi.Target):
@@ -49,8 +50,7 @@ class DirectoryTarget(luigi.Target):
             if isinstance(error, SwfToolsError):
                 raise
             raise StorageError(
-                f"{self.path}: {error.strerror or error}; nothing was kept of this stage. "
-                "Free space or mend the permissions, and run again"
+                f"{self.path}: {error.strerror or error}; nothing was kept of this stage; {remedy_of(error)}"
             ) from error
 
 

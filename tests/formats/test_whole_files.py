@@ -158,7 +158,7 @@ def test_a_disk_that_is_full_at_the_last_moment_leaves_the_old_file(
     path.write_bytes(b"the old file")
     monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(
-        StorageError, match=rf"{name}: cannot be written \(No space left on device\); free space and try again"
+        StorageError, match=rf"{name}: cannot be written \(No space left on device\); free space and run again"
     ):
         WRITERS[name](path)
     assert b"the old file" == path.read_bytes()
@@ -286,7 +286,7 @@ class Unwritable(io.BytesIO):
 @pytest.mark.parametrize(
     ("error", "message"),
     [
-        (OSError(errno.ENOSPC, "No space left on device"), r"\(No space left on device\); free space and try again"),
+        (OSError(errno.ENOSPC, "No space left on device"), r"\(No space left on device\); free space and run again"),
         (RuntimeError("odd"), r"\(odd\); check the file object"),
     ],
 )
@@ -342,7 +342,7 @@ def test_a_folder_that_cannot_be_synced(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(os, "fsync", fail_for_folders)
     plain(tmp_path / "log")
     number = errno.EIO
-    with pytest.raises(StorageError, match=r"log: cannot be written \(.*\); mend that and try again"):
+    with pytest.raises(StorageError, match=r"log: cannot be written \(.*\); mend that and run again"):
         plain(tmp_path / "log")
 
 
@@ -404,7 +404,7 @@ def test_a_pipe_is_written_directly(tmp_path: Path) -> None:
 def test_a_device_without_space(name: str, tmp_path: Path) -> None:
     """Its error is the same as that of a file."""
     (tmp_path / name).symlink_to("/dev/full")
-    with pytest.raises(StorageError, match=rf"{name}: .*No space left on device\); free space and try again"):
+    with pytest.raises(StorageError, match=rf"{name}: .*No space left on device\); free space and run again"):
         WRITERS[name](tmp_path / name)
 
 

@@ -33,6 +33,14 @@ def quarantine() -> pa.Table:
     return pa.Table.from_pylist([row], schema=arrow_schema("quarantine"))
 
 
+def as_published(root: DataRoot, version: str = "latest") -> pa.Table:
+    """Return the jobs of a version without the notes of whose they are: what was given to be published."""
+    table = root.read_table("sdsc", "jobs", version)
+    ours = arrow_schema("jobs", table.column_names).metadata
+    assert ours.items() <= table.schema.metadata.items()
+    return table.replace_schema_metadata(ours)
+
+
 def publish(root: DataRoot, version: str, data_set: str = "sdsc", rows: int = 3) -> Publication:
     """Publish a small version."""
     return root.publish(data_set, version, {"jobs": jobs(rows), "quarantine": quarantine()}, manifest=RECORD)

@@ -15,8 +15,8 @@ from pipelines.store.data_root import DataRoot, Publication
 from pipelines.store.s3 import S3Storage
 from swftools.errors import ParameterError, SchemaError, StorageError, UnsafeNameError, VersionNotFoundError
 from tests.pipelines.conftest import BUCKET
+from tests.pipelines.store.samples import as_published, jobs
 from tests.pipelines.store.samples import contents as local_contents
-from tests.pipelines.store.samples import jobs
 
 RECORD = {"licence": "none stated", "parameters": {"seed": 7}}
 
@@ -102,7 +102,7 @@ def test_versions_rollback_and_promotion(root: DataRoot) -> None:
 def test_reading(root: DataRoot) -> None:
     """A table comes back as it went; pandas reads it by its URI alone."""
     path = publish(root, "v1").path
-    assert jobs().equals(root.read_table("sdsc", "jobs"), check_metadata=True)
+    assert jobs().equals(as_published(root), check_metadata=True)
     assert [0.0, 2.5] == pd.read_parquet(f"{path}/jobs")["run_time"].to_list()[:2]
 
 

@@ -25,7 +25,7 @@ from pipelines.store.s3 import S3Storage
 from swftools.errors import ParameterError, StorageError
 from tests.pipelines.conftest import BUCKET
 from tests.pipelines.luigi_runs import LUIGI, run
-from tests.pipelines.store.samples import jobs, publish
+from tests.pipelines.store.samples import as_published, jobs, publish
 
 LOG = "; UnixStartTime: 956700003\n1 0 5 60 4 -1 -1 4 90 -1 1 7 -1 -1 3 -1 -1 -1\n"
 
@@ -198,7 +198,7 @@ def test_large_tables_are_read_in_pieces(root: DataRoot, monkeypatch: pytest.Mon
     """A file larger than what is asked for at once comes back whole, from any place in it."""
     monkeypatch.setattr(s3, "_PIECE", 1000)
     publish(root, "v1", rows=5000)
-    assert jobs(5000).equals(root.read_table("sdsc", "jobs"), check_metadata=True)
+    assert jobs(5000).equals(as_published(root), check_metadata=True)
     assert [] == root.verify("sdsc")
     with root.storage.open("sdsc/v1/jobs/part-0.parquet") as file:
         whole = file.read()

@@ -23,7 +23,7 @@ from swftools.errors import (
 from swftools.fields.definition import BOOL, FLOAT64, INT64, NEVER, STRING
 from swftools.fields.dictionary import SCHEMA_VERSION, arrow_schema
 from swftools.fields.jobs import JOBS, SWF_NAMES
-from tests.pipelines.store.samples import RECORD, contents, date, jobs, publish, quarantine, staged
+from tests.pipelines.store.samples import RECORD, as_published, contents, date, jobs, publish, quarantine, staged
 
 
 @pytest.fixture
@@ -168,8 +168,8 @@ def test_read_table_returns_what_was_published(root: DataRoot) -> None:
     """A table comes back as it went, by version or through `latest`."""
     publish(root, "v1")
     publish(root, "v2", rows=5)
-    assert jobs(3).equals(root.read_table("sdsc", "jobs", "v1"), check_metadata=True)
-    assert jobs(5).equals(root.read_table("sdsc", "jobs"), check_metadata=True)
+    assert jobs(3).equals(as_published(root, "v1"), check_metadata=True)
+    assert jobs(5).equals(as_published(root), check_metadata=True)
 
 
 # Versions and the pointer

@@ -51,12 +51,10 @@ def test_drawn_schedules(title: str, policy: str, picture: str) -> None:
     drawing = DRAWINGS[title]
     name, *words = policy.split()
     given = {key: int(value) if value.isdigit() else value for key, value in (word.split("=") for word in words)}
-    schedule = simulate(
-        draw_trace(drawing.jobs, processors=len(rows_of(picture))),
-        name,
-        **drawing.options,
-        **given,  # type: ignore[arg-type]
-    )
+    trace = draw_trace(drawing.jobs, processors=len(rows_of(picture)))
+    if "priority_rank" not in trace.jobs:
+        trace = trace.with_jobs(trace.jobs.assign(priority_rank=pd.array([None] * len(trace), dtype="Int64")))
+    schedule = simulate(trace, name, **drawing.options, **given)  # type: ignore[arg-type]
     assert picture_columns(picture) == schedule_columns(schedule, names_of(drawing.jobs))
 
 
@@ -244,7 +242,7 @@ def test_policies_that_are_easy_in_disguise(trace: Trace) -> None:
     plain = trace.with_jobs(trace.jobs.assign(priority_rank=np.zeros(len(trace), np.int64)))
     assert starts == simulate(plain, "prio-fifo").jobs["start_time"].tolist()
     assert starts == simulate(trace, "weighted-priority", expansion_weight=0).jobs["start_time"].tolist()
-    assert starts == simulate(trace, "easy", reservations=0).jobs["start_time"].tolist()
+    assert starts == simulate(trace, "easy", reservations=1).jobs["start_time"].tolist()
     shortest = simulate(trace, "sjf-backfill").jobs["start_time"].tolist()
     assert shortest == simulate(trace, "easy", backfill_order="sjf").jobs["start_time"].tolist()
     reserved = simulate(trace, "easy", reservations=99).jobs["start_time"].tolist()
