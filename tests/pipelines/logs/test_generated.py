@@ -77,7 +77,7 @@ def test_it_is_published_like_any_log(tmp_path: Path) -> None:
     command = [*SWFTOOLS, "augment", "--log", LOG, "--augment", everything]
     done = run(command, tmp_path)
     assert 0 == done.returncode, done.stderr
-    version = next(path for path in next((tmp_path / "data").glob("lublin-feitelson*")).iterdir() if path.is_dir())
+    version = next(path for path in (tmp_path / "data").glob("lublin-feitelson*/*") if (path / "jobs").is_dir())
     jobs = pd.read_parquet(version / "jobs")
     expected = generate(300, processors=64, load=0.8, seed=3)
     assert expected.jobs["run_time"].tolist() == jobs["run_time"].tolist()
