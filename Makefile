@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 WORKERS ?= 2
 
-.PHONY: augment test lint types unit end-to-end benchmark schemas pictures clean
+.PHONY: augment test lint types unit slow end-to-end benchmark schemas pictures clean
 
 augment: $(VENV)/.warm
 	$(BIN)/luigi --module pipelines BuildAugmentedTrace
@@ -22,8 +22,12 @@ types: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
 unit: $(VENV)/.installed-dev $(VENV)/.warm
-	$(BIN)/pytest -n $(WORKERS)
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 	$(BIN)/pytest --doctest-modules swftools pipelines
+
+# The heavier tests, which make test leaves out: whole logs, processes that are killed or race, other damage.
+slow: $(VENV)/.installed-dev $(VENV)/.warm
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m slow
 
 # What a user does first, in a directory of its own: publish, find it complete, and read it.
 end-to-end: $(VENV)/.installed-dev

@@ -77,6 +77,7 @@ def test_a_change_in_another_file_is_seen(copy: Path) -> None:
     assert len(kept(copy, "nbc")) == len(files)
 
 
+@pytest.mark.slow
 @needs_jit
 def test_other_files_do_not_matter(copy: Path) -> None:
     """A file without kernels may change: nothing is compiled anew."""
@@ -86,6 +87,7 @@ def test_other_files_do_not_matter(copy: Path) -> None:
     assert run(copy) == "-1"
 
 
+@pytest.mark.slow
 @needs_jit
 def test_size_and_time_of_a_file_are_not_enough(copy: Path) -> None:
     """A wheel's files may have one time all: the text counts."""
@@ -142,8 +144,15 @@ def test_nothing_can_be_written(copy: Path) -> None:
 
 
 @needs_jit
-@pytest.mark.parametrize("damage", [b"", b"\x80\x04", b"no pickle at all"])
-@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+@pytest.mark.parametrize(
+    ("suffix", "damage"),
+    [
+        ("nbi", b"no pickle at all"),
+        ("nbc", b""),
+        *(pytest.param("nbi", damage, marks=pytest.mark.slow) for damage in (b"", b"\x80\x04")),
+        *(pytest.param("nbc", damage, marks=pytest.mark.slow) for damage in (b"no pickle at all", b"\x80\x04")),
+    ],
+)
 def test_damaged_files(copy: Path, suffix: str, damage: bytes) -> None:
     """Files of the cache that a crash cut off, or made senseless, are replaced."""
     run(copy)

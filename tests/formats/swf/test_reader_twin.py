@@ -107,7 +107,7 @@ def test_the_reader_finds_what_the_slow_reader_finds_in_the_shipped_log(shipped_
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("name", LOGS)
+@pytest.mark.parametrize("name", [*LOGS[-1:], *(pytest.param(name, marks=pytest.mark.slow) for name in LOGS[:-1])])
 def test_the_reader_finds_what_the_slow_reader_finds_in_the_five_logs(shared: Path, name: str) -> None:
     """The real logs, whole."""
     with open_log(shared / "traces" / f"{name}.swf.gz") as stream:

@@ -154,6 +154,7 @@ def test_the_disk_is_still_told(server: Server, acquire: Any, monkeypatch: pytes
     assert task.complete()
 
 
+@pytest.mark.slow
 def test_offline_at_the_console(tmp_path: Path) -> None:
     """At the console it is one line, without a traceback, and the status of a failed task."""
     with socket.socket() as free:

@@ -145,6 +145,7 @@ def prune(root: DataRoot) -> None:
     carry_out(plan_prune(root, "sdsc"))
 
 
+@pytest.mark.slow
 def test_killed_at_every_step_of_pruning(root: DataRoot, place: Path, tmp_path: Path) -> None:
     """Wherever it is killed, what is seen is whole, the catalogue names nothing else, and the next one ends it."""
     work, whole = tmp_path / "work", tmp_path / "whole"

@@ -240,6 +240,7 @@ def test_a_forked_worker_publishes(root: DataRoot) -> None:
         storage._owner = pid
 
 
+@pytest.mark.slow
 def test_luigi_workers_publish(bucket: fs.S3FileSystem, server: str, tmp_path: Path) -> None:
     """Several workers, which luigi forks after it has asked S3 what is complete, end as one worker does."""
     (tmp_path / "tiny.swf").write_text(LOG)
@@ -279,6 +280,7 @@ def test_pruning(pruned: DataRoot) -> None:
     assert [] == list(plan_prune(pruned, keep=0))
 
 
+@pytest.mark.slow
 def test_pruning_that_breaks_off(pruned: DataRoot, monkeypatch: pytest.MonkeyPatch) -> None:
     """Wherever the connection is lost, what is seen is whole, and a day later the next plan takes what is left."""
     storage = pruned.storage

@@ -232,8 +232,11 @@ def test_parameters_are_those_of_a_class() -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        *("SDSC-BLUE-2000-4.2-cln", "CTC-SP2-1996-3.1-cln", "SDSC-DS-2004-2.1-cln"),
-        *("SDSC-SP2-1998-4.2-cln", "KTH-SP2-1996-2.1-cln"),
+        "KTH-SP2-1996-2.1-cln",
+        pytest.param("SDSC-BLUE-2000-4.2-cln", marks=pytest.mark.slow),
+        pytest.param("CTC-SP2-1996-3.1-cln", marks=pytest.mark.slow),
+        pytest.param("SDSC-DS-2004-2.1-cln", marks=pytest.mark.slow),
+        pytest.param("SDSC-SP2-1998-4.2-cln", marks=pytest.mark.slow),
     ],
 )
 def test_the_five_logs(shared: Path, tmp_path: Path, name: str) -> None:

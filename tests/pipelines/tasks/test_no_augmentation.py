@@ -21,11 +21,11 @@ TASK = [*LUIGI, "BuildAugmentedTrace", "--BuildAugmentedTrace-log", LOG]
     "command",
     [
         [*TASK, "--augment", ""],
-        [*TASK, "--augment="],
-        [*TASK, "--augment", "none"],
-        [*TASK, "--BuildAugmentedTrace-augment", ""],
         [*SWFTOOLS, "augment", "--log", LOG, "--augment", ""],
-        [*SWFTOOLS, "augment", "--log", LOG, "--augment", "none"],
+        pytest.param([*TASK, "--augment="], marks=pytest.mark.slow),
+        pytest.param([*TASK, "--augment", "none"], marks=pytest.mark.slow),
+        pytest.param([*TASK, "--BuildAugmentedTrace-augment", ""], marks=pytest.mark.slow),
+        pytest.param([*SWFTOOLS, "augment", "--log", LOG, "--augment", "none"], marks=pytest.mark.slow),
     ],
     ids=lambda command: " ".join(command[3:]),
 )

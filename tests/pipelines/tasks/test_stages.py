@@ -62,7 +62,7 @@ def test_a_removed_part_of_the_work_root_is_made_again(log: Path, stage: str, em
 
 
 @pytest.mark.parametrize("stage", ["logs", "parsed", "cleaned", "simulated", "measured", "generated"])
-@pytest.mark.parametrize("source", ["file", "lublin-feitelson:jobs=20"])
+@pytest.mark.parametrize("source", ["file", pytest.param("lublin-feitelson:jobs=20", marks=pytest.mark.slow)])
 def test_a_comparison_finds_what_it_needs(log: Path, stage: str, source: str) -> None:
     """Of a log and of a model."""
     where = {"log": str(log) if source == "file" else source, "data_root": str(log.parent / "data"), "augment": ""}
