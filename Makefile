@@ -11,7 +11,10 @@ WORKERS ?= 2
 augment: $(VENV)/.warm
 	$(BIN)/luigi --module pipelines BuildAugmentedTrace
 
-test: lint types unit end-to-end
+# Compiling ahead goes beside the checks that need no more than one core.
+test: $(VENV)/.installed-dev
+	$(MAKE) --jobs 2 lint types $(VENV)/.warm
+	$(MAKE) unit end-to-end
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

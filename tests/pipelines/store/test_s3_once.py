@@ -67,6 +67,7 @@ def refusal(code: str) -> ClientError:
     return ClientError({"Error": {"Code": code, "Message": "no"}}, "PutObject")
 
 
+@pytest.mark.slow
 def test_of_six_at_once_one_is_told_that_it_is_new(root: DataRoot) -> None:
     """Six publishers who have all uploaded put the manifest at one moment; one of them made the version, each time."""
     ready = threading.Barrier(6)

@@ -94,7 +94,7 @@ def test_two_runs_at_once_publish_one_version(tmp_path: Path) -> None:
     check_visible(tmp_path / "data")
 
 
-@pytest.mark.parametrize("limit", [1_000, 60_000, 300_000])
+@pytest.mark.parametrize("limit", [1_000, pytest.param(60_000, marks=pytest.mark.slow), 300_000])
 def test_a_file_that_cannot_grow_ends_in_a_clear_error(tmp_path: Path, limit: int) -> None:
     """Whatever stage it hits: status 30, one line with a remedy, nothing visible; and the next run completes."""
 
