@@ -23,12 +23,23 @@ def open_storage(location: str | os.PathLike[str]) -> Storage:
     ParameterError
         Neither a directory nor a valid S3 URI.
     """
-    text = os.fspath(location)
+    text = check_location(os.fspath(location))
     if text.startswith("s3://"):
         # Half a second that a local directory need not take.
         from pipelines.store.s3 import S3Storage  # noqa: PLC0415
 
         return S3Storage(text)
-    if not text or "://" in text:
-        raise ParameterError(f"data root {text!r}: give a local directory or s3://bucket/prefix")
     return LocalStorage(text)
+
+
+def check_location(text: str) -> str:
+    """Return a location of a kind that there is, before anything is looked up there.
+
+    Raises
+    ------
+    ParameterError
+        It is neither a directory nor an S3 URI.
+    """
+    if not text or ("://" in text and not text.startswith("s3://")):
+        raise ParameterError(f"data root {text!r}: give a local directory or s3://bucket/prefix")
+    return text

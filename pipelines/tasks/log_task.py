@@ -11,6 +11,7 @@ from pipelines.keys import MISSING_INPUT
 from pipelines.logs.find import SHIPPED_LOG, Log, find_log, is_stream
 from pipelines.logs.generated import find_model
 from pipelines.names import check_name
+from pipelines.store.locations import check_location
 from pipelines.tasks.progress import StageProgress
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError, UnreadableLogError
@@ -63,6 +64,7 @@ class LogTask(luigi.Task):
 
         Subclasses add what they know of their own.
         """
+        check_location(self.data_root)
         seed = getattr(self, "seed", 0)
         if seed < 0:
             raise ParameterError(f"seed={seed} is not a whole number >= 0")
