@@ -19,7 +19,7 @@ from pipelines.logs.find import SHIPPED_LOG
 from pipelines.store.data_root import DataRoot
 from tests.pipelines.luigi_runs import LUIGI, build, environment
 
-KILLS = int(os.environ.get("SWFTOOLS_KILLS", "2"))
+KILLS = int(os.environ.get("SWFTOOLS_KILLS", "4"))
 """How often the pipeline is killed; set it to 50 for the whole trial."""
 
 WORK_SECONDS = 0.8
