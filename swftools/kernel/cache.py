@@ -27,12 +27,15 @@ _LOG = logging.getLogger("swftools")
 
 
 @global_compiler_lock  # reentrant; numba's own, since two threads with a lock each could wait for one another
-def compile_function(function: Callable[..., Any], signature: Any) -> Any:
+def compile_function(function: Callable[..., Any], signature: Any, allocates: bool) -> Any:
     """Return a function as numba compiles it: for the types of a signature now, else for those of each call.
 
     With NUMBA_DISABLE_JIT it is returned as it is.
     """
-    dispatcher: Any = njit(nogil=True)(function)
+    # numba counts references to arrays, by atomic additions, at each use of a field of a tuple of arrays: half the time
+    # of the simulator's engine went there. A function that makes no array has nothing to count: whoever calls it holds
+    # what it is given. There is no public option for that.
+    dispatcher: Any = njit(nogil=True, **({} if allocates else {"_nrt": False}))(function)
     if config.DISABLE_JIT:  # type: ignore[attr-defined]
         return dispatcher
     dispatcher.get_call_template = partial(_by_type, dispatcher.get_call_template)

@@ -20,12 +20,15 @@ class Kernel:
         The source; it stays at hand as ``py_func``, and runs interpreted there.
     signature : numba signature, optional
         The only types it takes. Without it each combination of types that it is called with is compiled.
+    allocates : bool
+        False: neither it nor what it calls makes an array, so references to arrays need not be counted.
     """
 
-    def __init__(self, function: Callable[..., Any], signature: Any = None) -> None:
+    def __init__(self, function: Callable[..., Any], signature: Any = None, allocates: bool = True) -> None:
         functools.update_wrapper(self, function)
         self.py_func = function
         self.signature = signature
+        self.allocates = allocates
         note_kernel(function)
 
     def __call__(self, *arguments: Any) -> Any:
@@ -50,7 +53,7 @@ class Kernel:
         """
         from swftools.kernel.cache import compile_function  # noqa: PLC0415 (imports numba, which takes half a second)
 
-        return compile_function(self.py_func, self.signature)
+        return compile_function(self.py_func, self.signature, self.allocates)
 
     @property
     def _numba_type_(self) -> Any:
@@ -61,12 +64,15 @@ class Kernel:
 @overload
 def kernel(function: Callable[..., Any], /) -> Kernel: ...
 @overload
-def kernel(signature: Any, /) -> Callable[[Callable[..., Any]], Kernel]: ...
-def kernel(function: Any, /) -> Any:
+def kernel(signature: Any = None, /, *, allocates: bool = True) -> Callable[[Callable[..., Any]], Kernel]: ...
+def kernel(function: Any = None, /, *, allocates: bool = True) -> Any:
     """Make a function a kernel: ``@kernel``, or ``@kernel(signature)`` for one that takes these types only.
 
     Kernels release the interpreter's lock. What is compiled is kept on disk, except of functions that another process
     cannot import: those of a notebook, a script, or another function's body.
+
+    ``@kernel(allocates=False)`` is for kernels that make no array and call none that returns a new one: they are
+    several times as fast where arrays are handed on (``swftools.kernel.cache`` says why), and leak what they make.
 
     Examples
     --------
@@ -78,4 +84,4 @@ def kernel(function: Any, /) -> Any:
     """
     if callable(function) and hasattr(function, "__code__"):
         return Kernel(function)
-    return lambda source: Kernel(source, function)
+    return lambda source: Kernel(source, function, allocates)
