@@ -10,8 +10,10 @@ from __future__ import annotations
 import difflib
 import math
 import re
+from collections import namedtuple
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
+from functools import cache
 from typing import Any, ClassVar, Self
 
 from swftools.errors import ParameterError
@@ -32,14 +34,14 @@ class Domain:
         Whether a value belongs to it.
     choices : tuple of str
         The words to choose from, if it is one of some words.
-    is_numeric : bool
-        Whether each value is a number, a choice or a truth value, which a compiled policy can be given as a number.
+    kind : type, optional
+        What a compiled policy reads each value as: float, int (a choice by its position) or bool; None where it cannot.
     """
 
     words: str
     admits: Callable[[object], bool]
     choices: tuple[str, ...] = ()
-    is_numeric: bool = True
+    kind: type[float] | None = float
 
 
 def number(
@@ -95,25 +97,25 @@ def whole(
 ) -> Any:
     """Declare a parameter that is a whole number, 2.0 not among them; bounds as those of ``number``."""
     words = "an integer" + _range_in_words(least, most) + (f" ({unit})" if unit else "")
-    return _declared(default, Domain(words, lambda value: is_whole(value, least, most)), optional)
+    return _declared(default, Domain(words, lambda value: is_whole(value, least, most), kind=int), optional)
 
 
 def choice(*words: str, default: str | None = None) -> Any:
     """Declare a parameter that is one of some words, of which the first is the default unless another is named."""
-    domain = Domain(f"one of {', '.join(words)}", lambda value: isinstance(value, str) and value in words, words)
+    domain = Domain(f"one of {', '.join(words)}", lambda value: isinstance(value, str) and value in words, words, int)
     return _declared(words[0] if default is None else default, domain, optional=False)
 
 
 def truth(default: bool) -> Any:
     """Declare a parameter that is true or false."""
-    return _declared(default, Domain("true or false", lambda value: isinstance(value, bool)), optional=False)
+    return _declared(default, Domain("true or false", lambda value: isinstance(value, bool), kind=bool), optional=False)
 
 
 def _declared(default: object, domain: Domain, optional: bool) -> Any:
     """Return the field of a parameter."""
     if optional:
         inner = domain
-        domain = Domain(f"{inner.words}, or none", lambda value: value is None or inner.admits(value), is_numeric=False)
+        domain = Domain(f"{inner.words}, or none", lambda value: value is None or inner.admits(value), kind=None)
     if default is not MISSING and not domain.admits(default):
         raise ParameterError(f"default {default!r} of a parameter is not {domain.words}")
     return field(default=default, metadata={"domain": domain})
@@ -152,18 +154,6 @@ class Parameters:
         return {each.name: each.metadata["domain"] for each in fields(cls) if "domain" in each.metadata}
 
     @classmethod
-    def place_of(cls, name: str) -> int:
-        """Return where a parameter stands among the others, as in ``to_numbers``.
-
-        Raises
-        ------
-        ParameterError
-            There is none of that name.
-        """
-        refuse_unknown(cls.NAME, [name], cls.names())
-        return cls.names().index(name)
-
-    @classmethod
     def named(cls, name: str) -> type[Self]:
         """Give the class a name unless it has one, and return it.
 
@@ -194,14 +184,29 @@ class Parameters:
         """Return every parameter by name, in types that JSON holds; ``from_mapping`` takes it back."""
         return {name: getattr(self, name) for name in self.names()}
 
-    def to_numbers(self) -> list[float]:
-        """Return the value of every parameter as a number, words as the position of the choice."""
-        given = [(getattr(self, name), domain.choices) for name, domain in self.domains().items()]
-        return [float(choices.index(value) if choices else value) for value, choices in given]
+    def values(self) -> Any:
+        """Return the parameters as compiled policies read them by name: a named tuple of floats, ints and truth values.
+
+        A word is the position of the choice. A class with parameters of other kinds returns a tuple of its own making:
+        a text, say, encoded as numbers.
+        """
+        kinds = [(getattr(self, name), domain) for name, domain in self.domains().items()]
+        return _values_type(type(self))(  # type: ignore[arg-type]
+            *(domain.kind(domain.choices.index(value) if domain.choices else value) for value, domain in kinds)  # type: ignore[misc]
+        )
 
     def to_text(self) -> str:
         """Return the name and every parameter in the form that ``read_entry`` takes back."""
         return write_entry(self.NAME, self.to_mapping())
+
+
+@cache
+def _values_type(kind: type[Parameters]) -> Any:
+    """Return the named tuple of a class's values, which another process finds as the class's ``Values``."""
+    made = namedtuple("Values", kind.names(), module=kind.__module__)  # type: ignore[misc]
+    made.__qualname__ = f"{kind.__qualname__}.Values"
+    kind.Values = made  # type: ignore[attr-defined]
+    return made
 
 
 def refuse_unknown(name: str, given: Iterable[Any], known: Collection[str]) -> None:

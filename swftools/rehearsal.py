@@ -25,18 +25,15 @@ from swftools.models.speedup import (
     run_time,
     simple_speedup,
 )
-from swftools.simulator.engine import policy_signature
-from swftools.simulator.interface import (
-    next_waiting,
-    preempt,
-    start_on,
-    waiting_jobs,
-    wake_at,
-)
+from swftools.simulator.machine.state import SUSPEND
+from swftools.simulator.machine.verbs import hold, predict, preempt, resize, start_on, wake_at
+from swftools.simulator.machine.views import capacity, next_waiting, now, waiting_jobs
+from swftools.simulator.machine.work import work_done
+from swftools.simulator.predictors.registry import list_predictors
 from swftools.simulator.registry import list_policies
+from swftools.simulator.signatures import policy_signature
 from swftools.simulator.simulation import simulate
-from swftools.simulator.validation.report import PROMISES, validate
-from swftools.simulator.waiting_queue import ANY, next_fitting
+from swftools.simulator.validation.report import validate
 from swftools.trace import Trace
 from swftools.utility.functions import UtilityFunctions
 from swftools.utility.model import generate_utility
@@ -89,19 +86,26 @@ def _simulate(policy: str) -> None:
     simulate(_trace(), policy)
 
 
+def _predict(predictor: str) -> None:
+    simulate(_trace(), "fcfs", predictor=predictor)
+
+
 def _validate() -> None:
     schedule = simulate(_trace(), "fcfs")
-    for policy in PROMISES:
-        validate(schedule, policy=policy)
+    for name, policy in list_policies().items():
+        if policy.promises:
+            validate(schedule, policy=name)
 
 
-def _all_verbs(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]  # noqa: ARG001
-    """Call what policies of others may call; compiled as a policy, and never run."""
+def _all_verbs(machine, own):  # type: ignore[no-untyped-def]  # noqa: ARG001 (as the engine calls policies)
+    """Call what policies and predictors of others may call; compiled as a policy, and never run."""
     for job in waiting_jobs(machine):
-        start_on(machine, requests, now, job, 1)
-        preempt(machine, requests, now, next_waiting(machine, job))
-    wake_at(machine, now, now + 1.0)
-    next_fitting(machine.queue, 0, ANY, ANY, ANY)
+        start_on(machine, job, 1)
+        resize(machine, job, capacity(machine))
+        preempt(machine, next_waiting(machine, job), SUSPEND)
+        hold(machine, job, now(machine))
+        predict(machine, job, work_done(machine, job))
+    wake_at(machine, now(machine) + 1.0)
 
 
 def _compile_verbs() -> None:
@@ -118,5 +122,6 @@ def _steps() -> list[tuple[str, Callable[[], object]]]:
         ("random numbers", _draw),
         ("verbs of policies", _compile_verbs),
         *((f"policy {name}", partial(_simulate, name)) for name in list_policies()),
+        *((f"predictor {name}", partial(_predict, name)) for name in list_predictors()),
         ("validation", _validate),
     ]

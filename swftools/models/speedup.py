@@ -361,7 +361,7 @@ def _downey_working_sets(a, sigma):  # type: ignore[no-untyped-def]
     return out
 
 
-@kernel
+@kernel(allocates=False)
 def downey_speedup_at(n, a, sigma):  # type: ignore[no-untyped-def]
     """Return Downey's S(n) in a form that is exact for n = 1, where it is 1, and for sigma = 0, min(n, A)."""
     if n >= a + max(sigma, 1.0) * (a - 1.0):
@@ -387,7 +387,7 @@ def downey_optimum_at(a, sigma):  # type: ignore[no-untyped-def]
     return min(max(sigma * (2.0 * a - 1.0) / (2.0 - sigma), a), 2.0 * a - 1.0)
 
 
-@kernel
+@kernel(allocates=False)
 def simple_speedup_at(n, optimal):  # type: ignore[no-untyped-def]
     """Return the simple curve's S(n); NaN below half the optimal width."""
     x = n / optimal

@@ -4,71 +4,93 @@
 one's own is registered by ``@policy`` and uses what this package exports; ``docs/add_a_policy.md`` shows how.
 """
 
-import swftools.simulator.policies  # noqa: F401 (imported for what it registers)
-from swftools.simulator.interface import (
-    CAPACITY,
-    ENDED,
-    FREE,
-    PREEMPTED,
-    RUNNING,
-    STARTED,
-    WAITING,
+import swftools.simulator.policies
+import swftools.simulator.predictors  # noqa: F401 (imported for what they register)
+from swftools.simulator.machine.events import END, OUTLIVED, START, STOP, SUBMISSION
+from swftools.simulator.machine.state import CHECKPOINT, ENDED, KILL, RUNNING, STARTED, STOPPED, SUSPEND, WAITING
+from swftools.simulator.machine.verbs import hold, predict, preempt, resize, start, start_on, wake_at
+from swftools.simulator.machine.views import (
     can_start_any,
+    capacity,
     earliest_start,
+    expected_time,
     first_waiting,
+    fits,
+    free,
+    next_fitting,
     next_waiting,
-    preempt,
-    start,
-    start_on,
-    stretch_on,
-    wake_at,
+    now,
+    waiting_jobs,
+    width,
 )
+from swftools.simulator.machine.waiting_queue import ANY, NOBODY
+from swftools.simulator.machine.work import stretch_on, work_done
 from swftools.simulator.metrics.measures import measure, summarize
 from swftools.simulator.metrics.of_jobs import measure_jobs, start_delay
 from swftools.simulator.metrics.over_time import max_over_time, mean_over_time, over_time
 from swftools.simulator.metrics.parameters import MetricParameters
-from swftools.simulator.predictors import Exact, Factor, LastModel, Predictor, Request, Tsafrir, Virtual
+from swftools.simulator.predictors.registry import (
+    Predictor,
+    PythonPredictor,
+    find_predictor,
+    foretold,
+    list_predictors,
+    predictor,
+)
 from swftools.simulator.registry import Policy, find_policy, list_policies, policy
 from swftools.simulator.schedule import Schedule
-from swftools.simulator.simulation import simulate
+from swftools.simulator.simulation import Simulation, simulate
 from swftools.simulator.validation.report import ValidationReport, validate
-from swftools.simulator.waiting_queue import ANY, NOBODY, next_fitting
 
 __all__ = [
     "ANY",
-    "CAPACITY",
+    "CHECKPOINT",
+    "END",
     "ENDED",
-    "FREE",
+    "KILL",
     "NOBODY",
-    "PREEMPTED",
+    "OUTLIVED",
     "RUNNING",
+    "START",
     "STARTED",
+    "STOP",
+    "STOPPED",
+    "SUBMISSION",
+    "SUSPEND",
     "WAITING",
-    "Exact",
-    "Factor",
-    "LastModel",
     "MetricParameters",
     "Policy",
     "Predictor",
-    "Request",
+    "PythonPredictor",
     "Schedule",
-    "Tsafrir",
+    "Simulation",
     "ValidationReport",
-    "Virtual",
     "can_start_any",
+    "capacity",
     "earliest_start",
+    "expected_time",
     "find_policy",
+    "find_predictor",
     "first_waiting",
+    "fits",
+    "foretold",
+    "free",
+    "hold",
     "list_policies",
+    "list_predictors",
     "max_over_time",
     "mean_over_time",
     "measure",
     "measure_jobs",
     "next_fitting",
     "next_waiting",
+    "now",
     "over_time",
     "policy",
+    "predict",
+    "predictor",
     "preempt",
+    "resize",
     "simulate",
     "start",
     "start_delay",
@@ -76,5 +98,8 @@ __all__ = [
     "stretch_on",
     "summarize",
     "validate",
+    "waiting_jobs",
     "wake_at",
+    "width",
+    "work_done",
 ]

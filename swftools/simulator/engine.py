@@ -1,6 +1,7 @@
-"""The event loop: jobs in, starts and ends out. One source, compiled or interpreted, bit for bit the same.
+"""The event loop: jobs in, runs out. One source, compiled or interpreted, bit for bit the same.
 
-At one instant all completions come first, then submissions, then wake-ups, then one decision of the policy. The other
+At one instant all completions come first, then predictions that are outlived, then jobs that were held back, then
+submissions, then wake-ups, then one decision of the policy. A predictor observes each event where it happens. The other
 semantics restate other simulators: ``pyss`` takes submissions first and decides after every event, and counts the
 processors of jobs that are expected to end now as free already; ``cqsim`` takes completions first and decides after
 every event.
@@ -12,295 +13,274 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from swftools.choices import INSTANT, PYSS
 from swftools.kernel import kernel
-from swftools.simulator.event_queue import pop, push
-from swftools.simulator.interface import (
-    CAPACITY,
+from swftools.simulator.machine.event_queue import pop, push
+from swftools.simulator.machine.events import END, OUTLIVED, START, STOP, SUBMISSION
+from swftools.simulator.machine.faults import ENDLESS, IDLE, fail
+from swftools.simulator.machine.running_jobs import expect_end, forget_end, release
+from swftools.simulator.machine.state import (
+    DISTURBED,
     ENDED,
-    ENDLESS,
     FREE,
-    IDLE,
-    LENGTH,
+    HELD,
     NOW,
-    PREEMPTED,
+    OVER,
     RUNNING,
     STARTED,
+    STOPPED,
+    SUBMITTED,
     WAITING,
     WAKE,
-    Machine,
-    Memory,
-    Requests,
-    expect_end,
-    fail,
-    first_waiting,
-    forget_end,
-    stretch_on,
 )
-from swftools.simulator.waiting_queue import NOBODY, empty_queue, put
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
+from swftools.simulator.machine.views import expected_time, first_waiting
+from swftools.simulator.machine.waiting_queue import NOBODY, close_up, enter, leave
+from swftools.simulator.machine.work import stretch_on, time_to_go
+from swftools.simulator.replay import (
+    ANSWERED,
+    ASKS,
+    BEYOND,
+    COMING,
+    COMPLETED,
+    DONE,
+    FULL,
+    HAPPENED,
+    IN_VAIN,
+    LEFT,
+    STALE,
+    Coming,
+    begin_replay,
+)
+from swftools.simulator.signatures import machine_type, observe_signature, own_type, policy_signature
 
 PATIENCE = 1_000_000
 """Decisions, one after the other, between which no job comes or ends, after which a policy is stopped."""
 
 
-class Events(NamedTuple):
-    """What is to happen to running jobs: a heap, which job each event is of, and how many there are.
-
-    Event 2 r is the end of run r of the log, event 2 r + 1 the end that was expected, where that comes before; so of
-    runs that end at one instant the one that started first ends first.
-    """
-
-    times: FloatArray
-    events: IntArray
-    size: IntArray
-
-
-class Log(NamedTuple):
-    """What happened: the runs of jobs, one row each, preempted ones too, and how many.
-
-    A run ``overtook`` if a job that was submitted earlier was left waiting at its start.
-    """
-
-    job: IntArray
-    start: FloatArray
-    end: FloatArray
-    processors: IntArray
-    overtook: npt.NDArray[np.bool_]
-    size: IntArray
-
-
-SUBMITTED, DONE, IN_VAIN, LEFT = range(4)
-"""Places in ``Replay.counts``: jobs submitted, jobs ended, decisions since one of either, instants before a stop."""
-
-
-class Replay(NamedTuple):
-    """How far a simulation is: what the engine goes on with when it is called again.
-
-    ``row`` has the row of each job's present run in the log, -1 if it does not run; ``accuracy`` that of each user's
-    last finished job, and last that of unknown users, who have none.
-    """
-
-    log: Log
-    events: Events
-    row: IntArray
-    accuracy: FloatArray
-    counts: IntArray
-
-
 class Options(NamedTuple):
     """How the engine runs.
 
-    ``learns``: 1 if the predictor scales requests by the accuracy of the user's last finished job; ``rests``: 1 if the
-    policy need not be asked while no waiting job fits into the free processors.
+    ``rests``: 1 if the policy need not be asked while no waiting job fits into the free processors; ``observes``: 1 if
+    the predictor wants to be told of events; ``asks``: 1 if there is one in Python, which is asked at submissions.
     """
 
     semantics: int
-    learns: int
     rests: int
+    observes: int
+    asks: int
 
 
-def empty_machine(jobs: int, processors: int) -> Machine:
-    """Return an idle machine for a number of jobs."""
-    counts = np.zeros(LENGTH, np.int64)
-    counts[FREE] = counts[CAPACITY] = processors
-    most = min(jobs, processors) + 1
-    return Machine(
-        counts,
-        empty_queue(jobs),
-        np.empty(most, np.int64),
-        np.empty(2 * most, np.int64),
-        np.empty(2 * most, np.int64),
-        np.empty(most, np.int64),
-        np.zeros(jobs, np.int64),
-        np.full(jobs, np.nan),
-        np.full(jobs, np.nan),
-        np.full(2, np.inf),
-    )
-
-
-def begin_replay(jobs: int, processors: int) -> Replay:
-    """Return the beginning of a simulation of a number of jobs."""
-    most = min(jobs, processors) + 1
-    room = jobs + most
-    log = Log(
-        *(np.empty(room, np.int64), np.empty(room), np.empty(room), np.empty(room, np.int64)),
-        *(np.empty(room, np.bool_), np.zeros(1, np.int64)),
-    )
-    events = Events(np.empty(4 * most), np.empty(4 * most, np.int64), np.zeros(1, np.int64))
-    return Replay(log, events, np.full(jobs, -1), np.ones(jobs + 1), np.zeros(4, np.int64))
-
-
-def with_room(replay: Replay, most: int) -> Replay:
-    """Return a replay whose log and events have room for a decision that starts so many jobs, and then some."""
-    log, events = replay.log, replay.events
-    if log.size[0] + most > len(log.job):
-        log = Log(
-            *(_longer(log.job, most), _longer(log.start, most), _longer(log.end, most), _longer(log.processors, most)),
-            *(_longer(log.overtook, most), log.size),
-        )
-    if events.size[0] + 2 * most > len(events.times):
-        events = Events(_longer(events.times, 2 * most), _longer(events.events, 2 * most), events.size)
-    return replay._replace(log=log, events=events)
-
-
-def _longer(column: npt.NDArray[Any], more: int) -> npt.NDArray[Any]:
-    """Return a column with twice the room, and more."""
-    return np.concatenate((column, np.empty(len(column) + more, column.dtype)))
-
-
-def simulate_events(run_time, requests, machine, options, parameters, memory, rng, decide, replay):  # type: ignore[no-untyped-def]
+def simulate_events(coming, machine, replay, options, observe, observer, decide, decider):  # type: ignore[no-untyped-def]
     """Replay jobs, sorted by submission, to the end of the last; ``replay`` has what happened, and how far it is.
 
-    It returns earlier after the instants that ``replay`` has left, or where log or events lack the room for another
-    decision (``with_room``); called again it goes on, and where it stops changes nothing. The caller guarantees that
-    every job fits the machine, that times are finite and not negative, and that ``requests.user_id`` numbers users from
-    0, or is -1.
+    It returns earlier after the instants that ``replay`` has left, at the first that is beyond ``replay.until``, where
+    a predictor in Python is to be asked (``ASKS``), or where the room for another decision lacks (``with_room``);
+    called again it goes on, and where it stops changes nothing. The caller guarantees that every job fits the machine,
+    that times are finite and not negative, and that users are numbered from 0, or are -1.
     """
     # It returns nothing: numba crashes if an interrupt comes while it makes Python's tuples of what is returned.
-    jobs = len(run_time)
-    counts = machine.counts
-    log, events, row, accuracy = replay.log, replay.events, replay.row, replay.accuracy
-    submitted, done, in_vain = replay.counts[SUBMITTED], replay.counts[DONE], replay.counts[IN_VAIN]
-    instants = replay.counts[LEFT]
-    most = len(machine.started)
-    while done < jobs and instants > 0:
-        if log.size[0] + most > len(log.job) or events.size[0] + 2 * most > len(events.times):
+    counts, clock, queue = machine.counts, machine.clock, machine.queue
+    log, ends, progress = replay.log, replay.ends, replay.counts
+    jobs, most, places = progress[COMING], len(machine.started), len(machine.queue.job)
+    at_once = jobs + 1 if options.semantics == INSTANT else 1
+    while progress[DONE] < jobs and progress[LEFT] > 0:
+        if log.size[0] + most > len(log.job) or ends.size[0] + most > len(ends.times):
             break
-        instants -= 1
-        now = machine.clock[WAKE]
-        if submitted < jobs:
-            now = min(now, requests.submit_time[submitted])
-        if events.size[0] > 0:
-            now = min(now, events.times[0])
-        if now == np.inf or in_vain > PATIENCE:
-            fail(counts, IDLE if counts[RUNNING] == 0 else ENDLESS, first_waiting(machine))
-        machine.clock[NOW] = now
+        if counts[HELD] + places > len(machine.held):
+            break
+        while progress[STALE] > 0 and machine.run[log.job[ends.runs[0]]] != ends.runs[0]:
+            pop(ends.times, ends.runs, ends.size[0])  # of a run that was stopped
+            ends.size[0] -= 1
+            progress[STALE] -= 1
+        submitted = counts[SUBMITTED]
+        submission = coming.submit_time[coming.row[submitted]] if submitted < jobs else np.inf
+        now = min(clock[WAKE], submission)
+        if ends.size[0] > 0:
+            now = min(now, ends.times[0])
+        if counts[OVER] < counts[RUNNING]:
+            now = min(now, machine.expected_end[machine.running[counts[OVER]]])
+        if counts[HELD] > 0:
+            now = min(now, machine.held_until[0])
+        if now == np.inf or progress[IN_VAIN] > PATIENCE:
+            fail(machine, IDLE if counts[RUNNING] == 0 else ENDLESS, first_waiting(machine))
+        if now > replay.until[0]:
+            progress[BEYOND] = 1
+            break
+        progress[LEFT] -= 1
+        clock[NOW] = now
         if options.semantics == PYSS:
             release_expected(machine, now)
-        at_once = jobs if options.semantics == INSTANT else 1
-        ends_first = options.semantics != PYSS or submitted == jobs or requests.submit_time[submitted] > now
-        happened = 0
-        while ends_first and happened < at_once and events.size[0] > 0 and events.times[0] == now:
-            event = pop(events.times, events.events, events.size[0])
-            events.size[0] -= 1
-            job = log.job[event >> 1]
-            if row[job] != event >> 1:
-                continue  # that run was preempted
-            if event & 1:
-                expire(machine, requests, job, now)
-            else:
-                if machine.allocated[job] > 0:
-                    release(machine, job)
-                log.end[row[job]] = now
-                row[job] = -1
-                machine.ended[counts[ENDED]] = job
-                counts[ENDED] += 1
-                done += 1
-                happened += 1
-                if options.learns > 0 and requests.user_id[job] >= 0:
-                    accuracy[requests.user_id[job]] = min(run_time[job] / max(requests.limit[job], 1e-9), 1.0)
-        while happened < at_once and submitted < jobs and requests.submit_time[submitted] == now:
-            if options.learns > 0:
-                requests.requested_time[submitted] = requests.limit[submitted] * accuracy[requests.user_id[submitted]]
-            put(machine.queue, submitted, float(requests.processors[submitted]), requests.requested_time[submitted])
-            counts[WAITING] += 1
-            submitted += 1
+        happened = progress[HAPPENED]
+        # Completions
+        ends_first = options.semantics != PYSS or submission > now
+        while ends_first and happened < at_once and ends.size[0] > 0 and ends.times[0] == now:
+            run = pop(ends.times, ends.runs, ends.size[0])
+            ends.size[0] -= 1
+            job = log.job[run]
+            if machine.run[job] != run:
+                progress[STALE] -= 1
+                continue  # it was stopped before
+            if machine.allocated[job] > 0:
+                release(machine, job)
+            machine.run[job] = NOBODY
+            leave(queue, job)
+            machine.ended[counts[ENDED]] = job
+            counts[ENDED] += 1
+            progress[DONE] += 1
             happened += 1
-        if machine.clock[WAKE] <= now:
-            machine.clock[WAKE] = np.inf
-        if options.rests > 0 and machine.queue.processors[1] > counts[FREE]:
+            if options.observes > 0:
+                machine.done[job] = coming.run_time[job]
+                observe(END, machine, job, observer)
+        # Outlived predictions; not of jobs that end now, in turn
+        if ends.size[0] == 0 or ends.times[0] > now:
+            while counts[OVER] < counts[RUNNING] and machine.expected_end[machine.running[counts[OVER]]] <= now:
+                job = machine.running[counts[OVER]]
+                outlive(machine, job)
+                if options.observes > 0:
+                    observe(OUTLIVED, machine, job, observer)
+        # Jobs that were held back, then submissions
+        interrupted = False
+        while counts[HELD] > 0 and machine.held_until[0] <= now:
+            if queue.used[0] == places:
+                close_up(queue)
+                if 4 * queue.used[0] > 3 * places:
+                    interrupted = True
+                    progress[FULL] = 1
+                    break
+            job = pop(machine.held_until, machine.held, counts[HELD])
+            counts[HELD] -= 1
+            counts[WAITING] += 1
+            counts[DISTURBED] += 1
+            enter(queue, job, float(machine.requests.processors[job]), expected_time(machine, job))
+            happened += 1
+        while not interrupted and happened < at_once and submitted < jobs and submission == now:
+            if queue.used[0] == places:
+                close_up(queue)
+                if 4 * queue.used[0] > 3 * places:
+                    interrupted = True
+                    progress[FULL] = 1
+                    break
+            if options.asks > 0 and progress[ANSWERED] <= submitted:
+                interrupted = True
+                progress[ASKS] = 1
+                break
+            submit(coming, machine.requests, submitted)
+            held = counts[HELD]
+            if options.observes > 0:
+                observe(SUBMISSION, machine, submitted, observer)
+                coming.told[submitted] = machine.requests.requested_time[submitted]
+            if counts[HELD] == held:
+                time = machine.requests.requested_time[submitted]
+                enter(queue, submitted, float(machine.requests.processors[submitted]), time)
+                counts[WAITING] += 1
+            submitted += 1
+            counts[SUBMITTED] = submitted
+            submission = coming.submit_time[coming.row[submitted]] if submitted < jobs else np.inf
+            happened += 1
+        progress[HAPPENED] = happened
+        if interrupted:
+            break
+        progress[HAPPENED] = 0
+        if clock[WAKE] <= now:
+            clock[WAKE] = np.inf
+        if options.rests > 0 and queue.least[2] > counts[FREE]:
             counts[ENDED] = 0
             continue  # no waiting job fits
-        counts[STARTED] = counts[PREEMPTED] = 0
-        decide(now, machine, requests, parameters, memory, rng)
+        counts[STARTED] = counts[STOPPED] = 0
+        decide(machine, decider)
         counts[ENDED] = 0
-        in_vain = 0 if happened > 0 else in_vain + 1
-        # What the decision did goes into the log, and what follows from it into the events.
-        for i in range(counts[PREEMPTED]):
-            job = machine.preempted[i]
-            if row[job] >= 0:
-                log.end[row[job]] = now
-                row[job] = -1
-        head = first_waiting(machine)
+        progress[IN_VAIN] = 0 if happened > 0 else progress[IN_VAIN] + 1
+        # What the decision did goes into the log, and what follows from it into the ends.
+        progress[STALE] += counts[STOPPED]
+        for i in range(counts[STOPPED]):
+            run = machine.stops.run[i]
+            log.end[run], log.ended_by[run], log.work[run] = now, machine.stops.how[i], machine.stops.work[i]
+            if options.observes > 0:
+                observe(STOP, machine, log.job[run], observer)
         for i in range(counts[STARTED]):
             job = machine.started[i]
-            if machine.allocated[job] == 0 or row[job] >= 0:
-                continue  # preempted in the same decision
+            if machine.allocated[job] == 0 or machine.run[job] != NOBODY:
+                continue  # stopped in the same decision
             run = log.size[0]
             log.size[0] += 1
-            row[job] = run
-            log.job[run], log.start[run], log.end[run] = job, now, np.nan
-            log.processors[run] = machine.allocated[job]
-            log.overtook[run] = head != NOBODY and head < job
-            end = now + run_time[job] * stretch_on(requests, job, machine.allocated[job])
-            push(events.times, events.events, events.size[0], end, 2 * run)
-            events.size[0] += 1
-            if machine.expected_end[job] < end:
-                push(events.times, events.events, events.size[0], machine.expected_end[job], 2 * run + 1)
-                events.size[0] += 1
-    replay.counts[SUBMITTED], replay.counts[DONE], replay.counts[IN_VAIN] = submitted, done, in_vain
-    replay.counts[LEFT] = instants
+            machine.run[job] = run
+            processors = machine.allocated[job]
+            end = now + time_to_go(machine, job, coming.run_time[job], processors, stretch_on(machine, job, processors))
+            log.job[run], log.start[run], log.end[run] = job, now, max(end, now)
+            log.processors[run], log.ended_by[run] = processors, COMPLETED
+            if machine.done[job] > 0.0:
+                log.before[run], log.overhead[run] = machine.done[job], machine.overhead[job]
+            push(ends.times, ends.runs, ends.size[0], log.end[run], run)
+            ends.size[0] += 1
+            if options.observes > 0:
+                observe(START, machine, job, observer)
 
 
-@kernel
-def release(machine, job):  # type: ignore[no-untyped-def]
-    """Free the processors of a running job."""
-    forget_end(machine, job)
-    machine.counts[FREE] += machine.allocated[job]
-    machine.allocated[job] = 0
+@kernel(allocates=False)
+def submit(coming, requests, job):  # type: ignore[no-untyped-def]
+    """Copy in what is known of a job from its submission on."""
+    row = coming.row[job]
+    requests.submit_time[job] = coming.submit_time[row]
+    requests.processors[job] = coming.processors[row]
+    requests.limit[job] = coming.limit[job]
+    requests.requested_time[job] = coming.told[job]
+    requests.user_id[job] = coming.user_id[row]
+    requests.queue_id[job] = coming.queue_id[row]
+    if len(coming.priority_rank) > 0:
+        requests.priority_rank[job] = coming.priority_rank[row]
+    if len(coming.checkpoint_interval) > 0:
+        requests.checkpoint_interval[job] = coming.checkpoint_interval[row]
+    if len(coming.speedup) > 0:
+        for i in range(coming.speedup.shape[1]):
+            requests.speedup[job, i] = coming.speedup[row, i]
+    if len(coming.utility) > 0:
+        for i in range(coming.utility.shape[1]):
+            requests.utility[job, i, 0] = coming.utility[row, i, 0]
+            requests.utility[job, i, 1] = coming.utility[row, i, 1]
 
 
-@kernel
+@kernel(allocates=False)
 def release_expected(machine, now):  # type: ignore[no-untyped-def]
     """Free the processors of running jobs that are expected to have ended by now; that they end now comes later."""
     while machine.counts[RUNNING] > 0 and machine.expected_end[machine.running[0]] <= now:
         release(machine, machine.running[0])
 
 
-@kernel
-def expire(machine, requests, job, now):  # type: ignore[no-untyped-def]
-    """Expect a job that outlives its estimate to run to its limit; beyond that, to end at any moment."""
-    if machine.allocated[job] > 0 and machine.expected_end[job] == now:
-        end = machine.start_time[job] + requests.limit[job] * stretch_on(requests, job, machine.allocated[job])
-        if end > now:
-            forget_end(machine, job)
-            expect_end(machine, job, end)
+@kernel(allocates=False)
+def outlive(machine, job):  # type: ignore[no-untyped-def]
+    """Expect a job that outlives its prediction to run to its limit; beyond that, to end at any moment.
 
-
-@cache
-def _state_types() -> tuple[Any, ...]:
-    """Return numba's types of machine, requests, parameters, memory and rng, as policies are given them."""
-    from numba import typeof  # noqa: PLC0415 (takes half a second, which is time enough when something is compiled)
-
-    floats, integers = np.zeros(1), np.zeros(1, np.int64)
-    requests = Requests(floats, integers, floats, floats, integers, integers, integers, np.zeros((1, 1)))
-    memory = Memory(np.zeros((1, 1)), np.zeros((1, 1), np.int64))
-    return tuple(typeof(value) for value in (empty_machine(1, 1), requests, floats, memory, np.random.default_rng(0)))
-
-
-@cache
-def policy_signature() -> Any:
-    """Return the signature of a compiled policy.
-
-    It is explicit, so that engine and policies are compiled apart and both are cached.
+    It is the first of those that are not known to be beyond their limits.
     """
-    from numba import types  # noqa: PLC0415 (as above)
-
-    return types.void(types.float64, *_state_types())
+    limit, now = machine.requests.limit[job], machine.clock[NOW]
+    work = (limit - machine.done[job]) * stretch_on(machine, job, machine.allocated[job])
+    end = machine.start_time[job] + (machine.overhead[job] + work)
+    if end > now:
+        forget_end(machine, job)
+        expect_end(machine, job, end)
+    else:
+        machine.counts[OVER] += 1
 
 
 @cache
 def compiled_engine() -> Any:
     """Return the compiled event loop; made at its first use, from then on taken from the cache on disk."""
-    from numba import typeof, types  # noqa: PLC0415 (as above)
+    from numba import typeof, types  # noqa: PLC0415 (takes half a second, which is time enough when it compiles)
 
-    machine, requests, *rest = _state_types()
-    replay, options = typeof(begin_replay(1, 1)), typeof(Options(0, 0, 0))
-    decide = types.FunctionType(policy_signature())
-    signature = types.void(types.float64[::1], requests, machine, options, *rest, decide, replay)
-    return kernel(signature)(simulate_events)
+    floats, integers = np.zeros(1), np.zeros(1, np.int64)
+    coming = Coming(
+        *(integers, floats, floats, floats, floats, integers, integers, integers, integers, floats),
+        *(np.zeros((1, 5)), np.zeros((1, 1, 2))),
+    )
+    signature = types.void(
+        typeof(coming),
+        machine_type(),
+        typeof(begin_replay(1, 1)),
+        typeof(Options(0, 0, 0, 0)),
+        types.FunctionType(observe_signature()),
+        own_type(),
+        types.FunctionType(policy_signature()),
+        own_type(),
+    )
+    return kernel(signature, allocates=False)(simulate_events)

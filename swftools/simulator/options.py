@@ -18,9 +18,9 @@ def check_choice(name: str, value: object, choices: Collection[str]) -> None:
 
 
 def reasons_to_exclude(
-    arrays: JobArrays, processors: int, run_time: npt.NDArray[np.float64], cancelled: str = ""
-) -> npt.NDArray[np.str_]:
-    """Return why each job cannot be simulated; empty where it can.
+    arrays: JobArrays, processors: int, run_time: npt.NDArray[np.float64], cancelled: str = "", *, idle: str = ""
+) -> tuple[npt.NDArray[np.int8], list[str]]:
+    """Return why each job cannot be simulated, as a number, and the numbers in words; 0 is no reason.
 
     Parameters
     ----------
@@ -32,6 +32,8 @@ def reasons_to_exclude(
         As it is simulated, s; NaN where there is none.
     cancelled : str
         The option to which it is owed that a job without a run time is left out; empty if to none.
+    idle : str
+        The option to which it is owed that a job of no run time is left out; empty if it is not.
     """
     reasons = {
         "no submit_time": np.isnan(arrays.submit_time),
@@ -39,4 +41,9 @@ def reasons_to_exclude(
         f"wider than the machine of {processors} processors": arrays.width > processors,
         "no run_time" + (f" (cancelled={cancelled})" if cancelled else ""): np.isnan(run_time),
     }
-    return np.select(list(reasons.values()), list(reasons), default="")
+    if idle:
+        reasons[f"run_time 0 ({idle})"] = run_time == 0
+    code = np.zeros(len(run_time), np.int8)
+    for number, wrong in reversed(list(enumerate(reasons.values(), 1))):
+        code[wrong] = number  # of several reasons the first
+    return code, ["", *reasons]

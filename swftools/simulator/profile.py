@@ -11,14 +11,14 @@ import numpy as np
 from swftools.kernel import kernel
 
 
-@kernel
+@kernel(allocates=False)
 def clear(times, levels, now, processors):  # type: ignore[no-untyped-def]
     """Make a profile of one step; return the number of steps."""
     times[0], levels[0] = now, processors
     return 1
 
 
-@kernel
+@kernel(allocates=False)
 def forget_past(times, levels, count, now):  # type: ignore[no-untyped-def]
     """Drop the steps that are over; return the number of steps."""
     past = 0
@@ -31,7 +31,7 @@ def forget_past(times, levels, count, now):  # type: ignore[no-untyped-def]
     return count - past
 
 
-@kernel
+@kernel(allocates=False)
 def add(times, levels, count, begin, end, processors):  # type: ignore[no-untyped-def]
     """Add processors (negative: take them) from ``begin`` to ``end``; return the number of steps.
 
@@ -55,7 +55,7 @@ def add(times, levels, count, begin, end, processors):  # type: ignore[no-untype
     return count
 
 
-@kernel
+@kernel(allocates=False)
 def earliest(times, levels, count, processors, duration):  # type: ignore[no-untyped-def]
     """Return the earliest time from which so many processors are free for a duration."""
     i = 0
@@ -73,7 +73,7 @@ def earliest(times, levels, count, processors, duration):  # type: ignore[no-unt
         i = j
 
 
-@kernel
+@kernel(allocates=False)
 def least(times, levels, count, end):  # type: ignore[no-untyped-def]
     """Return how many processors are free all the time from the first step until ``end``, which is after it."""
     fewest = levels[0]
@@ -84,7 +84,7 @@ def least(times, levels, count, end):  # type: ignore[no-untyped-def]
     return fewest
 
 
-@kernel
+@kernel(allocates=False)
 def _step_at(times, count, time):  # type: ignore[no-untyped-def]
     """Return the last step that begins no later than a time."""
     low, high = 0, count
@@ -97,7 +97,7 @@ def _step_at(times, count, time):  # type: ignore[no-untyped-def]
     return low
 
 
-@kernel
+@kernel(allocates=False)
 def _split(times, levels, count, time):  # type: ignore[no-untyped-def]
     """Let a step begin at a time; return the number of steps."""
     i = _step_at(times, count, time)
@@ -109,7 +109,7 @@ def _split(times, levels, count, time):  # type: ignore[no-untyped-def]
     return count + 1
 
 
-@kernel
+@kernel(allocates=False)
 def _drop(times, levels, count, i):  # type: ignore[no-untyped-def]
     """Remove the beginning of a step; return the number of steps."""
     for k in range(i, count - 1):

@@ -1,75 +1,98 @@
-"""Policies by name: the decorator that registers one, and how a name or ``module:name`` is looked up."""
+"""Policies by name: the decorator that registers one with all its facts, and how a name or ``module:name`` is found."""
 
 from __future__ import annotations
 
-import importlib
-import re
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from swftools.errors import ParameterError, PolicyWarning
-from swftools.kernel import kernel
-from swftools.parameter_text import read_entry
-from swftools.parameters import Parameters, did_you_mean, is_whole, refuse_unknown
-from swftools.simulator.engine import policy_signature
-from swftools.simulator.interface import Memory
+from swftools.parameters import Parameters, is_whole, refuse_unknown
+from swftools.simulator.entry import Memory, check_arguments, compiled_entry, interpreted_entry
+from swftools.simulator.names import Names
+from swftools.simulator.signatures import policy_signature
 
 OPTIONS = frozenset(
-    {"trace", "policy", "processors", "overrun", "cancelled", "predictor", "semantics", "seed", "compiled", "progress"}
+    {
+        *("trace", "policy", "processors", "overrun", "cancelled", "requests", "predictor", "restart_overhead"),
+        *("semantics", "seed", "compiled", "progress"),
+    }
 )
 """What ``simulate`` is told beside the policy's parameters, none of which can have such a name."""
-
-_POLICIES: dict[str, Policy] = {}
 
 
 @dataclass(frozen=True)
 class Policy:
-    """A scheduling policy: its name, what it decides, and the parameters it takes.
+    """A scheduling policy: its name, what it decides, and its facts.
 
     Parameters
     ----------
     name : str
         By which it is asked for.
     decide : callable
-        ``(now, machine, requests, parameters, memory, rng)``; see ``swftools.simulator.interface``.
+        Takes ``machine`` and, of ``parameters``, ``memory`` and ``rng``, what it names; see ``docs/add_a_policy.md``.
     parameters : type of Parameters
-        The class of its parameters, each a number, a choice or a truth value with a default.
+        The class of its parameters, each a number, a choice or a truth value with a default, or encoded by the class.
     memory : callable, optional
-        Takes the number of jobs and of processors; returns the shapes of the two arrays of ``Memory``.
+        Takes the number of jobs and of processors; returns the policy's memory as it is at the beginning: a (named)
+        tuple of one-dimensional arrays of numbers, or of such tuples.
     rests : bool
         The policy does nothing, and remembers nothing, while no waiting job fits into the free processors: it is not
         asked then, which saves time.
     needs : tuple of str
         Columns of the trace's jobs without which the policy would be another one, such as ``("priority_rank",)``.
+    promises : tuple of str
+        What ``validate`` holds its schedules to; see ``swftools.simulator.validation``.
+    restates : tuple of str
+        The other simulators whose schedules it makes under ``semantics`` of their name.
     version : int
         Of the schedules that it makes: raised when they change, so that nobody takes old ones for new.
+    fixed : mapping
+        Parameters that are given already, of a policy that is another one by another name.
     """
 
     name: str
     decide: Callable[..., None]
     parameters: type[Parameters] = Parameters
-    memory: Callable[[int, int], tuple[tuple[int, int], tuple[int, int]]] | None = None
+    memory: Callable[[int, int], Memory] | None = None
     rests: bool = False
     needs: tuple[str, ...] = ()
+    promises: tuple[str, ...] = ()
+    restates: tuple[str, ...] = ()
     version: int = 1
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def own(self) -> tuple[str, ...]:
+        """Which of ``parameters``, ``memory`` and ``rng`` it takes.
+
+        Raises
+        ------
+        ParameterError
+            Its arguments are others than those of a policy.
+        """
+        return check_arguments(f"policy {self.name!r}", self.decide, ["machine"])
 
     @cached_property
     def compiled(self) -> Any:
         """The policy compiled; None, with a warning, where numba cannot."""
         from numba.core.errors import NumbaError  # noqa: PLC0415 (takes half a second, and is needed from here on)
 
+        values = self.chosen({}).values()
         try:
-            return kernel(policy_signature())(self.decide).compiled
+            return compiled_entry(
+                self.decide, ["machine"], self.own, values, self.empty_memory(1, 1), policy_signature()
+            ).compiled
         except NumbaError as error:
             reason = str(error).strip().splitlines()[-1][:200]
             warnings.warn(f"policy {self.name!r} is interpreted, not compiled: {reason}", PolicyWarning, stacklevel=2)
             return None
+
+    def interpreted(self, chosen: Parameters, memory: Memory) -> Callable[..., Any]:
+        """Return the policy as an interpreted engine calls it."""
+        return interpreted_entry(self.decide, self.own, chosen.values(), memory)
 
     def chosen(self, given: Mapping[str, Any]) -> Parameters:
         """Return every parameter, those that are given and the defaults.
@@ -79,41 +102,37 @@ class Policy:
         ParameterError
             A name is unknown, or a value outside its domain.
         """
-        refuse_unknown(self.name, given, self.parameters.names())
-        return self.parameters.from_mapping(given)
-
-    def parameter_array(self, given: Mapping[str, Any]) -> npt.NDArray[np.float64]:
-        """Return the parameters in the order of the class's fields, words as the position of the choice.
-
-        Raises
-        ------
-        ParameterError
-            A name is unknown, or a value outside its domain.
-        """
-        return np.array(self.chosen(given).to_numbers(), np.float64)
+        open_ = [name for name in self.parameters.names() if name not in self.fixed]
+        refuse_unknown(self.name, given, open_)
+        return self.parameters.from_mapping({**self.fixed, **given})
 
     def empty_memory(self, jobs: int, processors: int) -> Memory:
-        """Return the policy's memory at the beginning: zeros."""
-        floats, integers = self.memory(jobs, processors) if self.memory else ((0, 0), (0, 0))
-        return Memory(np.zeros(floats), np.zeros(integers, np.int64))
+        """Return the policy's memory at the beginning."""
+        return self.memory(jobs, processors) if self.memory else ()
+
+
+_POLICIES: Names[Policy] = Names("policy")
 
 
 def policy(
     name: str,
     *,
     parameters: type[Parameters] | None = None,
-    memory: Callable[[int, int], tuple[tuple[int, int], tuple[int, int]]] | None = None,
+    memory: Callable[[int, int], Memory] | None = None,
     rests: bool = False,
     needs: tuple[str, ...] = (),
+    promises: tuple[str, ...] = (),
+    restates: tuple[str, ...] = (),
     version: int = 1,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Register a policy under a name, with the class of its parameters; see ``Policy``.
+    """Register a policy under a name, with its facts; see ``Policy``.
 
     Raises
     ------
     ParameterError
-        The name is taken, or cannot be one; a parameter is no number, has no default, or is called as an option of
-        ``simulate``; the class of parameters is another policy's; the version is not a whole number from 1 on.
+        The name is taken, or cannot be one; its arguments are not those of a policy; a parameter is no number, has no
+        default, or is called as an option of ``simulate``; the class of parameters is another policy's; the version is
+        not a whole number from 1 on.
 
     Examples
     --------
@@ -122,41 +141,53 @@ def policy(
     ... class IdleParameters(Parameters):
     ...     patience: float = number(60.0, least=0, unit="s")
     >>> @policy("example-idle", parameters=IdleParameters, version=1)
-    ... def idle(now, machine, requests, parameters, memory, rng):
+    ... def idle(machine, parameters):
     ...     pass
-    >>> find_policy("example-idle").parameter_array({"patience": 5}).tolist()
-    [5.0]
+    >>> find_policy("example-idle").chosen({"patience": 5}).values()
+    Values(patience=5.0)
     """
     if not is_whole(version, 1):
         raise ParameterError(f"policy {name!r}: version={version!r} is not an integer of 1 or more")
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
-        raise ParameterError(f"policy {name!r}: a name is of letters, digits and -._")
 
     def register(decide: Callable[..., None]) -> Callable[..., None]:
-        other = _POLICIES.get(name)
-        if other and (other.decide.__module__, other.decide.__qualname__) != (decide.__module__, decide.__qualname__):
-            raise ParameterError(f"policy {name!r} is registered already, by {other.decide.__module__}")
-        _POLICIES[name] = Policy(name, decide, _checked_class(name, parameters), memory, rests, needs, version)
+        kind = checked_class("policy", name, parameters)
+        made = Policy(name, decide, kind, memory, rests, needs, promises, restates, version)
+        made.own  # noqa: B018 (refuses wrong arguments)
+        _POLICIES.add(name, made, decide)
         return decide
 
     return register
 
 
-def _checked_class(name: str, parameters: type[Parameters] | None) -> type[Parameters]:
-    """Return the class of a policy's parameters, named after it; that of none where it has none."""
+def alias(name: str, policy: str, *, restates: tuple[str, ...] = (), **fixed: Any) -> None:
+    """Register a policy that is another one with some parameters given.
+
+    Raises
+    ------
+    ParameterError
+        The name is taken; there is no such policy; it takes no such parameter.
+    """
+    made = replace(find_policy(policy), name=name, restates=restates, fixed=fixed)
+    made.chosen({})
+    _POLICIES.add(name, made, made.decide)
+
+
+def checked_class(what: str, name: str, parameters: type[Parameters] | None) -> type[Parameters]:
+    """Return the class of a policy's or predictor's parameters, named after it; that of none where it has none."""
     if parameters is None:
         return Parameters
     if taken := sorted(OPTIONS & set(parameters.names())):
-        raise ParameterError(f"policy {name!r}: parameters {taken} are called as options of simulate; rename them")
+        raise ParameterError(f"{what} {name!r}: parameters {taken} are called as options of simulate; rename them")
     domains = parameters.domains()
+    is_encoded = parameters.values is not Parameters.values
     vague = [
         each.name
         for each in fields(parameters)
-        if each.default is MISSING or each.name not in domains or not domains[each.name].is_numeric
+        if each.default is MISSING or (not is_encoded and (each.name not in domains or domains[each.name].kind is None))
     ]
     if vague:
         wanted = "number, whole, choice or truth, with a default that is not None"
-        raise ParameterError(f"policy {name!r}: parameters {vague}: declare each by {wanted}")
+        raise ParameterError(f"{what} {name!r}: parameters {vague}: declare each by {wanted}")
     return parameters.named(name)
 
 
@@ -168,18 +199,7 @@ def find_policy(name: str | Policy) -> Policy:
     ParameterError
         There is none of that name, or no such module.
     """
-    if isinstance(name, Policy):
-        return name
-    module, colon, rest = name.rpartition(":")
-    if colon:
-        try:
-            importlib.import_module(module)
-        except ImportError as error:
-            raise ParameterError(f"policy {name!r}: module {module!r} cannot be imported: {error}") from error
-    if rest not in _POLICIES:
-        known = ", ".join(sorted(_POLICIES))
-        raise ParameterError(f"no policy {rest!r}; there are: {known}{did_you_mean([rest], _POLICIES)}")
-    return _POLICIES[rest]
+    return name if isinstance(name, Policy) else _POLICIES.find(name)
 
 
 def read_policy(policy: str | Policy, parameters: Mapping[str, Any] | None = None) -> tuple[Policy, dict[str, Any]]:
@@ -203,15 +223,15 @@ def read_policy(policy: str | Policy, parameters: Mapping[str, Any] | None = Non
     >>> chosen.name, given
     ('easy', {'reservations': 2, 'backfill_order': 'sjf'})
     """
-    name, given = read_entry(policy, _POLICIES) if isinstance(policy, str) else (policy, {})
-    chosen, more = find_policy(name), dict(parameters or {})
+    chosen, given = _POLICIES.read(policy) if isinstance(policy, str) else (policy, {})
+    more = dict(parameters or {})
     if twice := sorted(set(given) & set(more)):
         raise ParameterError(f"{chosen.name}: {', '.join(twice)} is given twice, in {policy!r} and beside it")
     given |= more
-    chosen.parameter_array(given)
+    chosen.chosen(given)
     return chosen, given
 
 
 def list_policies() -> dict[str, Policy]:
     """Return the policies by name."""
-    return _POLICIES
+    return _POLICIES.known

@@ -1,32 +1,57 @@
-"""simulate(): replay a trace under a policy."""
+"""simulate(): replay a trace under a policy; and Simulation, which can be stopped, looked at, copied and continued."""
 
 from __future__ import annotations
 
-from typing import Any
+import copy
+import time
+from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from swftools.choices import CANCELLED, OVERRUN, PYSS, SEMANTICS
+from swftools.choices import CANCELLED, CQSIM, OVERRUN, PYSS, SEMANTICS
 from swftools.errors import ParameterError, PolicyError
-from swftools.keyed_random import count_occurrences, generator
+from swftools.keyed_random import generator
 from swftools.parameters import is_whole
-from swftools.simulator.engine import Log, Options, Replay, compiled_engine, empty_machine, simulate_events
-from swftools.simulator.interface import FAULT, FAULT_FREE, FAULT_JOB, FAULTS, NOW, WAITING, Machine
+from swftools.simulator.asking import Asked
+from swftools.simulator.engine import Options, compiled_engine, simulate_events
+from swftools.simulator.entry import pack
+from swftools.simulator.machine.faults import FAULTS
+from swftools.simulator.machine.state import (
+    CAPACITY,
+    FAULT,
+    FAULT_FREE,
+    FAULT_JOB,
+    HELD,
+    NOW,
+    RUNNING,
+    SUBMITTED,
+    WAITING,
+    empty_machine,
+)
+from swftools.simulator.machine.views import waiting_jobs
 from swftools.simulator.options import check_choice
-from swftools.simulator.predictors import Predictor, find_predictor
-from swftools.simulator.registry import Policy, read_policy
-from swftools.simulator.running import Progress, run_to_the_end
+from swftools.simulator.outcome import schedule_of
+from swftools.simulator.predictors.registry import Predictor, PythonPredictor, find_predictor
+from swftools.simulator.registry import Policy, list_policies, read_policy
+from swftools.simulator.replay import ANSWERED, ASKS, BEYOND, COMING, DONE, LEFT, begin_replay, with_room
+from swftools.simulator.requested import Logged, find_requests
+from swftools.simulator.restart import Column, Uniform, find_restart_overhead
 from swftools.simulator.schedule import Schedule
-from swftools.simulator.workload import Workload, prepare
+from swftools.simulator.workload import prepare
 from swftools.trace import Trace
 
-RESTATED = {
-    "pyss": ("fcfs", "easy", "sjf-backfill", "conservative"),
-    "cqsim": ("fcfs", "easy", "sjf-backfill", "conservative-replanned"),
-}
-"""The policies for which the semantics of another simulator are known."""
+Progress = Callable[[int, int, float], None]
+
+FIRST = 64
+"""Instants of the first stretch."""
+
+STRETCH = 0.05
+"""Seconds that a stretch is meant to take: an interrupt waits so long. Its overhead is some tenths of a millisecond."""
+
+PAUSE = 0.1
+"""Least seconds between two calls of ``progress``."""
 
 _REMEDIES = {
     "priority_rank": "let generate_utility (tasks: --augment utility) make it from the ranks of the log's queues, "
@@ -34,21 +59,288 @@ _REMEDIES = {
 """How a trace comes by what policies need."""
 
 
-def simulate(  # noqa: PLR0913 (options by name)
+class Simulation:
+    """A simulation that can be stopped at a time, looked at, copied and continued; that changes nothing.
+
+    Parameters
+    ----------
+    trace, policy, processors, overrun, cancelled, requests, predictor, restart_overhead, semantics, seed, compiled
+        As ``simulate`` takes them; also what it raises.
+    **parameters
+        Of the policy.
+
+    Examples
+    --------
+    >>> trace = Trace.from_columns(machine_processors=4, job_number=[1, 2, 3], submit_time=[0, 1, 2],
+    ...     run_time=[10, 10, 5], requested_time=[10, 10, 5], requested_processors=[3, 4, 1])
+    >>> simulation = Simulation(trace, "fcfs").run(until=1)
+    >>> simulation.now, simulation.running["job_number"].tolist(), simulation.waiting["job_number"].tolist()
+    (1.0, [1], [2])
+    >>> simulation.copy().without_later_jobs().run().schedule().jobs["end_time"].tolist()
+    [10.0, 20.0]
+    >>> simulation.run().schedule().jobs["end_time"].tolist()
+    [10.0, 20.0, 25.0]
+    """
+
+    def __init__(  # noqa: PLR0913 (options by name)
+        self,
+        trace: Trace,
+        policy: str | Policy,
+        processors: int | None = None,
+        *,
+        overrun: str = "extend",
+        cancelled: str = "drop",
+        requests: str | Logged = "logged",
+        predictor: str | Predictor | PythonPredictor = "request",
+        restart_overhead: float | str | Uniform | Column = 0.0,
+        semantics: str = "instant",
+        seed: int = 0,
+        compiled: bool = True,
+        **parameters: Any,
+    ) -> None:
+        (self.policy, given), asked = read_policy(policy, parameters), find_requests(requests)
+        ours = isinstance(predictor, str | Predictor)
+        told = find_predictor(predictor if ours else "request")  # type: ignore[arg-type]
+        if not ours and not isinstance(predictor, PythonPredictor):
+            raise ParameterError(f"predictor={predictor!r} is neither a name nor has it name, learn and predict")
+        overhead = find_restart_overhead(restart_overhead)
+        size = processors if processors is not None else trace.processors
+        if size is None:
+            raise ParameterError("the trace does not say how many processors the machine has; pass processors=")
+        if not is_whole(size, 1, 2**31 - 1):
+            raise ParameterError(f"processors={size!r} is not an integer from 1 to 2**31 - 1")
+        if not is_whole(seed, 0, 2**64 - 1):
+            raise ParameterError(f"seed={seed!r} is not an integer from 0 to 2**64 - 1")
+        check_options(overrun=overrun, cancelled=cancelled, requests=asked, predictor=told, semantics=semantics)
+        _check_needs(self.policy, trace)
+        _check_semantics(semantics, self.policy, predictor if ours else "", overrun)  # type: ignore[arg-type]
+        self.trace = trace
+        self._workload = prepare(
+            trace,
+            size,
+            overrun=overrun,
+            cancelled=cancelled,
+            requests=asked,
+            predictor=told,
+            seed=seed,
+            least=1.0 if SEMANTICS[semantics] == PYSS else 0.0,
+            idle="semantics=cqsim" if SEMANTICS[semantics] == CQSIM else "",
+            needs=self.policy.needs,
+        )
+        row = self._workload.coming.row
+        self._machine = empty_machine(
+            self._workload.no_requests(),
+            size,
+            overhead.of(trace, row),
+            plans_by_limit=SEMANTICS[semantics] == CQSIM,
+        )
+        self._replay = begin_replay(len(row), size)
+        self._asked = None if ours else Asked(predictor, trace, row)  # type: ignore[arg-type]
+        self._events = Options(
+            SEMANTICS[semantics], int(self.policy.rests), int(told.observe is not None), int(self._asked is not None)
+        )
+        chosen = self.policy.chosen(given)
+        memories = self.policy.empty_memory(len(row), size), told.empty_memory(len(row), size)
+        self._observer = pack(told.given.values(), memories[1], generator(seed, f"predict/{told.name}"))
+        self._decider = pack(chosen.values(), memories[0], generator(seed, f"simulate/{self.policy.name}"))
+        self._engine, self._observe, self._decide = simulate_events, told.compiled if compiled else None, None
+        if compiled:
+            self._decide = self.policy.compiled
+        if self._observe and self._decide:
+            self._engine = compiled_engine()
+        else:
+            self._observe = told.interpreted(memories[1])
+            self._decide = _checked(self.policy.name, self.policy.interpreted(chosen, memories[0]))
+        self.options: dict[str, Any] = {
+            "overrun": overrun,
+            "cancelled": cancelled,
+            "requests": asked.to_text(),
+            "predictor": told.to_text() if ours else str(predictor.name),  # type: ignore[union-attr]
+            "restart_overhead": overhead.to_text(),
+            "semantics": semantics,
+            "seed": seed,
+            **chosen.to_mapping(),
+        }
+
+    @property
+    def now(self) -> float:
+        """The last instant that was simulated, s; -inf before the first."""
+        now = float(self._machine.clock[NOW])
+        return now if now < np.inf else -np.inf
+
+    @property
+    def is_over(self) -> bool:
+        """Whether every job has ended."""
+        return bool(self._replay.counts[DONE] == self._replay.counts[COMING])
+
+    @property
+    def processors(self) -> int:
+        """Processors of the machine."""
+        return int(self._machine.counts[CAPACITY])
+
+    @property
+    def predictor_seconds(self) -> float:
+        """Seconds that a predictor in Python took so far."""
+        return self._asked.seconds if self._asked else 0.0
+
+    @property
+    def waiting(self) -> pd.DataFrame:
+        """The jobs in the queue, in its order: key, submit_time, processors, estimated_time and requested_time."""
+        jobs = waiting_jobs.py_func(self._machine)
+        requests = self._machine.requests
+        return self._keys(jobs).assign(
+            submit_time=requests.submit_time[jobs],
+            processors=requests.processors[jobs],
+            estimated_time=requests.requested_time[jobs],
+            requested_time=requests.limit[jobs],
+        )
+
+    @property
+    def running(self) -> pd.DataFrame:
+        """The jobs that run, by expected end: key, start_time, expected_end and allocated_processors."""
+        machine = self._machine
+        jobs = machine.running[: machine.counts[RUNNING]]
+        return self._keys(jobs).assign(
+            start_time=machine.start_time[jobs],
+            expected_end=machine.expected_end[jobs],
+            allocated_processors=machine.allocated[jobs].astype(np.int64),
+        )
+
+    def run(self, until: float | None = None, *, progress: Progress | None = None) -> Self:
+        """Go on, to the end or to a time, whose events still happen; return the simulation itself.
+
+        Parameters
+        ----------
+        until : float, optional
+            Seconds, as submissions are counted.
+        progress : callable, optional
+            As ``simulate`` takes it.
+
+        Raises
+        ------
+        PolicyError
+            As ``simulate`` does; the simulation cannot go on then.
+        """
+        counts = self._replay.counts
+        self._replay.until[0] = np.inf if until is None else until
+        jobs, instants, told = int(counts[COMING]), FIRST, time.perf_counter()
+        while counts[DONE] < jobs:
+            begin = time.perf_counter()
+            self._machine, self._replay = with_room(self._machine, self._replay)
+            counts[LEFT] = instants
+            self._run_some()
+            end = time.perf_counter()
+            if counts[ASKS]:
+                self._ask()
+            if counts[BEYOND]:
+                counts[BEYOND] = 0
+                break
+            # What an instant takes differs by a thousand times between an empty queue and a long one.
+            if counts[LEFT] == 0:
+                instants = int(instants * min(8.0, max(0.125, STRETCH / max(end - begin, 1e-9)))) + 1
+            if progress and end - told >= PAUSE and counts[DONE] < jobs:
+                told = end
+                progress(int(counts[DONE]), jobs, self.now)
+        if progress:
+            progress(int(counts[DONE]), jobs, self.now)
+        return self
+
+    def copy(self) -> Simulation:
+        """Return a simulation that is as far, and goes on by itself."""
+        other = copy.copy(self)
+        other._machine, other._replay = _copied(self._machine), _copied(self._replay)
+        other._observer, other._decider = _copied(self._observer), _copied(self._decider)
+        other._asked = self._asked and self._asked.copy()
+        return other
+
+    def without_later_jobs(self) -> Self:
+        """Let no more jobs come than were submitted by now; return the simulation itself.
+
+        What happens to those that are there then says when they would have started without later ones.
+        """
+        self._replay.counts[COMING] = self._machine.counts[SUBMITTED]
+        return self
+
+    def schedule(self) -> Schedule:
+        """Return the schedule of the jobs that have ended; the others are excluded from it, with the reason."""
+        jobs = len(self._workload.coming.row)
+        log, runs = self._replay.log, int(self._replay.log.size[0])
+        is_over = np.zeros(jobs, np.bool_)
+        is_over[log.job[:runs]] = True
+        is_over &= self._machine.queue.place == -1
+        is_over[self._machine.held[: self._machine.counts[HELD]]] = False
+        return schedule_of(
+            self.trace,
+            self._workload,
+            self._machine.requests,
+            log,
+            is_over,
+            f"not ended by {self.now:.10g} s",
+            self.processors,
+            self.policy.name,
+            self.options,
+        )
+
+    def _keys(self, jobs: Any) -> pd.DataFrame:
+        """Return the keys of jobs."""
+        names = [name for name in ("job_number", "job_occurrence") if name in self.trace.jobs]
+        keys: pd.DataFrame = self.trace.jobs[names].iloc[self._workload.coming.row[jobs]]
+        return keys.reset_index(drop=True)
+
+    def _ask(self) -> None:
+        """Ask a predictor in Python about the job that is being submitted."""
+        job, coming, counts = int(self._machine.counts[SUBMITTED]), self._workload.coming, self._replay.counts
+        if self._asked:
+            told = self._asked.predict(job, self.now, self._replay.log, coming.run_time)
+            coming.told[job] = min(max(told, 0.0), coming.limit[job])
+        counts[ASKS], counts[ANSWERED] = 0, job + 1
+
+    def _run_some(self) -> None:
+        """Run the events of a stretch, and say in words what went wrong."""
+        machine = self._machine
+        try:
+            self._engine(
+                self._workload.coming,
+                machine,
+                self._replay,
+                self._events,
+                self._observe,
+                self._observer,
+                self._decide,
+                self._decider,
+            )
+        except PolicyError:
+            raise
+        except Exception as error:
+            if machine.counts[FAULT]:
+                raise PolicyError(f"policy {self.policy.name!r}, {self._told()}") from error
+            where = f"policy {self.policy.name!r}, at {machine.clock[NOW]:g} s"
+            raise PolicyError(f"{where}: raised {type(error).__name__}: {error}") from error
+
+    def _told(self) -> str:
+        """Return what the policy did wrong."""
+        machine, coming = self._machine, self._workload.coming
+        index = int(machine.counts[FAULT_JOB])
+        known = 0 <= index < len(coming.row)
+        submitted = coming.submit_time[coming.row[index]] if known else np.nan
+        return f"at {machine.clock[NOW]:g} s: " + FAULTS[int(machine.counts[FAULT])].format(
+            job=f"{index} of the queue (submitted at {submitted:g} s)" if known else index,
+            index=index,
+            width=coming.processors[coming.row[index]] if known else "?",
+            free=machine.counts[FAULT_FREE],
+            waiting=machine.counts[WAITING],
+        )
+
+
+def simulate(
     trace: Trace,
     policy: str | Policy,
     processors: int | None = None,
     *,
-    overrun: str = "extend",
-    cancelled: str = "drop",
-    predictor: str | Predictor = "request",
-    semantics: str = "instant",
-    seed: int = 0,
-    compiled: bool = True,
     progress: Progress | None = None,
-    **parameters: Any,
+    **options: Any,
 ) -> Schedule:
-    """Replay a trace under a scheduling policy.
+    """Replay a trace under a scheduling policy, from its first submission to its last completion.
 
     Parameters
     ----------
@@ -60,23 +352,29 @@ def simulate(  # noqa: PLR0913 (options by name)
         policy itself.
     processors : int, optional
         Of the machine; the trace's own by default.
-    overrun : {"extend", "kill", "run-on"}
-        Jobs that ran longer than requested: raise the request, cut the run, or leave both.
-    cancelled : {"drop", "end-at-once", "full-request"}
-        Jobs without a run time: leave them out, let them run 1 s, or as long as requested.
-    predictor : str or Predictor
-        What policies are told: request, exact, last-model, virtual:error=0.5, factor:factor=2, tsafrir.
-    semantics : {"instant", "pyss", "cqsim"}
-        Order of events at one instant, and how often is decided; the last two restate those simulators.
-    seed : int
-        For predictors and policies that draw.
-    compiled : bool
-        False interprets engine and policy: slow, for finding mistakes in a policy. The schedule is the same.
     progress : callable, optional
         Called with the numbers of jobs that ended and of all jobs, and the simulated time (s): ten times a second at
         most, and at the end. What it raises ends the simulation.
-    **parameters
-        Of the policy.
+    **options
+        ``overrun`` : {"extend", "kill", "run-on"}
+            Jobs that ran longer than requested: raise the request, cut the run, or leave both.
+        ``cancelled`` : {"drop", "end-at-once", "full-request"}
+            Jobs without a run time: leave them out, let them run 1 s, or as long as requested.
+        ``requests`` : str
+            What users ask for: logged, factor:factor=2, tsafrir.
+        ``predictor`` : str, Predictor or PythonPredictor
+            What policies are told of run times: request, exact, last-model, virtual:error=0.5, ``module:name`` of one
+            of yours, or an object of Python that learns.
+        ``restart_overhead`` : float or str
+            What a run begins with that goes on with work done before: seconds, uniform:per_processor=0.1, or
+            column:name=mine.
+        ``semantics`` : {"instant", "pyss", "cqsim"}
+            Order of events at one instant, and how often is decided; the last two restate those simulators.
+        ``seed`` : int
+            For requests, predictors and policies that draw.
+        ``compiled`` : bool
+            False interprets engine and policy: slow, for finding mistakes in a policy. The schedule is the same.
+        All others are parameters of the policy.
 
     Returns
     -------
@@ -97,61 +395,17 @@ def simulate(  # noqa: PLR0913 (options by name)
     >>> simulate(trace, "easy").jobs["start_time"].tolist()
     [0.0, 10.0, 2.0]
     """
-    (chosen, given), told = read_policy(policy, parameters), find_predictor(predictor)
-    machine_size = processors if processors is not None else trace.processors
-    if machine_size is None:
-        raise ParameterError("the trace does not say how many processors the machine has; pass processors=")
-    if not is_whole(machine_size, 1, 2**31 - 1):
-        raise ParameterError(f"processors={machine_size!r} is not an integer from 1 to 2**31 - 1")
-    if not is_whole(seed, 0, 2**64 - 1):
-        raise ParameterError(f"seed={seed!r} is not an integer from 0 to 2**64 - 1")
-    check_options(overrun=overrun, cancelled=cancelled, predictor=told, semantics=semantics)
-    _check_needs(chosen, trace)
-    if chosen.name not in RESTATED.get(semantics, (chosen.name,)):
-        known = ", ".join(RESTATED[semantics])
-        raise ParameterError(f"semantics={semantics!r} is known for {known}, not for {chosen.name!r}")
-    if semantics == "pyss" and (told.NAME in ("last-model", "virtual") or overrun == "run-on"):
-        raise ParameterError(
-            f"semantics='pyss' with predictor={told.NAME!r}, overrun={overrun!r}: it frees processors when a job is "
-            "expected to end, so no job may outlive what policies are told"
-        )
-    if semantics == "cqsim" and told.NAME != "exact":
-        raise ParameterError(f"semantics='cqsim' needs predictor='exact', not {told.NAME!r}: it plans by run times")
-    workload = prepare(
-        trace,
-        machine_size,
-        overrun=overrun,
-        cancelled=cancelled,
-        predictor=told,
-        seed=seed,
-        least=1.0 if SEMANTICS[semantics] == PYSS else 0.0,
-    )
-    log = _run(
-        workload,
-        chosen,
-        machine_size,
-        Options(SEMANTICS[semantics], int(told.learns), int(chosen.rests)),
-        chosen.parameter_array(given),
-        seed,
-        compiled,
-        progress,
-    )
-    options = {
-        "overrun": overrun,
-        "cancelled": cancelled,
-        "predictor": told.to_text(),
-        "semantics": semantics,
-        "seed": seed,
-        **chosen.chosen(given).to_mapping(),
-    }
-    return _schedule(trace, workload, log, machine_size, chosen.name, options)
+    return Simulation(trace, policy, processors, **options).run(progress=progress).schedule()
 
 
-def check_options(*, overrun: str, cancelled: str, predictor: str | Predictor, semantics: str) -> None:
+def check_options(
+    *, overrun: str, cancelled: str, requests: str | Logged, predictor: str | Predictor, semantics: str
+) -> None:
     """Raise ParameterError unless the options of a simulation are what they may be."""
     check_choice("overrun", overrun, OVERRUN)
     check_choice("cancelled", cancelled, CANCELLED)
     check_choice("semantics", semantics, SEMANTICS)
+    find_requests(requests)
     find_predictor(predictor)
 
 
@@ -164,108 +418,36 @@ def _check_needs(policy: Policy, trace: Trace) -> None:
         )
 
 
-def _run(
-    workload: Workload,
-    policy: Policy,
-    processors: int,
-    options: Options,
-    values: npt.NDArray[np.float64],
-    seed: int,
-    compiled: bool,
-    progress: Progress | None,
-) -> Log:
-    """Run the events, and say in words what went wrong."""
-    jobs = len(workload.row)
-    machine = empty_machine(jobs, processors)
-    decide = policy.compiled if compiled else None
-    run_events = compiled_engine() if decide else simulate_events
-    decide = decide or _checked(policy)
-    memory, rng = policy.empty_memory(jobs, processors), generator(seed, f"simulate/{policy.name}")
-    state = (workload.run_time, workload.requests, machine, options, values, memory, rng)
-
-    def run_some(replay: Replay) -> None:
-        try:
-            run_events(*state, decide, replay)
-        except PolicyError:
-            raise
-        except Exception as error:
-            if machine.counts[FAULT]:
-                raise PolicyError(f"policy {policy.name!r}, {_told(machine, workload)}") from error
-            where = f"policy {policy.name!r}, at {machine.clock[NOW]:g} s"
-            raise PolicyError(f"{where}: raised {type(error).__name__}: {error}") from error
-
-    return run_to_the_end(run_some, jobs, machine, progress)
+def _check_semantics(semantics: str, policy: Policy, predictor: str | Predictor, overrun: str) -> None:
+    """Raise ParameterError where it is not known how another simulator would do it."""
+    if semantics == "instant":
+        return
+    told = find_predictor(predictor).name if predictor else "one in Python"
+    if semantics not in policy.restates:
+        known = ", ".join(name for name, other in list_policies().items() if semantics in other.restates)
+        raise ParameterError(f"semantics={semantics!r} is known for {known}, not for {policy.name!r}")
+    if semantics == "pyss" and (told not in ("request", "exact") or overrun == "run-on"):
+        raise ParameterError(
+            f"semantics='pyss' with predictor={told!r}, overrun={overrun!r}: it frees processors when a job is "
+            "expected to end, so no job may outlive what policies are told"
+        )
+    if semantics == "cqsim" and told != "exact":
+        raise ParameterError(f"semantics='cqsim' needs predictor='exact', not {told!r}: it plans by run times")
 
 
-def _checked(policy: Policy) -> Any:
-    """Return the policy as it is interpreted; it must return nothing."""
-    function: Any = policy.decide
+def _checked(name: str, entry: Callable[..., Any]) -> Callable[..., None]:
+    """Return a policy as it is interpreted; it must return nothing."""
 
     def decide(*arguments: Any) -> None:
-        answer = function(*arguments)
+        answer = entry(*arguments)
         if answer is not None:
-            raise PolicyError(
-                f"policy {policy.name!r} returned {answer!r}; a policy acts by start(), it returns nothing"
-            )
+            raise PolicyError(f"policy {name!r} returned {answer!r}; a policy acts by start(), it returns nothing")
 
     return decide
 
 
-def _told(machine: Machine, workload: Workload) -> str:
-    """Return what the policy did wrong."""
-    index = int(machine.counts[FAULT_JOB])
-    requests = workload.requests
-    known = 0 <= index < len(workload.row)
-    return f"at {machine.clock[NOW]:g} s: " + FAULTS[int(machine.counts[FAULT])].format(
-        job=f"{index} of the queue (submitted at {requests.submit_time[index]:g} s)" if known else index,
-        index=index,
-        width=requests.processors[index] if known else "?",
-        free=machine.counts[FAULT_FREE],
-        waiting=machine.counts[WAITING],
-    )
-
-
-def _schedule(
-    trace: Trace, workload: Workload, log: Log, processors: int, policy: str, options: dict[str, Any]
-) -> Schedule:
-    """Return what happened, in the columns of the schedule's tables."""
-    runs = int(log.size[0])
-    job, start, end = log.job[:runs], log.start[:runs], log.end[:runs]
-    last = np.empty(len(workload.row), np.int64)
-    last[job] = np.arange(runs)  # of several runs of a job the last
-    requests = workload.requests
-    width = log.processors[:runs][last]
-    order = np.argsort(workload.row, kind="stable")
-    keys = pd.DataFrame({"job_number": trace.jobs["job_number"].array, "job_occurrence": count_occurrences(trace.jobs)})
-    columns = pd.DataFrame(
-        {
-            "submit_time": requests.submit_time,
-            "start_time": start[last],
-            "end_time": end[last],
-            "wait_time": start[last] - requests.submit_time,
-            "run_time": np.where(width == requests.processors, workload.run_time, end[last] - start[last]),
-            "allocated_processors": pd.array(width, dtype="Int64"),
-            "requested_time": requests.limit,
-            "estimated_time": requests.requested_time,
-            "is_backfilled": log.overtook[:runs][last],
-            "preemptions": pd.array(np.bincount(job, minlength=len(last)) - 1, dtype="Int64"),
-        }
-    ).iloc[order]
-    rows = workload.row[order]
-    rest = trace.jobs.drop(columns=[*columns, *keys], errors="ignore")
-    taken = [part if len(rows) == len(trace) else part.iloc[rows] for part in (keys, rest)]  # all of them: no copy
-    parts = [part.reset_index(drop=True) for part in (taken[0], columns, taken[1])]
-    jobs = pd.concat(parts, axis=1)
-    segments = (
-        keys.iloc[workload.row[job]]
-        .reset_index(drop=True)
-        .assign(
-            start_time=start,
-            end_time=end,
-            allocated_processors=pd.array(log.processors[:runs], dtype="Int64"),
-            is_preempted=last[job] != np.arange(runs),
-        )
-    )
-    excluded = keys.iloc[workload.excluded["row"]].reset_index(drop=True)
-    excluded["reason"] = workload.excluded["reason"].astype("str").to_numpy()
-    return Schedule(jobs, segments, excluded, processors, policy, options)
+def _copied(part: Any) -> Any:
+    """Return a copy of arrays, tuples of arrays and generators."""
+    if isinstance(part, tuple):
+        return type(part)(*(_copied(inner) for inner in part))
+    return copy.deepcopy(part)

@@ -10,49 +10,76 @@ import pandas as pd
 
 from swftools.keyed_random import count_occurrences
 from swftools.models.speedup import CURVES, NO_CURVE
-from swftools.simulator.interface import Requests
+from swftools.simulator.machine.state import Requests, no_requests
 from swftools.simulator.options import reasons_to_exclude
-from swftools.simulator.predictors import Predictor
-from swftools.trace import Trace
+from swftools.simulator.predictors.registry import Predictor
+from swftools.simulator.replay import Coming
+from swftools.simulator.requested import Logged
+from swftools.trace import JobArrays, Trace
+from swftools.utility.functions import UtilityFunctions
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
 
 AT_ONCE = 1.0
 """Seconds that a job without a run time runs under ``cancelled="end-at-once"``."""
 
 
 class Workload(NamedTuple):
-    """The jobs to simulate in order of submission: their rows in the trace, run times and requests; and the others.
+    """The jobs to simulate in order of submission, and the others.
 
-    ``excluded`` has the columns row and reason.
+    ``is_cut`` tells which jobs are stopped at their limit. ``excluded`` has the columns row and reason.
     """
 
-    row: npt.NDArray[np.int64]
-    run_time: npt.NDArray[np.float64]
-    requests: Requests
+    coming: Coming
+    is_cut: npt.NDArray[np.bool_]
     excluded: pd.DataFrame
 
+    def no_requests(self) -> Requests:
+        """Return the requests of the jobs as they are before the first is submitted."""
+        coming = self.coming
+        checkpoints, curves = len(coming.checkpoint_interval) > 0, len(coming.speedup) > 0
+        return no_requests(len(coming.row), checkpoints=checkpoints, curves=curves, points=coming.utility.shape[1])
 
-def prepare(
-    trace: Trace, processors: int, *, overrun: str, cancelled: str, predictor: Predictor, seed: int, least: float
+
+def prepare(  # noqa: PLR0913 (options by name)
+    trace: Trace,
+    processors: int,
+    *,
+    overrun: str,
+    cancelled: str,
+    requests: Logged,
+    predictor: Predictor,
+    seed: int,
+    least: float,
+    idle: str = "",
+    needs: tuple[str, ...] = (),
 ) -> Workload:
     """Decide what is simulated of a trace.
 
     Parameters
     ----------
     trace : Trace
-        Its key, submission, width, run time, requested time, user, queue and, if there, priority_rank and speedup curve
-        are used.
+        Its key, submission, width, run time, requested time, user, queue and, if there, priority_rank, speedup curve
+        and checkpoint interval are used.
     processors : int
         Of the machine.
     overrun : {"extend", "kill", "run-on"}
         Of a job that ran longer than requested: raise the request, cut the run, or leave both.
     cancelled : {"drop", "end-at-once", "full-request"}
         A job without a run time: leave it out, let it run 1 s, or as long as it requested.
+    requests : Logged
+        What users ask for.
     predictor : Predictor
-        What is requested, and what policies are told.
+        What policies are told.
     seed : int
-        For predictors that draw.
+        For requests and predictors that draw.
     least : float
         Shorter run times are as long as this, s.
+    idle : str
+        Not empty: the option by which jobs whose run time is 0 are left out.
+    needs : tuple of str
+        Columns that the policy needs; utility functions are taken along only if they are among them.
 
     Returns
     -------
@@ -61,51 +88,89 @@ def prepare(
         time. Jobs without submission or width, wider than the machine, or dropped for want of a run time are excluded.
     """
     arrays = trace.arrays
-    run, request = arrays.run_time.copy(), np.array(predictor.request(trace, seed), dtype=np.float64)
-    request[~(request > 0)] = np.nan
-    unknown = np.isnan(run)
-    if cancelled == "end-at-once":
-        run[unknown] = AT_ONCE
-    elif cancelled == "full-request":
-        run[unknown] = request[unknown]
-    reason = reasons_to_exclude(arrays, processors, run, "" if cancelled == "full-request" else "drop")
-    kept = np.flatnonzero(reason == "")
-    occurrence = count_occurrences(trace.jobs)
-    row = kept[np.lexsort((occurrence[kept], arrays.job_number[kept], arrays.submit_time[kept]))]
+    run, request = arrays.run_time, np.asarray(requests.request(trace, seed), dtype=np.float64)
+    request = np.where(request > 0, request, np.nan)
+    if cancelled != "drop":
+        run = np.where(np.isnan(run), AT_ONCE if cancelled == "end-at-once" else request, run)
+    code, words = reasons_to_exclude(arrays, processors, run, "" if cancelled == "full-request" else "drop", idle=idle)
+    row = _in_order(trace, arrays, np.flatnonzero(code == 0))
     run_time = np.maximum(run[row], least)
     limit = np.where(np.isnan(request[row]), run_time, request[row])
+    is_cut = np.zeros(len(row), np.bool_)
     if overrun == "extend":
-        limit = np.maximum(limit, run_time)
+        np.maximum(limit, run_time, out=limit)
     elif overrun == "kill":
+        is_cut = run_time > limit
         run_time = np.minimum(run_time, limit)
-    told = np.minimum(np.array(predictor.predict(run_time, limit, seed), dtype=np.float64), limit)
-    users = np.unique(arrays.user_id[row])
-    rank = np.full(len(row), -1, np.int64)
-    if "priority_rank" in trace.jobs:
-        rank = trace.jobs["priority_rank"].iloc[row].to_numpy(dtype=np.int64, na_value=-1, copy=True)
-    requests = Requests(
-        arrays.submit_time[row],
-        arrays.width[row],
-        told,
+    coming = Coming(
+        row,
+        run_time,
         limit,
-        np.where(arrays.user_id[row] < 0, -1, np.searchsorted(users, arrays.user_id[row])),
-        arrays.queue_id[row],
-        rank,
-        _speedup(trace, row, processors),
+        predictor.told(run_time, limit, seed),
+        arrays.submit_time,
+        arrays.width,
+        _numbered(arrays.user_id),
+        arrays.queue_id,
+        _integers(trace, "priority_rank"),
+        _times(trace, "checkpoint_interval"),
+        _speedup(trace, processors),
+        _utility(trace) if "utility" in needs else np.zeros((0, 0, 2)),
     )
-    others = np.flatnonzero(reason != "")
-    return Workload(row, run_time, requests, pd.DataFrame({"row": others, "reason": reason[others]}))
+    others = np.flatnonzero(code)
+    reason = np.array(words, dtype=object)[code[others]]
+    return Workload(coming, is_cut, pd.DataFrame({"row": others, "reason": reason}))
 
 
-def _speedup(trace: Trace, row: npt.NDArray[np.int64], processors: int) -> npt.NDArray[np.float64]:
+def _in_order(trace: Trace, arrays: JobArrays, kept: IntArray) -> IntArray:
+    """Return rows in order of submission, job number and occurrence; most logs are in that order."""
+    submit, number = arrays.submit_time[kept], arrays.job_number[kept]
+    later, same = submit[1:] > submit[:-1], submit[1:] == submit[:-1]
+    if (later | (same & (number[1:] > number[:-1]))).all():
+        return kept
+    return kept[np.lexsort((count_occurrences(trace.jobs)[kept], number, submit))]
+
+
+def _numbered(users: IntArray) -> IntArray:
+    """Return users numbered from 0 as they come; unknown ones, which are negative, are -1."""
+    codes, known = pd.factorize(users)
+    number = np.where(known < 0, -1, np.cumsum(known >= 0) - 1)
+    return np.asarray(number[codes], dtype=np.int64)
+
+
+def _integers(trace: Trace, name: str) -> IntArray:
+    """Return a column of whole numbers, -1 where missing; no rows where the trace has none."""
+    if name not in trace.jobs:
+        return np.zeros(0, np.int64)
+    return trace.jobs[name].to_numpy(dtype=np.int64, na_value=-1, copy=True)
+
+
+def _times(trace: Trace, name: str) -> FloatArray:
+    """Return a column of times, NaN where missing; no rows where the trace has none."""
+    if name not in trace.jobs:
+        return np.zeros(0)
+    return np.array(trace.jobs[name], dtype=np.float64)
+
+
+def _speedup(trace: Trace, processors: int) -> FloatArray:
     """Return the speedup curves of jobs, as ``Requests`` has them; no rows where the trace has no such columns."""
     names = ["speedup_curve", "downey_a", "downey_sigma", "minimum_processors", "maximum_processors"]
     if not set(names) <= set(trace.jobs.columns):
         return np.zeros((0, 5))
-    jobs = trace.jobs[names].iloc[row]
+    jobs = trace.jobs[names]
     numbers = jobs[names[1:]].to_numpy(dtype=np.float64, na_value=np.nan)
     numbered = {name: number for number, name in enumerate(CURVES)}
     curve = jobs["speedup_curve"].map(numbered).fillna(NO_CURVE).to_numpy(dtype=np.float64)
     columns = np.column_stack((curve, numbers))
     columns[:, 4] = np.fmin(columns[:, 4], processors)
     return np.ascontiguousarray(np.nan_to_num(columns))
+
+
+def _utility(trace: Trace) -> FloatArray:
+    """Return the points of utility functions, as ``Requests`` has them."""
+    functions = UtilityFunctions.from_arrow(trace.jobs["utility"])
+    lengths = np.diff(functions.offsets)
+    points = np.full((len(lengths), max(int(lengths.max(initial=0)), 1), 2), np.nan)
+    function = np.repeat(np.arange(len(lengths)), lengths)
+    place = np.arange(len(functions.times)) - functions.offsets[function]
+    points[function, place, 0], points[function, place, 1] = functions.times, functions.values
+    return points

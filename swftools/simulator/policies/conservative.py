@@ -35,130 +35,158 @@ References
 Mu'alem and Feitelson 2001, "Utilization, predictability, workloads, and user runtime estimates in scheduling the IBM
 SP2 with backfilling", section 2; Lee 2009, section 1.3.4. Feitelson, "pyss"; Ren et al., "CQSim".
 """
-# ruff: noqa: ARG001  (all policies are called with the same arguments)
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+import numpy.typing as npt
 
 from swftools.kernel import kernel
-from swftools.simulator.interface import (
-    CAPACITY,
-    ENDED,
-    FREE,
-    RUNNING,
-    can_start_any,
-    first_waiting,
-    next_waiting,
-    start,
-    wake_at,
-)
+from swftools.simulator.machine.state import CAPACITY, DISTURBED, ENDED, NOW, RUNNING, SUBMITTED
+from swftools.simulator.machine.verbs import start, wake_at
+from swftools.simulator.machine.views import can_start_any, first_waiting, fits, next_waiting, now, width
+from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting
+from swftools.simulator.policies.easy import profile_memory
 from swftools.simulator.policies.job_orders import planned_time
 from swftools.simulator.profile import add, clear, earliest, forget_past
 from swftools.simulator.registry import policy
-from swftools.simulator.waiting_queue import NOBODY
 
-STEPS, SEEN = range(2)
-"""Places in the last row of whole numbers: steps of the profile, and the first job that has not been seen yet."""
-
-
-def _plan_memory(jobs: int, processors: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return the shapes of a profile, of the begin and end of each job, of whether it is planned, and of ``STEPS``."""
-    return (4, 2 * jobs + 4), (3, 2 * jobs + 4)
+STEPS, SEEN, DISTURBANCES = range(3)
+"""Places in ``Plan.counts``: steps of the profile, jobs that had been submitted, disturbances of the queue."""
 
 
-@policy("conservative", memory=_plan_memory, version=1)
-def conservative(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+class Plan(NamedTuple):
+    """A profile, and of each job whether it is planned, from when, and until when; the next time that one is due."""
+
+    times: npt.NDArray[np.float64]
+    levels: npt.NDArray[np.int64]
+    begins: npt.NDArray[np.float64]
+    ends: npt.NDArray[np.float64]
+    planned: npt.NDArray[np.bool_]
+    due: npt.NDArray[np.float64]
+    counts: npt.NDArray[np.int64]
+
+
+def plan_memory(jobs: int, processors: int) -> Plan:  # noqa: ARG001 (as all memories)
+    """Return a plan of nobody."""
+    steps = 2 * jobs + 4
+    return Plan(
+        np.zeros(steps),
+        np.zeros(steps, np.int64),
+        np.zeros(jobs),
+        np.zeros(jobs),
+        np.zeros(jobs, np.bool_),
+        np.zeros(1),
+        np.zeros(3, np.int64),
+    )
+
+
+@policy("conservative", memory=plan_memory, promises=("reservation",), restates=("pyss",), version=1)
+def conservative(machine, memory):  # type: ignore[no-untyped-def]
     """Start jobs at their reservations, which move forward whenever a job ends."""
-    decide_by_plan(now, machine, requests, memory, True)
+    decide_by_plan(machine, memory, True)
 
 
-@policy("conservative-fixed", memory=_plan_memory, version=1)
-def conservative_fixed(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+@policy("conservative-fixed", memory=plan_memory, promises=("fixed-reservation",), version=1)
+def conservative_fixed(machine, memory):  # type: ignore[no-untyped-def]
     """Start jobs at their reservations, which do not move."""
-    decide_by_plan(now, machine, requests, memory, False)
+    decide_by_plan(machine, memory, False)
 
 
-def _profile_memory(jobs: int, processors: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return the shapes of a profile."""
-    return (1, 2 * jobs + 4), (1, 2 * jobs + 4)
-
-
-@policy("conservative-replanned", memory=_profile_memory, rests=True, version=1)
-def conservative_replanned(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+@policy(
+    "conservative-replanned",
+    memory=profile_memory,
+    rests=True,
+    promises=("exact-reservation",),
+    restates=("cqsim",),
+    version=1,
+)
+def conservative_replanned(machine, memory):  # type: ignore[no-untyped-def]
     """Plan all waiting jobs anew and start those that are planned for now."""
     if not can_start_any(machine):
         return
-    times, levels = memory.floats[0], memory.integers[0]
-    count = clear(times, levels, now, machine.counts[CAPACITY])
+    times, levels, present = memory.times, memory.levels, now(machine)
+    count = clear(times, levels, present, machine.counts[CAPACITY])
     for i in range(machine.counts[RUNNING]):
         job = machine.running[i]
-        count = add(times, levels, count, now, machine.expected_end[job], -machine.allocated[job])
+        count = add(times, levels, count, present, machine.expected_end[job], -machine.allocated[job])
     job = first_waiting(machine)
     while job != NOBODY and can_start_any(machine):
-        processors, time = requests.processors[job], planned_time(requests, job)
+        processors, time = width(machine, job), planned_time(machine, job)
         begin = earliest(times, levels, count, processors, time)
-        if begin <= now and processors <= machine.counts[FREE]:
-            start(machine, requests, now, job)
-            count = add(times, levels, count, now, machine.expected_end[job], -processors)
+        if begin <= present and fits(machine, job):
+            start(machine, job)
+            count = add(times, levels, count, present, machine.expected_end[job], -processors)
         else:
             count = add(times, levels, count, begin, begin + time, -processors)
         job = next_waiting(machine, job)
 
 
-@kernel
-def decide_by_plan(now, machine, requests, memory, compress):  # type: ignore[no-untyped-def]
+@kernel(allocates=False)
+def decide_by_plan(machine, plan, compress):  # type: ignore[no-untyped-def]
     """Keep the plan up to date and start the jobs whose time has come."""
-    times, begins, ends, due = memory.floats[0], memory.floats[1], memory.floats[2], memory.floats[3]
-    levels, planned, places = memory.integers[0], memory.integers[1], memory.integers[2]
-    anew = is_outdated(now, machine, ends)
-    count = places[STEPS]
+    times, levels, begins, ends, due, counts = plan.times, plan.levels, plan.begins, plan.ends, plan.due, plan.counts
+    present = now(machine)
+    anew = counts[DISTURBANCES] != machine.counts[DISTURBED] or is_outdated(machine, ends)
+    counts[DISTURBANCES] = machine.counts[DISTURBED]
+    count = counts[STEPS]
     if count == 0 or anew:
-        count = clear(times, levels, now, machine.counts[CAPACITY])
+        count = clear(times, levels, present, machine.counts[CAPACITY])
         for i in range(machine.counts[RUNNING]):
             job = machine.running[i]
             ends[job] = machine.expected_end[job]
-            count = add(times, levels, count, now, ends[job], -machine.allocated[job])
+            count = add(times, levels, count, present, ends[job], -machine.allocated[job])
     else:
-        count = forget_past(times, levels, count, now)
+        count = forget_past(times, levels, count, present)
         for i in range(machine.counts[ENDED]):
             job = machine.ended[i]
-            count = add(times, levels, count, now, ends[job], requests.processors[job])
+            count = add(times, levels, count, present, ends[job], machine.requests.processors[job])
     compress = compress and machine.counts[ENDED] > 0
     # Unless the plan changes, or a job's time has come, only new jobs need be looked at.
-    if anew or compress or due[0] <= now:
+    if anew or compress or due[0] <= present:
         due[0] = np.inf
         job = first_waiting(machine)
     else:
-        job = next_waiting(machine, places[SEEN] - 1)
+        job = first_of_new(machine, counts[SEEN])
     while job != NOBODY:
-        processors, time = requests.processors[job], planned_time(requests, job)
-        if anew or planned[job] == 0 or (compress and begins[job] > now):
-            if planned[job] > 0 and not anew:
+        processors, time = width(machine, job), planned_time(machine, job)
+        if anew or not plan.planned[job] or (compress and begins[job] > present):
+            if plan.planned[job] and not anew:
                 count = add(times, levels, count, begins[job], ends[job], processors)
-            planned[job] = 1
+            plan.planned[job] = True
             begins[job] = earliest(times, levels, count, processors, time)
             ends[job] = begins[job] + time
             count = add(times, levels, count, begins[job], ends[job], -processors)
-        if begins[job] <= now and processors <= machine.counts[FREE]:
-            start(machine, requests, now, job)
+        if begins[job] <= present and fits(machine, job):
+            start(machine, job)
             if ends[job] > machine.expected_end[job]:
                 count = add(times, levels, count, machine.expected_end[job], ends[job], processors)
                 ends[job] = machine.expected_end[job]
         else:
             due[0] = min(due[0], begins[job])
-        places[SEEN] = max(places[SEEN], job + 1)
         job = next_waiting(machine, job)
-    if now < due[0] < np.inf:
-        wake_at(machine, now, due[0])
-    places[STEPS] = count
+    counts[SEEN] = machine.counts[SUBMITTED]
+    if present < due[0] < np.inf:
+        wake_at(machine, due[0])
+    counts[STEPS] = count
 
 
-@kernel
-def is_outdated(now, machine, ends):  # type: ignore[no-untyped-def]
+@kernel(allocates=False)
+def first_of_new(machine, seen):  # type: ignore[no-untyped-def]
+    """Return the first waiting job of those submitted since so many had been, or NOBODY."""
+    for job in range(seen, machine.counts[SUBMITTED]):
+        if is_waiting(machine.queue, job):
+            return job
+    return NOBODY
+
+
+@kernel(allocates=False)
+def is_outdated(machine, ends):  # type: ignore[no-untyped-def]
     """Whether a running job is not expected to end when the plan has it, or should have ended already."""
     for i in range(machine.counts[RUNNING]):
         job = machine.running[i]
-        if machine.expected_end[job] != ends[job] or ends[job] <= now:
+        if machine.expected_end[job] != ends[job] or ends[job] <= machine.clock[NOW]:
             return True
     return False

@@ -29,29 +29,36 @@ user runtime estimates in scheduling the IBM SP2 with backfilling", algorithm 1;
 "Backfilling using system-generated predictions rather than user runtime estimates", for the shortest job first; Chiang,
 Arpaci-Dusseau and Vernon 2002 for several reservations.
 """
-# ruff: noqa: ARG001  (all policies are called with the same arguments)
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from swftools.kernel import kernel
 from swftools.parameters import Parameters, choice, whole
-from swftools.simulator.interface import (
-    CAPACITY,
-    FREE,
-    RUNNING,
+from swftools.simulator.machine.state import CAPACITY, RUNNING
+from swftools.simulator.machine.verbs import start
+from swftools.simulator.machine.views import (
     can_start_any,
     earliest_start,
+    expected_time,
     first_waiting,
+    fits,
+    free,
+    next_fitting,
     next_waiting,
-    start,
+    now,
     waiting_that_fit,
+    width,
 )
-from swftools.simulator.policies.job_orders import FCFS, ORDERS, SJF, in_order, planned_time
+from swftools.simulator.machine.waiting_queue import ANY, NOBODY
+from swftools.simulator.policies.job_orders import FCFS, ORDERS, in_order, planned_time
 from swftools.simulator.profile import add, clear, earliest, least
-from swftools.simulator.registry import policy
-from swftools.simulator.waiting_queue import ANY, NOBODY, next_fitting
+from swftools.simulator.registry import alias, policy
 
 
 @dataclass(frozen=True)
@@ -70,96 +77,94 @@ class EasyParameters(Parameters):
     reservations: int = whole(1, least=1)
 
 
-ORDER, RESERVATIONS = EasyParameters.place_of("backfill_order"), EasyParameters.place_of("reservations")
+class Profile(NamedTuple):
+    """The free processors over future time; nothing unless several reservations are asked for."""
+
+    times: npt.NDArray[np.float64]
+    levels: npt.NDArray[np.int64]
 
 
-def _profile_memory(jobs: int, processors: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return the shapes of a profile: a step for each running job, two for each waiting one."""
-    return (1, 2 * jobs + 4), (1, 2 * jobs + 4)
+def profile_memory(jobs: int, processors: int) -> Profile:  # noqa: ARG001 (as all memories)
+    """Return a profile: a step for each running job, two for each waiting one."""
+    return Profile(np.zeros(2 * jobs + 4), np.zeros(2 * jobs + 4, np.int64))
 
 
-@policy("easy", parameters=EasyParameters, memory=_profile_memory, rests=True, version=1)
-def easy(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+@policy(
+    "easy",
+    parameters=EasyParameters,
+    memory=profile_memory,
+    rests=True,
+    promises=("head-reservation", "backfilling", "no-idle-head"),
+    restates=("pyss", "cqsim"),
+    version=1,
+)
+def easy(machine, parameters, memory):  # type: ignore[no-untyped-def]
     """Start in order of submission; others go ahead where that does not delay the first."""
     # Most decisions end here, and most others need no more than this function: calls would cost more than it does.
     if not can_start_any(machine):
         return
     head = first_waiting(machine)
-    while head != NOBODY and requests.processors[head] <= machine.counts[FREE]:
-        start(machine, requests, now, head)
+    while fits(machine, head):
+        start(machine, head)
         head = next_waiting(machine, head)
     if head == NOBODY or not can_start_any(machine):
         return
-    if parameters[RESERVATIONS] >= 2.0:
-        easy_with_several(now, machine, requests, parameters, memory, head)
+    if parameters.reservations > 1:
+        easy_with_several(machine, parameters, memory, head)
         return
-    shadow, extra = earliest_start(machine, now, requests.processors[head])
-    job = next_fitting(machine.queue, head + 1, machine.counts[FREE], shadow - now, extra)
-    if parameters[ORDER] != FCFS and job != NOBODY:
-        backfill(now, machine, requests, int(parameters[ORDER]), job, shadow, extra)
+    shadow, extra = earliest_start(machine, width(machine, head))
+    if parameters.backfill_order != FCFS:
+        backfill(machine, parameters.backfill_order, head, shadow, extra)
         return
+    job = next_fitting(machine, head, free(machine), shadow - now(machine), extra)
     while job != NOBODY:
-        if requests.requested_time[job] > shadow - now:
-            extra -= requests.processors[job]
-        start(machine, requests, now, job)
-        job = next_fitting(machine.queue, job + 1, machine.counts[FREE], shadow - now, extra)
+        if expected_time(machine, job) > shadow - now(machine):
+            extra -= width(machine, job)
+        start(machine, job)
+        job = next_fitting(machine, job, free(machine), shadow - now(machine), extra)
 
 
-@policy("sjf-backfill", rests=True, version=1)
-def sjf_backfill(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
-    """Start in order of submission; others, the shortest first, go ahead where that does not delay the first."""
-    if not can_start_any(machine):
-        return
-    head = first_waiting(machine)
-    while head != NOBODY and requests.processors[head] <= machine.counts[FREE]:
-        start(machine, requests, now, head)
-        head = next_waiting(machine, head)
-    if head == NOBODY or not can_start_any(machine):
-        return
-    shadow, extra = earliest_start(machine, now, requests.processors[head])
-    job = next_fitting(machine.queue, head + 1, machine.counts[FREE], shadow - now, extra)
-    if job != NOBODY:
-        backfill(now, machine, requests, SJF, job, shadow, extra)
+alias("sjf-backfill", "easy", backfill_order="sjf", restates=("pyss", "cqsim"))
 
 
 @kernel
-def backfill(now, machine, requests, order, first, shadow, extra):  # type: ignore[no-untyped-def]
-    """Start, in an order, the jobs from ``first`` on that are done by the shadow time or need only extra processors."""
-    for job in in_order(order, now, requests, waiting_that_fit(machine, first, shadow - now, extra)):
-        processors = requests.processors[job]
-        if processors > machine.counts[FREE]:
+def backfill(machine, order, head, shadow, extra):  # type: ignore[no-untyped-def]
+    """Start, in an order, jobs behind the head that are done by the shadow time or need only extra processors."""
+    time = shadow - now(machine)
+    for job in in_order(order, machine, waiting_that_fit(machine, head, time, extra)):
+        if not fits(machine, job):
             continue
-        if requests.requested_time[job] > shadow - now:
-            if processors > extra:
+        if expected_time(machine, job) > time:
+            if width(machine, job) > extra:
                 continue
-            extra -= processors
-        start(machine, requests, now, job)
+            extra -= width(machine, job)
+        start(machine, job)
 
 
 @kernel
-def easy_with_several(now, machine, requests, parameters, memory, head):  # type: ignore[no-untyped-def]
+def easy_with_several(machine, parameters, memory, head):  # type: ignore[no-untyped-def]
     """Decide with reservations for the head and the next few, planned on a profile of the free processors."""
-    times, levels = memory.floats[0], memory.integers[0]
-    count = clear(times, levels, now, machine.counts[CAPACITY])
+    times, levels, present = memory.times, memory.levels, now(machine)
+    count = clear(times, levels, present, machine.counts[CAPACITY])
     for i in range(machine.counts[RUNNING]):
         job = machine.running[i]
-        count = add(times, levels, count, now, machine.expected_end[job], -machine.allocated[job])
+        count = add(times, levels, count, present, machine.expected_end[job], -machine.allocated[job])
     job = head
+    last = head
     reserved = 0
-    while job != NOBODY and reserved + 1 <= parameters[RESERVATIONS]:
-        processors, time = requests.processors[job], planned_time(requests, job)
+    while job != NOBODY and reserved < parameters.reservations:
+        processors, time = width(machine, job), planned_time(machine, job)
         begin = earliest(times, levels, count, processors, time)
-        if begin <= now and processors <= machine.counts[FREE]:
-            start(machine, requests, now, job)
-            count = add(times, levels, count, now, machine.expected_end[job], -processors)
+        if begin <= present and fits(machine, job):
+            start(machine, job)
+            count = add(times, levels, count, present, machine.expected_end[job], -processors)
         else:
             count = add(times, levels, count, begin, begin + time, -processors)
             reserved += 1
+        last = job
         job = next_waiting(machine, job)
-    if job == NOBODY:
-        return
-    for other in in_order(int(parameters[ORDER]), now, requests, waiting_that_fit(machine, job, ANY, ANY)):
-        processors, end = requests.processors[other], now + requests.requested_time[other]
-        if processors <= machine.counts[FREE] and (end <= now or processors <= least(times, levels, count, end)):
-            count = add(times, levels, count, now, end, -processors)
-            start(machine, requests, now, other)
+    for other in in_order(parameters.backfill_order, machine, waiting_that_fit(machine, last, ANY, ANY)):
+        processors, end = width(machine, other), present + expected_time(machine, other)
+        if fits(machine, other) and (end <= present or processors <= least(times, levels, count, end)):
+            count = add(times, levels, count, present, end, -processors)
+            start(machine, other)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from swftools.kernel import kernel
+from swftools.simulator.machine.state import NOW
+from swftools.simulator.machine.views import expected_time
 
 ORDERS = ("fcfs", "sjf", "lxf", "widest", "narrowest", "ljf")
 """First come, shortest, largest expansion factor, widest, narrowest, longest first."""
@@ -22,40 +24,40 @@ Otherwise an estimate of 0 s has no expansion factor, and a reservation of no le
 """
 
 
-@kernel
-def order_key(order, now, requests, job):  # type: ignore[no-untyped-def]
+@kernel(allocates=False)
+def order_key(order, machine, job):  # type: ignore[no-untyped-def]
     """Return the key of a job at a decision in one of ``ORDERS``; the least is served first."""
     if order == SJF:
-        return requests.requested_time[job]
+        return expected_time(machine, job)
     if order == LJF:
-        return -requests.requested_time[job]
+        return -expected_time(machine, job)
     if order == WIDEST:
-        return -float(requests.processors[job])
+        return -float(machine.requests.processors[job])
     if order == NARROWEST:
-        return float(requests.processors[job])
+        return float(machine.requests.processors[job])
     if order == LXF:
-        return -expansion_factor(now, requests, job)
+        return -expansion_factor(machine, job)
     return 0.0
 
 
-@kernel
-def expansion_factor(now, requests, job):  # type: ignore[no-untyped-def]
+@kernel(allocates=False)
+def expansion_factor(machine, job):  # type: ignore[no-untyped-def]
     """Return (wait so far + estimate) / estimate of a waiting job, estimates being at least ``LEAST_TIME``."""
-    return 1.0 + (now - requests.submit_time[job]) / max(requests.requested_time[job], LEAST_TIME)
+    return 1.0 + (machine.clock[NOW] - machine.requests.submit_time[job]) / max(expected_time(machine, job), LEAST_TIME)
 
 
-@kernel
-def planned_time(requests, job):  # type: ignore[no-untyped-def]
+@kernel(allocates=False)
+def planned_time(machine, job):  # type: ignore[no-untyped-def]
     """Return how long a reservation of a job is: its estimate, at least ``LEAST_TIME``."""
-    return max(requests.requested_time[job], LEAST_TIME)
+    return max(expected_time(machine, job), LEAST_TIME)
 
 
 @kernel
-def in_order(order, now, requests, jobs):  # type: ignore[no-untyped-def]
+def in_order(order, machine, jobs):  # type: ignore[no-untyped-def]
     """Return jobs, given in order of submission, in one of ``ORDERS``."""
     if order == FCFS:
         return jobs
     keys = np.empty(len(jobs))
     for i in range(len(jobs)):
-        keys[i] = order_key(order, now, requests, jobs[i])
+        keys[i] = order_key(order, machine, jobs[i])
     return jobs[np.argsort(keys, kind="mergesort")]  # the stable one, in numba's words

@@ -15,7 +15,8 @@ of submission.
     which ``generate_utility`` makes: without ranks it would be EASY.
 ``weighted-priority``
     The largest weighted sum of hours waited, expansion factor, share of the machine that the job asks for, and height
-    of the priority queue (minus ``priority_rank``; an unknown rank counts as one below the lowest of the trace).
+    of the priority queue (minus ``priority_rank``; an unknown rank counts as one below the lowest that was
+    submitted so far).
 
 Guarantee
     While a job stays first in the order, with estimates that no job outlives, it is not delayed by jobs that go ahead
@@ -36,16 +37,17 @@ Differs from the papers
 Lee does not say what keeps the head of PrioFIFO from starving while others backfill: here it has EASY's reservation,
 under which the published waits are met. Maui's sum has more terms, among them fair share, and counts minutes.
 """
-# ruff: noqa: ARG001  (all policies are called with the same arguments)
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from swftools.parameters import Parameters, number
-from swftools.simulator.interface import CAPACITY, can_start_any, waiting_jobs
+from swftools.simulator.machine.views import can_start_any, capacity, now, waiting_jobs
 from swftools.simulator.policies.job_orders import LXF, expansion_factor, order_key
 from swftools.simulator.policies.ordered_easy import easy_by_key
 from swftools.simulator.registry import policy
@@ -75,60 +77,59 @@ class WeightedPriorityParameters(Parameters):
     rank_weight: float = number(0.0)
 
 
-WAIT, EXPANSION, WIDTH, RANK = (
-    WeightedPriorityParameters.place_of(f"{term}_weight") for term in ("wait", "expansion", "width", "rank")
-)
-
-
 @policy("lxf-backfill", rests=True, version=1)
-def lxf_backfill(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+def lxf_backfill(machine):  # type: ignore[no-untyped-def]
     """EASY backfilling of a queue in order of falling expansion factor."""
     if not can_start_any(machine):
         return
     jobs = waiting_jobs(machine)
     keys = np.empty(len(jobs))
     for i in range(len(jobs)):
-        keys[i] = order_key(LXF, now, requests, jobs[i])
-    easy_by_key(now, machine, requests, jobs, keys)
+        keys[i] = order_key(LXF, machine, jobs[i])
+    easy_by_key(machine, jobs, keys)
 
 
 @policy("prio-fifo", rests=True, needs=("priority_rank",), version=1)
-def prio_fifo(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+def prio_fifo(machine):  # type: ignore[no-untyped-def]
     """EASY backfilling of a queue in order of priority rank, and of submission within a rank."""
     if not can_start_any(machine):
         return
     jobs = waiting_jobs(machine)
     keys = np.empty(len(jobs))
     for i in range(len(jobs)):
-        rank = requests.priority_rank[jobs[i]]
+        rank = machine.requests.priority_rank[jobs[i]]
         keys[i] = float(rank) if rank >= 0 else np.inf
-    easy_by_key(now, machine, requests, jobs, keys)
+    easy_by_key(machine, jobs, keys)
 
 
-def _one_number(jobs: int, processors: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return the shapes of one whole number."""
-    return (0, 0), (1, 1)
+class Ranks(NamedTuple):
+    """The rank below the lowest that was seen so far: ranks are counted from 0, so it is at least 1."""
+
+    below: npt.NDArray[np.int64]
 
 
-@policy("weighted-priority", parameters=WeightedPriorityParameters, memory=_one_number, rests=True, version=1)
-def weighted_priority(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+def no_ranks(jobs: int, processors: int) -> Ranks:  # noqa: ARG001 (as all memories)
+    """Return the memory before the first job."""
+    return Ranks(np.ones(1, np.int64))
+
+
+@policy("weighted-priority", parameters=WeightedPriorityParameters, memory=no_ranks, rests=True, version=2)
+def weighted_priority(machine, parameters, memory):  # type: ignore[no-untyped-def]
     """EASY backfilling of a queue in order of a weighted sum of wait, expansion factor, width and rank."""
     if not can_start_any(machine):
         return
-    lowest = memory.integers[0]
-    if lowest[0] == 0:  # not known yet: ranks are counted from 0, so the one below the lowest is at least 1
-        lowest[0] = 1
-        for rank in requests.priority_rank:
-            lowest[0] = max(lowest[0], rank + 1)
+    requests, below = machine.requests, memory.below
     jobs = waiting_jobs(machine)
+    for job in jobs:
+        below[0] = max(below[0], requests.priority_rank[job] + 1)
     keys = np.empty(len(jobs))
     for i in range(len(jobs)):
         job = jobs[i]
         rank = requests.priority_rank[job]
         keys[i] = -(
-            parameters[WAIT] * (now - requests.submit_time[job]) / HOUR
-            + parameters[EXPANSION] * expansion_factor(now, requests, job)
-            + parameters[WIDTH] * requests.processors[job] / machine.counts[CAPACITY]
-            - parameters[RANK] * (rank if rank >= 0 else lowest[0])
+            parameters.wait_weight * (now(machine) - requests.submit_time[job]) / HOUR
+            + parameters.expansion_weight * expansion_factor(machine, job)
+            + parameters.width_weight * requests.processors[job] / capacity(machine)
+            - parameters.rank_weight * (rank if rank >= 0 else below[0])
         )
-    easy_by_key(now, machine, requests, jobs, keys)
+    easy_by_key(machine, jobs, keys)

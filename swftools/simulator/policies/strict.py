@@ -23,89 +23,102 @@ References
 Feitelson, Rudolph and Schwiegelshohn 2005, "Parallel job scheduling - a status report"; Krueger, Lai and Dixit-Radiya
 1994 for narrowest first ("smallest first"); Li and Cheng 1991 for widest first ("largest first").
 """
-# ruff: noqa: ARG001  (all policies are called with the same arguments)
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
 from swftools.kernel import kernel
-from swftools.simulator.event_queue import pop, push
-from swftools.simulator.interface import (
-    FREE,
-    can_start_any,
-    first_waiting,
-    next_waiting,
-    start,
-    waiting_jobs,
-)
+from swftools.simulator.machine.event_queue import pop, push
+from swftools.simulator.machine.state import DISTURBED, SUBMITTED
+from swftools.simulator.machine.verbs import start
+from swftools.simulator.machine.views import can_start_any, first_waiting, fits, next_waiting, waiting_jobs
+from swftools.simulator.machine.waiting_queue import NOBODY
 from swftools.simulator.policies.job_orders import LJF, LXF, NARROWEST, SJF, WIDEST, in_order, order_key
 from swftools.simulator.registry import policy
-from swftools.simulator.waiting_queue import NOBODY
 
 
-def _heap_memory(jobs: int, processors: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return the shapes of a heap of jobs."""
-    return (1, jobs + 1), (2, jobs + 2)
+class Heap(NamedTuple):
+    """The waiting jobs by key, then submission; and what it was made from.
+
+    ``counts``: jobs in the heap, jobs that had been submitted, and how often the queue had been disturbed.
+    """
+
+    keys: npt.NDArray[np.float64]
+    jobs: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.int64]
 
 
-@policy("fcfs", rests=True, version=1)
-def fcfs(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+def empty_heap(jobs: int, processors: int) -> Heap:  # noqa: ARG001 (as all memories)
+    """Return a heap for all jobs."""
+    return Heap(np.zeros(jobs + 1), np.zeros(jobs + 1, np.int64), np.zeros(3, np.int64))
+
+
+@policy("fcfs", rests=True, promises=("order", "no-idle-head"), restates=("pyss", "cqsim"), version=1)
+def fcfs(machine):  # type: ignore[no-untyped-def]
     """Start jobs in order of submission until the first that does not fit."""
     head = first_waiting(machine)
-    while head != NOBODY and requests.processors[head] <= machine.counts[FREE]:
-        start(machine, requests, now, head)
+    while fits(machine, head):
+        start(machine, head)
         head = next_waiting(machine, head)
 
 
-@policy("sjf", memory=_heap_memory, rests=True, version=1)
-def sjf(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+@policy("sjf", memory=empty_heap, rests=True, version=1)
+def sjf(machine, memory):  # type: ignore[no-untyped-def]
     """Start the job of the shortest estimate first, until the first that does not fit."""
-    start_from_heap(now, machine, requests, memory, SJF)
+    start_from_heap(machine, memory, SJF)
 
 
-@policy("ljf", memory=_heap_memory, rests=True, version=1)
-def ljf(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+@policy("ljf", memory=empty_heap, rests=True, version=1)
+def ljf(machine, memory):  # type: ignore[no-untyped-def]
     """Start the job of the longest estimate first, until the first that does not fit."""
-    start_from_heap(now, machine, requests, memory, LJF)
+    start_from_heap(machine, memory, LJF)
 
 
-@policy("widest", memory=_heap_memory, rests=True, version=1)
-def widest(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+@policy("widest", memory=empty_heap, rests=True, version=1)
+def widest(machine, memory):  # type: ignore[no-untyped-def]
     """Start the job of the most processors first, until the first that does not fit."""
-    start_from_heap(now, machine, requests, memory, WIDEST)
+    start_from_heap(machine, memory, WIDEST)
 
 
-@policy("narrowest", memory=_heap_memory, rests=True, version=1)
-def narrowest(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+@policy("narrowest", memory=empty_heap, rests=True, version=1)
+def narrowest(machine, memory):  # type: ignore[no-untyped-def]
     """Start the job of the fewest processors first, until the first that does not fit."""
-    start_from_heap(now, machine, requests, memory, NARROWEST)
+    start_from_heap(machine, memory, NARROWEST)
 
 
 @policy("lxf", rests=True, version=1)
-def lxf(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+def lxf(machine):  # type: ignore[no-untyped-def]
     """Start the job of the largest expansion factor first, until the first that does not fit."""
     if not can_start_any(machine):
         return
-    for job in in_order(LXF, now, requests, waiting_jobs(machine)):
-        if requests.processors[job] > machine.counts[FREE]:
+    for job in in_order(LXF, machine, waiting_jobs(machine)):
+        if not fits(machine, job):
             return
-        start(machine, requests, now, job)
+        start(machine, job)
 
 
-@kernel
-def start_from_heap(now, machine, requests, memory, order):  # type: ignore[no-untyped-def]
-    """Start waiting jobs in an order that does not change with time, until the first that does not fit.
-
-    The memory keeps them in a heap by key, then submission: ``floats[0]`` the keys, ``integers[0]`` the jobs, and in
-    ``integers[1]`` how many there are and how many jobs have been seen so far.
-    """
-    keys, jobs = memory.floats[0], memory.integers[0]
-    size, seen = memory.integers[1, 0], memory.integers[1, 1]
-    while seen < len(requests.submit_time) and requests.submit_time[seen] <= now:
-        push(keys, jobs, size, order_key(order, now, requests, seen), seen)
+@kernel(allocates=False)
+def start_from_heap(machine, memory, order):  # type: ignore[no-untyped-def]
+    """Start waiting jobs in an order that does not change with time, until the first that does not fit."""
+    keys, jobs = memory.keys, memory.jobs
+    size, seen, disturbed = memory.counts
+    if disturbed != machine.counts[DISTURBED]:  # jobs came back, or are predicted anew: begin with all that wait
+        size, seen = 0, machine.counts[SUBMITTED]
+        job = first_waiting(machine)
+        while job != NOBODY:
+            push(keys, jobs, size, order_key(order, machine, job), job)
+            size += 1
+            job = next_waiting(machine, job)
+    while seen < machine.counts[SUBMITTED]:
+        push(keys, jobs, size, order_key(order, machine, seen), seen)
         size += 1
         seen += 1
-    while size > 0 and requests.processors[jobs[0]] <= machine.counts[FREE]:
+    while size > 0 and fits(machine, jobs[0]):
         job = pop(keys, jobs, size)
         size -= 1
-        start(machine, requests, now, job)
-    memory.integers[1, 0], memory.integers[1, 1] = size, seen
+        start(machine, job)
+    memory.counts[0], memory.counts[1], memory.counts[2] = size, seen, machine.counts[DISTURBED]

@@ -148,11 +148,12 @@ def schedule_from_table(
     by_start = np.argsort(start, kind="stable")
     segments = jobs[["job_number", "job_occurrence", "start_time", "end_time", "allocated_processors"]].iloc[by_start]
     segments = segments.reset_index(drop=True).assign(is_preempted=False)
-    reason = reasons_to_exclude(arrays, size, arrays.run_time)
-    reason[rows] = ""
-    out = np.flatnonzero(reason != "")
+    code, words = reasons_to_exclude(arrays, size, arrays.run_time)
+    code[rows] = 0
+    out = np.flatnonzero(code)
+    reason = np.array(words, dtype=object)[code[out]]
     excluded = pd.DataFrame(
-        {"job_number": trace.jobs["job_number"].array[out], "job_occurrence": occurrence[out], "reason": reason[out]}
+        {"job_number": trace.jobs["job_number"].array[out], "job_occurrence": occurrence[out], "reason": reason}
     )
     options = {"overrun": overrun, "cancelled": "drop", "least_run_time": least_run_time, "semantics": semantics}
     return Schedule(jobs, segments, excluded, size, policy, options)

@@ -1,7 +1,7 @@
 """Is a schedule possible, and does it keep what its policy promises? Independent of the engine that made it.
 
-The rules of ``RULES`` hold for every schedule; what a policy promises beside them is in ``PROMISES``, and recomputed by
-``swftools.simulator.validation.promises``. Schedules of other simulators are checked as well, from a table of starts.
+The rules of ``RULES`` hold for every schedule; what a policy promises beside them stands in its decorator, and is
+recomputed by ``swftools.simulator.validation.promises``. Schedules of other simulators are checked as well, from a table of starts.
 """
 
 from __future__ import annotations
@@ -46,18 +46,6 @@ from swftools.simulator.validation.rules import (
 from swftools.trace import Trace
 
 IntArray = npt.NDArray[np.int64]
-
-_HEAD = ("head-reservation", "backfilling", "no-idle-head")
-
-PROMISES = {
-    "fcfs": ("order", "no-idle-head"),
-    "easy": _HEAD,
-    "sjf-backfill": _HEAD,
-    "conservative": ("reservation",),
-    "conservative-fixed": ("reservation",),
-    "conservative-replanned": ("reservation",),
-}
-"""What policies promise, by name; the last one only with exact estimates of at least ``LEAST_PLAN``."""
 
 EXAMPLES = 5
 """Violations of a rule that a report shows, the first ones by time; it counts the others."""
@@ -134,7 +122,7 @@ def validate(
     processors : int, optional
         Of the machine; by default the schedule's, with a table the trace's.
     policy : str, optional
-        Whose promises to check (``PROMISES``), as ``simulate`` takes it; by default the schedule's policy. Of a policy
+        Whose promises to check, as ``simulate`` takes it; by default the schedule's policy. Of a policy
         that promises nothing the report says so.
     semantics : {"instant", "pyss", "cqsim"}, optional
         How events of one instant are ordered. By default the schedule's; not known of a table.
@@ -215,7 +203,8 @@ def _check_promises(
     jobs: Jobs, runs: Runs, processors: int, policy: str, semantics: str | None, tolerance: float
 ) -> tuple[list[str], list[str], list[Finding]]:
     """Return the promises that were checked, remarks, and what is broken."""
-    if policy not in PROMISES:
+    promises = list_policies()[policy].promises if policy in list_policies() else ()
+    if not promises:
         known = f"none is known of policy {policy!r}" if policy else "the policy is not known"
         return [], [f"{policy} promises nothing" if policy in list_policies() else f"promises not checked: {known}"], []
     if runs.preempted.any():
@@ -234,33 +223,35 @@ def _check_promises(
     # A job that is shorter than its plan ends early, whatever was estimated.
     planned_end = starts.start_time + np.maximum(starts.estimated_time, LEAST_PLAN)
     exact = bool((starts.end_time >= planned_end - tolerance).all())
-    if policy == "conservative-replanned" and not exact:
+    if "exact-reservation" in promises and not exact:
         exactly = f"only with exact estimates of at least {LEAST_PLAN:g} s"
         return [], [f"promises not checked: {policy} keeps reservations {exactly}"], []
-    if policy.startswith("conservative") and not exact and semantics is None:
+    if {"reservation", "fixed-reservation"} & set(promises) and not exact and semantics is None:
         return [], [f"promises not checked: those of {policy} depend on the semantics; pass semantics="], []
-    checks = _checks(starts, processors, policy, semantics, tolerance)
+    checks = _checks(starts, processors, semantics, tolerance)
     notes, findings = [], []
-    for promise in PROMISES[policy]:
+    for promise in promises:
         broken = checks[promise]()
         excused = f", {broken.excused:,} excused: a job outlived its estimate" if broken.excused else ""
         notes.append(f"{promise}: {broken.made:,} promises{excused}")
         findings.append(_told(promise, broken, order, jobs))
-    return list(PROMISES[policy]), notes, findings
+    return list(promises), notes, findings
 
 
 def _checks(
-    starts: Starts, processors: int, policy: str, semantics: str | None, tolerance: float
+    starts: Starts, processors: int, semantics: str | None, tolerance: float
 ) -> dict[str, Callable[[], Broken]]:
     """Return how each promise is checked."""
     heads = partial(find_delayed_heads, starts, processors, tolerance, one_decision=semantics == "instant")
-    manner = Manner(processors, semantics == "pyss", policy != "conservative-fixed")
+    compressed, fixed = (Manner(processors, semantics == "pyss", compresses) for compresses in (True, False))
     return {
         "order": partial(find_out_of_order, starts, tolerance),
         "no-idle-head": partial(find_idle_heads, starts, processors, tolerance),
         "head-reservation": partial(heads, at_every_start=False),
         "backfilling": partial(heads, at_every_start=True),
-        "reservation": partial(find_broken_reservations, starts, manner, tolerance),
+        "reservation": partial(find_broken_reservations, starts, compressed, tolerance),
+        "exact-reservation": partial(find_broken_reservations, starts, compressed, tolerance),
+        "fixed-reservation": partial(find_broken_reservations, starts, fixed, tolerance),
     }
 
 
@@ -269,9 +260,10 @@ def _told(promise: str, broken: Broken, order: IntArray, jobs: Jobs) -> Finding:
     job = order[broken.job]
     latest = np.full(len(jobs.number), np.nan)
     latest[job] = broken.latest
+    words = _WORDS[promise.removeprefix("exact-").removeprefix("fixed-")]
 
     def say(i: int) -> str:
-        return f"job {jobs.number[i]} starts at {jobs.start[i]:.10g} s; {_WORDS[promise].format(latest[i])}"
+        return f"job {jobs.number[i]} starts at {jobs.start[i]:.10g} s; {words.format(latest[i])}"
 
     return Finding(promise, job, jobs.start if promise == "order" else latest, jobs.number, jobs.occurrence, say)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from swftools.kernel import kernel
 
 
-@kernel
+@kernel(allocates=False)
 def push(times, events, count, time, event):  # type: ignore[no-untyped-def]
     """Add an event to a heap of ``count`` events; the caller guarantees the room."""
     place = count
@@ -18,7 +18,7 @@ def push(times, events, count, time, event):  # type: ignore[no-untyped-def]
     times[place], events[place] = time, event
 
 
-@kernel
+@kernel(allocates=False)
 def pop(times, events, count):  # type: ignore[no-untyped-def]
     """Take the first event, of equal times the lowest, out of a heap of ``count``; the caller keeps the count."""
     first = events[0]

@@ -1,0 +1,170 @@
+"""What the engine calls: one shape for every policy, and one for every predictor, whatever arguments they take.
+
+A policy takes ``machine`` and, of the following, what it names among its arguments: ``parameters`` (its parameters by
+name), ``memory`` (the tuple of arrays that it asked for) and ``rng`` (a numpy Generator of the run's seed). A predictor
+takes ``event``, ``machine`` and ``job``, and the same. The engine hands all of it on in one form, ``Own``; the function
+that unpacks it is written here, as text, for each policy, since numba needs the types and numbers of arrays said.
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from swftools.errors import ParameterError
+from swftools.kernel import Kernel, kernel
+
+OPTIONAL = ("parameters", "memory", "rng")
+"""The arguments that a policy or predictor has only if it names them."""
+
+Memory = Any
+"""A tuple of one-dimensional arrays, or of such tuples."""
+
+
+class Own(NamedTuple):
+    """What a policy or predictor has of its own: numbers, its memory in bytes, where its arrays begin there, draws."""
+
+    parameters: npt.NDArray[np.float64]
+    memory: npt.NDArray[np.uint8]
+    places: npt.NDArray[np.int64]
+    rng: np.random.Generator
+
+
+def check_arguments(what: str, function: Callable[..., Any], first: Sequence[str]) -> tuple[str, ...]:
+    """Return which of the optional arguments a function takes, in its order.
+
+    Raises
+    ------
+    ParameterError
+        It does not take the arguments that it must, or takes others.
+    """
+    wanted = f"({', '.join(first)}), and of {', '.join(OPTIONAL)} what it needs"
+    try:
+        names = list(inspect.signature(function).parameters)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"{what} is no function: {error}") from error
+    own = tuple(names[len(first) :])
+    if names[: len(first)] != list(first) or not set(own) <= set(OPTIONAL):
+        raise ParameterError(f"{what} takes ({', '.join(names)}); it takes {wanted}")
+    return own
+
+
+def pack(values: Sequence[float], memory: Memory, rng: np.random.Generator) -> Own:
+    """Return what a policy has of its own, as the engine hands it on; memory as it is at the beginning.
+
+    Raises
+    ------
+    ParameterError
+        The memory is not of one-dimensional arrays of numbers.
+    """
+    arrays = list(_arrays(memory))
+    for array in arrays:
+        if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype.kind not in "iufb":
+            raise ParameterError(f"memory {array!r:.80}: a memory is a tuple of one-dimensional arrays of numbers")
+    sizes = [-(-array.nbytes // 8) * 8 for array in arrays]  # each begins where an 8-byte number may
+    begins = [0, *itertools.accumulate(sizes)]
+    buffer = np.zeros(begins[-1], np.uint8)
+    places = [(begin, begin + array.nbytes) for begin, array in zip(begins, arrays, strict=False)]
+    for (begin, end), array in zip(places, arrays, strict=True):
+        if array.any():
+            buffer[begin:end] = array.view(np.uint8)
+    return Own(np.array(values, np.float64), buffer, np.array(places, np.int64).ravel(), rng)
+
+
+def unpack(own: Own, memory: Memory) -> Memory:
+    """Return the memory, shaped as another one, as views of what the engine hands on."""
+    places = iter(own.places.reshape(-1, 2))
+
+    def view(part: Memory) -> Memory:
+        if isinstance(part, tuple):
+            return _remade(part, [view(inner) for inner in part])
+        begin, end = next(places)
+        return own.memory[begin:end].view(part.dtype)
+
+    return view(memory)
+
+
+def _remade(part: tuple[Any, ...], values: Iterable[Any]) -> tuple[Any, ...]:
+    """Return a tuple of the same kind with other values."""
+    return type(part)(*values) if hasattr(part, "_fields") else tuple(values)
+
+
+def _arrays(memory: Memory) -> Iterator[npt.NDArray[Any]]:
+    """Yield the arrays of a memory."""
+    if isinstance(memory, tuple):
+        for part in memory:
+            yield from _arrays(part)
+    else:
+        yield memory
+
+
+def interpreted_entry(
+    function: Callable[..., Any], own: tuple[str, ...], values: Any, memory: Memory
+) -> Callable[..., Any]:
+    """Return what an interpreted engine calls; what the function returns is returned."""
+
+    def entry(*arguments: Any) -> Any:
+        *given, packed = arguments
+        mine = {"parameters": values, "memory": None, "rng": packed.rng}
+        if "memory" in own:
+            mine["memory"] = unpack(packed, memory)
+        return function(*given, *(mine[name] for name in own))
+
+    return entry
+
+
+def compiled_entry(
+    function: Callable[..., Any],
+    first: Sequence[str],
+    own: tuple[str, ...],
+    values: Any,
+    memory: Memory,
+    signature: Any,
+) -> Kernel:
+    """Return what the compiled engine calls: a kernel that unpacks what is the function's own, and calls it."""
+    names: dict[str, Any] = {"decide": kernel(function)}
+    counter = itertools.count()
+    written = {
+        "parameters": _written_values(values, names),
+        "memory": _written_memory(memory, names, counter),
+        "rng": "own.rng",
+    }
+    arguments = ", ".join([*first, *(written[name] for name in own)])
+    text = f"def entry({', '.join(first)}, own):\n    decide({arguments})\n"
+    # The file and the name are the function's: by these, and by what the file says, numba's cache is kept.
+    names["__name__"] = function.__module__
+    exec(compile(text, function.__code__.co_filename, "exec"), names)  # noqa: S102 (text of ours, as namedtuple's)
+    entry = names["entry"]
+    entry.__module__, entry.__qualname__ = function.__module__, f"{function.__qualname__}.entry"
+    return kernel(signature, allocates=False)(entry)
+
+
+def _written_values(values: Any, names: dict[str, Any]) -> str:
+    """Return how parameters are made of an array of numbers, by name."""
+    if values is None:
+        return "None"
+    names["Values"] = type(values)
+    kinds = {bool: "{} != 0.0", int: "int({})", float: "{}"}
+    numbers = [kinds[type(value)].format(f"own.parameters[{i}]") for i, value in enumerate(values)]
+    return f"Values({', '.join(numbers)})"
+
+
+def _written_memory(memory: Memory, names: dict[str, Any], counter: Iterator[int]) -> str:
+    """Return how a memory is made of its bytes."""
+    if memory is None:
+        return "None"
+    if isinstance(memory, tuple):
+        inner = ", ".join(_written_memory(part, names, counter) for part in memory)
+        if not hasattr(memory, "_fields"):
+            return f"({inner},)"
+        kind = f"{type(memory).__name__}_"
+        names[kind] = type(memory)
+        return f"{kind}({inner})"
+    place, kind = next(counter), f"type_{memory.dtype.name}"
+    names[kind] = memory.dtype.type
+    return f"own.memory[own.places[{2 * place}]:own.places[{2 * place + 1}]].view({kind})"

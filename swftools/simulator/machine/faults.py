@@ -1,0 +1,33 @@
+"""What a policy or predictor may not do, and how a simulation ends when it does."""
+
+from __future__ import annotations
+
+from swftools.kernel import kernel
+from swftools.simulator.machine.state import FAULT, FAULT_FREE, FAULT_JOB, FREE
+
+TOO_WIDE, NOT_WAITING, NOT_RUNNING, NO_SUCH_JOB, IN_THE_PAST, TOO_MANY, IDLE, ENDLESS, NO_SUCH_WIDTH = range(1, 10)
+NO_SUCH_WAY, NO_TIME, RESIZE_TOO_WIDE = range(10, 13)
+
+FAULTS = {
+    TOO_WIDE: "started job {job}, which needs {width} processors, with {free} free",
+    NOT_WAITING: "started job {job}, which is not waiting",
+    NOT_RUNNING: "preempted or resized job {job}, which is not running",
+    NO_SUCH_JOB: "named a job {index} that there is not",
+    IN_THE_PAST: "asked to be woken at a time that is not to come",
+    TOO_MANY: "acted more often in one decision than there are processors",
+    IDLE: "leaves {waiting} jobs waiting on an idle machine, job {job} first among them",
+    ENDLESS: "decides on and on while no job comes or ends; {waiting} jobs are waiting, job {job} first among them",
+    NO_SUCH_WIDTH: "started or resized job {job} to a width that its speedup curve does not allow",
+    NO_SUCH_WAY: "preempted job {job} neither by KILL nor by CHECKPOINT nor by SUSPEND",
+    NO_TIME: "predicted, or held back, job {job} by a time that is NaN, or held a job that is not waiting",
+    RESIZE_TOO_WIDE: "resized job {job} to more processors than it has and are free ({free})",
+}
+"""The faults in words; 0 in ``counts[FAULT]`` is none."""
+
+
+@kernel(allocates=False)
+def fail(machine, fault, job):  # type: ignore[no-untyped-def]
+    """Note what is wrong and end the simulation."""
+    counts = machine.counts
+    counts[FAULT], counts[FAULT_JOB], counts[FAULT_FREE] = fault, job, counts[FREE]
+    raise ValueError("the policy acted wrongly")

@@ -1,0 +1,220 @@
+"""What policies and predictors may do to the machine. A verb takes effect at once; a wrong one ends the simulation."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from swftools.kernel import kernel
+from swftools.simulator.machine.event_queue import push
+from swftools.simulator.machine.faults import (
+    IN_THE_PAST,
+    NO_SUCH_JOB,
+    NO_SUCH_WAY,
+    NO_SUCH_WIDTH,
+    NO_TIME,
+    NOT_RUNNING,
+    NOT_WAITING,
+    RESIZE_TOO_WIDE,
+    TOO_MANY,
+    TOO_WIDE,
+    fail,
+)
+from swftools.simulator.machine.running_jobs import expect_end, forget_end, release
+from swftools.simulator.machine.state import (
+    CHECKPOINT,
+    DISTURBED,
+    FREE,
+    HELD,
+    KILL,
+    NOW,
+    PLANS_BY_LIMIT,
+    RESIZE,
+    STARTED,
+    STOPPED,
+    SUBMITTED,
+    SUSPEND,
+    WAITING,
+    WAKE,
+)
+from swftools.simulator.machine.views import expected_time
+from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting, leave, put
+from swftools.simulator.machine.work import last_checkpoint, restart_overhead, stretch_on, time_to_go, work_of_run
+
+
+@kernel(allocates=False)
+def start(machine, job):  # type: ignore[no-untyped-def]
+    """Start a waiting job now, on the processors that it asks for."""
+    _check(machine, job)
+    _start(machine, job, machine.requests.processors[job], 1.0)
+
+
+@kernel(allocates=False)
+def start_on(machine, job, processors):  # type: ignore[no-untyped-def]
+    """Start a waiting job now on another number of processors, which its speedup curve must allow."""
+    _check(machine, job)
+    stretch = stretch_on(machine, job, processors)
+    if stretch <= 0.0:
+        fail(machine, NO_SUCH_WIDTH, job)
+    _start(machine, job, processors, stretch)
+
+
+@kernel(allocates=False)
+def resize(machine, job, processors):  # type: ignore[no-untyped-def]
+    """Let a running job go on with what is left of its work on another number of processors, from now on.
+
+    Its speedup curve must allow them. Nothing is lost; the run on the new width begins with the overhead of going on.
+    """
+    _check(machine, job)
+    held = machine.allocated[job]
+    if held == 0:
+        fail(machine, NOT_RUNNING, job)
+    if processors == held:
+        return
+    stretch = stretch_on(machine, job, processors)
+    if stretch <= 0.0:
+        fail(machine, NO_SUCH_WIDTH, job)
+    if processors - held > machine.counts[FREE]:
+        fail(machine, RESIZE_TOO_WIDE, job)
+    _stop(machine, job, RESIZE)
+    _occupy(machine, job, processors, stretch)
+
+
+@kernel(allocates=False)
+def preempt(machine, job, how):  # type: ignore[no-untyped-def]
+    """Stop a running job now; it waits again, at the place of the queue where it stood.
+
+    ``how`` is ``KILL`` (all of its work is lost), ``CHECKPOINT`` (what it did since its last checkpoint is lost, all if
+    it writes none) or ``SUSPEND`` (nothing is).
+    """
+    _check(machine, job)
+    if machine.allocated[job] == 0:
+        fail(machine, NOT_RUNNING, job)
+    if how not in (KILL, CHECKPOINT, SUSPEND):
+        fail(machine, NO_SUCH_WAY, job)
+    _stop(machine, job, how)
+    _wait(machine, job)
+    machine.counts[WAITING] += 1
+    machine.counts[DISTURBED] += 1
+
+
+@kernel(allocates=False)
+def hold(machine, job, until):  # type: ignore[no-untyped-def]
+    """Keep a job out of the queue until a time, at which it enters behind whoever is there.
+
+    The job waits, or is being submitted just now. A time that has come changes nothing.
+    """
+    counts = machine.counts
+    if not until < np.inf or job < 0 or job > counts[SUBMITTED]:
+        fail(machine, NO_TIME, job)
+    if until <= machine.clock[NOW]:
+        return
+    if job < counts[SUBMITTED]:  # not being submitted, so it must wait
+        if not is_waiting(machine.queue, job):
+            fail(machine, NO_TIME, job)
+        put(machine.queue, machine.queue.place[job], np.inf, np.inf)
+        leave(machine.queue, job)
+        counts[WAITING] -= 1
+        counts[DISTURBED] += 1
+    push(machine.held_until, machine.held, counts[HELD], until, job)
+    counts[HELD] += 1
+
+
+@kernel(allocates=False)
+def predict(machine, job, time):  # type: ignore[no-untyped-def]
+    """Say how long all of a job's work takes on its own width, s; more than its limit counts as the limit.
+
+    For predictors. A running job is expected to end anew; one that would have ended by then, now.
+    """
+    requests = machine.requests
+    if np.isnan(time) or job < 0 or job > machine.counts[SUBMITTED]:
+        fail(machine, NO_TIME, job)
+    requests.requested_time[job] = min(max(time, 0.0), requests.limit[job])
+    if job == machine.counts[SUBMITTED]:
+        return
+    if machine.allocated[job] > 0:
+        forget_end(machine, job)
+        stretch = stretch_on(machine, job, machine.allocated[job])
+        end = machine.start_time[job] + (
+            machine.overhead[job] + (requests.requested_time[job] - machine.done[job]) * stretch
+        )
+        expect_end(machine, job, max(end, machine.clock[NOW]))
+    elif is_waiting(machine.queue, job):
+        _wait(machine, job)
+        machine.counts[DISTURBED] += 1
+
+
+@kernel(allocates=False)
+def wake_at(machine, time):  # type: ignore[no-untyped-def]
+    """Ask for a decision at a time, if no event comes before it."""
+    if not time > machine.clock[NOW]:
+        fail(machine, IN_THE_PAST, NOBODY)
+    machine.clock[WAKE] = min(machine.clock[WAKE], time)
+
+
+@kernel(allocates=False)
+def _check(machine, job):  # type: ignore[no-untyped-def]
+    """End the simulation if there is no such job."""
+    if job < 0 or job >= len(machine.allocated):
+        fail(machine, NO_SUCH_JOB, job)
+
+
+@kernel(allocates=False)
+def _wait(machine, job):  # type: ignore[no-untyped-def]
+    """Let a job that has a place wait there, for as long as it is expected to run."""
+    queue = machine.queue
+    put(queue, queue.place[job], float(machine.requests.processors[job]), expected_time(machine, job))
+
+
+@kernel(allocates=False)
+def _start(machine, job, processors, stretch):  # type: ignore[no-untyped-def]
+    """Start a waiting job on processors."""
+    counts = machine.counts
+    if not is_waiting(machine.queue, job):
+        fail(machine, NOT_WAITING, job)
+    if processors > counts[FREE]:
+        fail(machine, TOO_WIDE, job)
+    put(machine.queue, machine.queue.place[job], np.inf, np.inf)
+    counts[WAITING] -= 1
+    _occupy(machine, job, processors, stretch)
+
+
+@kernel(allocates=False)
+def _occupy(machine, job, processors, stretch):  # type: ignore[no-untyped-def]
+    """Let a job run on free processors from now on."""
+    counts, requests = machine.counts, machine.requests
+    if counts[STARTED] == len(machine.started):
+        fail(machine, TOO_MANY, job)
+    counts[FREE] -= processors
+    machine.allocated[job] = processors
+    machine.start_time[job] = machine.clock[NOW]
+    overhead = restart_overhead(machine, job, processors)
+    if overhead != machine.overhead[job]:
+        machine.overhead[job] = overhead
+    machine.started[counts[STARTED]] = job
+    counts[STARTED] += 1
+    time = requests.limit[job] if counts[PLANS_BY_LIMIT] > 0 else requests.requested_time[job]
+    done = machine.done[job]
+    if done > 0.0 and time <= done:
+        time = max(requests.limit[job], done)
+    expect_end(machine, job, machine.clock[NOW] + time_to_go(machine, job, time, processors, stretch))
+
+
+@kernel(allocates=False)
+def _stop(machine, job, how):  # type: ignore[no-untyped-def]
+    """End the run of a job; what it did is kept or lost. A run of this very decision leaves no trace."""
+    counts, stops = machine.counts, machine.stops
+    if machine.run[job] != NOBODY:
+        if counts[STOPPED] == len(stops.run):
+            fail(machine, TOO_MANY, job)
+        work = work_of_run(machine, job)
+        stops.run[counts[STOPPED]], stops.how[counts[STOPPED]] = machine.run[job], how
+        stops.work[counts[STOPPED]] = work
+        counts[STOPPED] += 1
+        done = machine.done[job] + work
+        if how == KILL:
+            done = 0.0
+        elif how == CHECKPOINT:
+            done = last_checkpoint(machine, job, done)
+        machine.done[job] = done
+        machine.run[job] = NOBODY
+    release(machine, job)

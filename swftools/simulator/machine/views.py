@@ -1,0 +1,127 @@
+"""What policies and predictors may look up of the machine; nothing here changes it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from swftools.kernel import kernel
+from swftools.simulator.machine.state import CAPACITY, FREE, NOW, RUNNING, WAITING
+from swftools.simulator.machine.waiting_queue import ANY, NOBODY, next_fitting_place
+from swftools.simulator.machine.work import time_to_go
+
+
+@kernel(allocates=False)
+def now(machine):  # type: ignore[no-untyped-def]
+    """Return the present instant, s."""
+    return machine.clock[NOW]
+
+
+@kernel(allocates=False)
+def free(machine):  # type: ignore[no-untyped-def]
+    """Return how many processors are free."""
+    return machine.counts[FREE]
+
+
+@kernel(allocates=False)
+def capacity(machine):  # type: ignore[no-untyped-def]
+    """Return how many processors the machine has."""
+    return machine.counts[CAPACITY]
+
+
+@kernel(allocates=False)
+def width(machine, job):  # type: ignore[no-untyped-def]
+    """Return how many processors a job asks for."""
+    return machine.requests.processors[job]
+
+
+@kernel(allocates=False)
+def fits(machine, job):  # type: ignore[no-untyped-def]
+    """Whether there is a job, and it fits into the free processors."""
+    return job != NOBODY and machine.requests.processors[job] <= machine.counts[FREE]
+
+
+@kernel(allocates=False)
+def expected_time(machine, job):  # type: ignore[no-untyped-def]
+    """Return how long a waiting job is expected to run, s, if it starts now on its own width.
+
+    That is what is predicted, less the work that was done, and the overhead of going on.
+    """
+    requests = machine.requests
+    time, done = requests.requested_time[job], machine.done[job]
+    if done == 0.0:
+        return time
+    if time <= done:
+        time = max(requests.limit[job], done)
+    return time_to_go(machine, job, time, requests.processors[job], 1.0)
+
+
+@kernel(allocates=False)
+def first_waiting(machine):  # type: ignore[no-untyped-def]
+    """Return the waiting job that entered the queue first, or NOBODY."""
+    return next_fitting(machine, NOBODY, ANY, ANY, ANY)
+
+
+@kernel(allocates=False)
+def next_waiting(machine, job):  # type: ignore[no-untyped-def]
+    """Return the waiting job next behind another, or NOBODY."""
+    return next_fitting(machine, job, ANY, ANY, ANY)
+
+
+@kernel(allocates=False)
+def next_fitting(machine, job, processors, time, spare):  # type: ignore[no-untyped-def]
+    """Return the next waiting job behind another that fits, or NOBODY; behind NOBODY all stand.
+
+    It fits if needed <= processors and (expected time <= time or needed <= spare). The other job need not wait any
+    more, but must not have ended.
+    """
+    queue = machine.queue
+    place = next_fitting_place(queue, 0 if job == NOBODY else queue.place[job] + 1, processors, time, spare)
+    return NOBODY if place == NOBODY else queue.job[place]
+
+
+@kernel
+def waiting_jobs(machine):  # type: ignore[no-untyped-def]
+    """Return the waiting jobs in order, as an array of their own."""
+    jobs = np.empty(machine.counts[WAITING], np.int64)
+    job = first_waiting(machine)
+    for i in range(len(jobs)):
+        jobs[i] = job
+        job = next_waiting(machine, job)
+    return jobs
+
+
+@kernel
+def waiting_that_fit(machine, job, time, spare):  # type: ignore[no-untyped-def]
+    """Return the waiting jobs behind another that fit now and need at most ``time``, or ``spare`` processors.
+
+    In order. These are the jobs that may backfill: those that are expected to end in time, and those that need no more
+    than is left over then.
+    """
+    jobs = np.empty(machine.counts[WAITING], np.int64)
+    count = 0
+    job = next_fitting(machine, job, machine.counts[FREE], time, spare)
+    while job != NOBODY:
+        jobs[count] = job
+        count += 1
+        job = next_fitting(machine, job, machine.counts[FREE], time, spare)
+    return jobs[:count]
+
+
+@kernel(allocates=False)
+def can_start_any(machine):  # type: ignore[no-untyped-def]
+    """Whether any waiting job fits into the free processors: if not, a policy need not look further."""
+    return machine.queue.least[2] <= machine.counts[FREE]
+
+
+@kernel(allocates=False)
+def earliest_start(machine, processors):  # type: ignore[no-untyped-def]
+    """Return when so many processors will be free if running jobs end as expected, and how many are then left over."""
+    available = machine.counts[FREE]
+    when = machine.clock[NOW]
+    for i in range(machine.counts[RUNNING]):
+        job = machine.running[i]
+        if available >= processors and machine.expected_end[job] > when:
+            break
+        available += machine.allocated[job]
+        when = max(machine.expected_end[job], machine.clock[NOW])
+    return when, available - processors

@@ -1,0 +1,77 @@
+"""The work of jobs: what was done of it, what a run on another width takes, and what going on costs.
+
+Work is counted in seconds on the job's own width. A run on other processors takes S(own width) / S(processors) times
+as long, by the job's speedup curve S. A run that goes on with work that was done before begins with an overhead, during
+which nothing is done.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from swftools.kernel import kernel
+from swftools.models.speedup import DOWNEY, NO_CURVE, downey_speedup_at, simple_speedup_at
+from swftools.simulator.machine.state import FIXED, NOW, PER_PROCESSOR
+
+
+@kernel(allocates=False)
+def stretch_on(machine, job, processors):  # type: ignore[no-untyped-def]
+    """Return by what a job's times are multiplied on a number of processors; 0 if it cannot run on so many.
+
+    That is S(own width) / S(processors) of its speedup curve; 1 on its own width.
+    """
+    requests = machine.requests
+    own = requests.processors[job]
+    if processors == own:
+        return 1.0
+    if len(requests.speedup) == 0:
+        return 0.0
+    curve, a, sigma = requests.speedup[job, 0], requests.speedup[job, 1], requests.speedup[job, 2]
+    if curve == NO_CURVE or processors < max(requests.speedup[job, 3], 1.0) or processors > requests.speedup[job, 4]:
+        return 0.0
+    if curve == DOWNEY:
+        stretch = downey_speedup_at(float(own), a, sigma) / downey_speedup_at(float(processors), a, sigma)
+    else:
+        stretch = simple_speedup_at(float(own), float(own)) / simple_speedup_at(float(processors), float(own))
+    return stretch if 0.0 < stretch < np.inf else 0.0  # NaN where the curve does not reach: such a job would never end
+
+
+@kernel(allocates=False)
+def work_done(machine, job):  # type: ignore[no-untyped-def]
+    """Return how much of its work a job has done so far, s on its own width; all of it when it has ended."""
+    return machine.done[job] + (work_of_run(machine, job) if machine.allocated[job] > 0 else 0.0)
+
+
+@kernel(allocates=False)
+def work_of_run(machine, job):  # type: ignore[no-untyped-def]
+    """Return how much work a running job did in its present run."""
+    time = machine.clock[NOW] - machine.start_time[job] - machine.overhead[job]
+    return max(time, 0.0) / stretch_on(machine, job, machine.allocated[job])
+
+
+@kernel(allocates=False)
+def restart_overhead(machine, job, processors):  # type: ignore[no-untyped-def]
+    """Return what a run of a job on processors begins with, s: nothing unless it goes on with work that was done."""
+    if machine.done[job] == 0.0:
+        return 0.0
+    restart = machine.restart
+    overhead = restart.seconds[FIXED] + restart.seconds[PER_PROCESSOR] * processors
+    return overhead + restart.of_job[job] if len(restart.of_job) > 0 else overhead
+
+
+@kernel(allocates=False)
+def time_to_go(machine, job, time, processors, stretch):  # type: ignore[no-untyped-def]
+    """Return how long a run takes that begins now, if all of the job's work is ``time``."""
+    return restart_overhead(machine, job, processors) + (time - machine.done[job]) * stretch
+
+
+@kernel(allocates=False)
+def last_checkpoint(machine, job, work):  # type: ignore[no-untyped-def]
+    """Return how much of the work that a job has done its last checkpoint has.
+
+    A job writes one whenever another ``checkpoint_interval`` of its work is done.
+    """
+    intervals = machine.requests.checkpoint_interval
+    if len(intervals) == 0 or not intervals[job] > 0.0:
+        return 0.0
+    return np.floor(work / intervals[job]) * intervals[job]

@@ -1,0 +1,74 @@
+"""What is registered under a name, and found by it: policies and predictors alike."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from swftools.errors import ParameterError
+from swftools.parameter_text import read_entry
+from swftools.parameters import did_you_mean
+
+T = TypeVar("T")
+
+
+class Names(Generic[T]):
+    """Things by name.
+
+    Parameters
+    ----------
+    one : str
+        What each is, in words.
+    """
+
+    def __init__(self, one: str) -> None:
+        self.one = one
+        self.known: dict[str, T] = {}
+        self._sources: dict[str, Callable[..., Any]] = {}
+
+    def add(self, name: str, thing: T, source: Callable[..., Any]) -> None:
+        """Register a thing that a function or class makes; again only what the same one makes.
+
+        Raises
+        ------
+        ParameterError
+            The name is taken, or cannot be one.
+        """
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
+            raise ParameterError(f"{self.one} {name!r}: a name is of letters, digits and -._")
+        other = self._sources.get(name)
+        if other and (other.__module__, other.__qualname__) != (source.__module__, source.__qualname__):
+            raise ParameterError(f"{self.one} {name!r} is registered already, by {other.__module__}")
+        self.known[name], self._sources[name] = thing, source
+
+    def find(self, name: str) -> T:
+        """Return a thing by name; ``module:name`` imports the module that registers it first.
+
+        Raises
+        ------
+        ParameterError
+            There is none of that name, or no such module.
+        """
+        module, colon, rest = name.rpartition(":")
+        if colon:
+            try:
+                importlib.import_module(module)
+            except ImportError as error:
+                raise ParameterError(f"{self.one} {name!r}: module {module!r} cannot be imported: {error}") from error
+        if rest not in self.known:
+            there_are = ", ".join(sorted(self.known))
+            raise ParameterError(f"no {self.one} {rest!r}; there are: {there_are}{did_you_mean([rest], self.known)}")
+        return self.known[rest]
+
+    def read(self, text: str) -> tuple[T, dict[str, Any]]:
+        """Return a thing and the parameters behind its name.
+
+        Raises
+        ------
+        ParameterError
+            As ``find``, or the text has another form.
+        """
+        name, given = read_entry(text, self.known)
+        return self.find(name), given

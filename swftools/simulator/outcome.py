@@ -1,0 +1,154 @@
+"""What a simulation did, in the columns of a schedule's tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+
+from swftools.keyed_random import count_occurrences
+from swftools.simulator.machine.state import CHECKPOINT, KILL, RESIZE, SUSPEND, Requests
+from swftools.simulator.replay import COMPLETED, Log
+from swftools.simulator.schedule import Schedule
+from swftools.simulator.workload import Workload
+from swftools.trace import Trace
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+LIMIT = COMPLETED + 1
+ENDED_BY = {
+    KILL: "killed",
+    CHECKPOINT: "checkpointed",
+    SUSPEND: "suspended",
+    RESIZE: "resized",
+    COMPLETED: "completed",
+    LIMIT: "limit",
+}
+"""How a run may end, in words."""
+
+
+def schedule_of(
+    trace: Trace,
+    workload: Workload,
+    requests: Requests,
+    log: Log,
+    is_over: npt.NDArray[np.bool_],
+    unfinished: str,
+    processors: int,
+    policy: str,
+    options: Mapping[str, Any],
+) -> Schedule:
+    """Return the schedule of the jobs that ended.
+
+    Parameters
+    ----------
+    trace : Trace
+        Its jobs.
+    workload : Workload
+        What is simulated of it.
+    requests : Requests
+        What is known of the jobs that were submitted.
+    log : Log
+        Their runs.
+    is_over : numpy.ndarray of bool, shape (jobs simulated,)
+        Which jobs have ended; the others are excluded.
+    unfinished : str
+        The reason for which they are.
+    processors : int
+        Of the machine.
+    policy : str
+        Name of the policy.
+    options : mapping
+        Of the run.
+    """
+    coming, runs = workload.coming, int(log.size[0])
+    keys = {"job_number": trace.jobs["job_number"].array, "job_occurrence": count_occurrences(trace.jobs)}
+    every = is_over.all()
+    log_job = log.job[:runs]
+    run = np.arange(runs) if every else np.flatnonzero(is_over[log_job])
+    job = log_job[run]
+    columns, segments = _columns(workload, requests, log, run, job)
+    over = np.arange(len(is_over)) if every else np.flatnonzero(is_over)
+    over = over[np.argsort(coming.row[over], kind="stable")]
+    rows = coming.row[over]
+    rest = trace.jobs.drop(columns=[*columns, *keys], errors="ignore")
+    rest = rest if len(rows) == len(trace) else rest.iloc[rows]  # all of them: no copy
+    table = {name: column[rows] for name, column in keys.items()}
+    table |= {name: column[over] for name, column in columns.items()}
+    jobs = pd.concat([pd.DataFrame(table, copy=False), rest.reset_index(drop=True)], axis=1)
+    row = coming.row[job]
+    segment = pd.DataFrame({name: column[row] for name, column in keys.items()} | segments, copy=False)
+    left = coming.row[np.flatnonzero(~is_over)]
+    out = np.concatenate([workload.excluded["row"].to_numpy(dtype=np.int64), left])
+    reasons = [*workload.excluded["reason"], *([unfinished] * len(left))]
+    order = np.argsort(out, kind="stable")
+    excluded = pd.DataFrame({name: column[out[order]] for name, column in keys.items()})
+    excluded["reason"] = pd.array(reasons, dtype="str")[order]
+    return Schedule(jobs, segment, excluded, processors, policy, dict(options))
+
+
+def _columns(
+    workload: Workload, requests: Requests, log: Log, run: IntArray, job: npt.NDArray[np.int32]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the columns of jobs, in order of submission, and of runs."""
+    coming, jobs = workload.coming, len(workload.coming.row)
+    start, end = log.start[run], log.end[run]
+    processors, how = log.processors[run], log.ended_by[run]
+    before, overhead = log.before[run], log.overhead[run]
+    last: Any = np.zeros(jobs, np.int64)
+    last[job] = np.arange(len(run))
+    first, time = last, coming.run_time
+    if len(run) > jobs or (processors != requests.processors[job]).any():
+        begins = before == 0.0
+        first = np.zeros(jobs, np.int64)
+        first[job[begins]] = np.flatnonzero(begins)  # the last run that began the job, or began it anew
+        counts = np.arange(len(run)) >= first[job]
+        time = np.asarray(np.bincount(job[counts], weights=(end - start)[counts], minlength=jobs), dtype=np.float64)
+        is_plain = (first == last) & (processors[last] == requests.processors)
+        time = np.where(is_plain, coming.run_time, time)
+    is_end = how == COMPLETED
+    work = np.where(is_end, coming.run_time[job] - before, log.work[run])
+    how = np.where(is_end & workload.is_cut[job], LIMIT, how)
+    stopped = (how != COMPLETED) & (how != LIMIT)
+    waits = stopped & (how != RESIZE)
+    begin = start[first]
+    latest = np.maximum.accumulate(begin) if len(begin) else begin
+    columns = {
+        "submit_time": requests.submit_time,
+        "start_time": begin,
+        "end_time": end[last],
+        "wait_time": begin - requests.submit_time,
+        "run_time": time,
+        "allocated_processors": _whole(processors[last]),
+        "requested_time": requests.limit,
+        "estimated_time": coming.told,
+        # By instant: whoever was submitted earlier and starts later was left waiting.
+        "is_backfilled": begin < latest,
+        "preemptions": _whole(np.bincount(job[waits], minlength=jobs)),
+    }
+    segments = {
+        "start_time": start,
+        "end_time": end,
+        "allocated_processors": _whole(processors),
+        "work": work,
+        "overhead": overhead,
+        "ended_by": _words(how),
+        "is_preempted": stopped,
+    }
+    return columns, segments
+
+
+def _whole(values: npt.NDArray[Any]) -> pd.arrays.IntegerArray:
+    """Return whole numbers, none of them missing, as a column."""
+    return pd.arrays.IntegerArray(values.astype(np.int64), np.zeros(len(values), np.bool_))
+
+
+def _words(how: npt.NDArray[Any]) -> Any:
+    """Return how runs ended, in words, as a column."""
+    words = pa.array([ENDED_BY[number] for number in sorted(ENDED_BY)])
+    return pd.array(words.take(pa.array(how.astype(np.int64))), dtype="str")

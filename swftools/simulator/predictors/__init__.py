@@ -1,0 +1,6 @@
+"""The predictors: one file each; importing this package registers them all."""
+
+import swftools.simulator.predictors.exact
+import swftools.simulator.predictors.last_model
+import swftools.simulator.predictors.request
+import swftools.simulator.predictors.virtual  # noqa: F401 (imported for what they register)

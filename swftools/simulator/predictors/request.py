@@ -1,0 +1,11 @@
+"""The user's own request is what policies are told: no prediction."""
+
+from __future__ import annotations
+
+from swftools.simulator.predictors.registry import FloatArray, foretold
+
+
+@foretold("request")
+def request(run_time: FloatArray, limit: FloatArray) -> FloatArray:  # noqa: ARG001 (the truth is not told)
+    """Return the requests."""
+    return limit

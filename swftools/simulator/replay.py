@@ -1,0 +1,127 @@
+"""How far a simulation is: what happened, what is to happen, and what the engine goes on with."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from swftools.kernel import kernel  # noqa: F401 (its constants are compiled into kernels)
+from swftools.simulator.machine.state import HELD, RESIZE, Machine
+from swftools.simulator.machine.waiting_queue import with_more_places
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+COMPLETED = RESIZE + 1
+"""How a run ends that nobody stops, beside ``KILL``, ``CHECKPOINT``, ``SUSPEND`` and ``RESIZE``."""
+
+
+class Coming(NamedTuple):
+    """The jobs that are to be submitted, in order; the engine alone sees it.
+
+    ``row`` is the row of each job in the trace. ``run_time``, ``limit`` and ``told`` (what is predicted at submission,
+    where it was), in s, have an element for each job; all others one for each row of the trace.
+    """
+
+    row: IntArray
+    run_time: FloatArray
+    limit: FloatArray
+    told: FloatArray
+    submit_time: FloatArray
+    processors: IntArray
+    user_id: IntArray
+    queue_id: IntArray
+    priority_rank: IntArray
+    checkpoint_interval: FloatArray
+    speedup: npt.NDArray[np.float64]
+    utility: npt.NDArray[np.float64]
+
+
+class Log(NamedTuple):
+    """What happened: the runs of jobs, one row each, by start; and how many.
+
+    ``end`` is when the run would end if it is not stopped, until then; ``ended_by`` how it ended. ``before`` is the
+    work of the job that was done before the run, ``overhead`` what the run began with, ``work`` what was done in it if
+    it was stopped: zero where there is none.
+    """
+
+    job: npt.NDArray[np.int32]
+    start: FloatArray
+    end: FloatArray
+    processors: npt.NDArray[np.int32]
+    ended_by: npt.NDArray[np.int8]
+    before: FloatArray
+    work: FloatArray
+    overhead: FloatArray
+    size: IntArray
+
+
+class Ends(NamedTuple):
+    """When running jobs end: a heap of runs, of runs that end at one instant the one that started first first."""
+
+    times: FloatArray
+    runs: IntArray
+    size: IntArray
+
+
+DONE, COMING, IN_VAIN, HAPPENED, LEFT, ANSWERED, ASKS, FULL, STALE, BEYOND = range(10)
+"""Places in ``Replay.counts``: jobs ended; jobs in all; decisions since one came or ended; events at this instant so
+far; instants before a stop; jobs of which a predictor in Python was asked; whether it is to be asked now; whether the
+queue is full; ends of runs that were stopped before; whether the next instant is
+beyond ``until``."""
+
+
+class Replay(NamedTuple):
+    """How far a simulation is; ``until`` is the time beyond which it does not go."""
+
+    log: Log
+    ends: Ends
+    counts: IntArray
+    until: FloatArray
+
+
+def begin_replay(jobs: int, processors: int) -> Replay:
+    """Return the beginning of a simulation of a number of jobs."""
+    most = min(jobs, processors) + 1
+    room = jobs + most
+    log = Log(
+        job=np.empty(room, np.int32),
+        start=np.empty(room),
+        end=np.empty(room),
+        processors=np.empty(room, np.int32),
+        ended_by=np.empty(room, np.int8),
+        before=np.zeros(room),
+        work=np.zeros(room),
+        overhead=np.zeros(room),
+        size=np.zeros(1, np.int64),
+    )
+    ends = Ends(np.empty(2 * most), np.empty(2 * most, np.int64), np.zeros(1, np.int64))
+    counts = np.zeros(BEYOND + 1, np.int64)
+    counts[COMING] = jobs
+    return Replay(log, ends, counts, np.full(1, np.inf))
+
+
+def with_room(machine: Machine, replay: Replay) -> tuple[Machine, Replay]:
+    """Return machine and replay with room for another decision, and then some."""
+    log, ends = replay.log, replay.ends
+    most = len(machine.started)
+    if log.size[0] + most > len(log.job):
+        log = Log(*(_longer(column, most) for column in log[:-1]), size=log.size)  # type: ignore[misc]
+    if ends.size[0] + most > len(ends.times):
+        ends = Ends(_longer(ends.times, most), _longer(ends.runs, most), ends.size)
+    if replay.counts[FULL]:
+        replay.counts[FULL] = 0
+        machine = machine._replace(queue=with_more_places(machine.queue))
+    if machine.counts[HELD] + len(machine.queue.job) > len(machine.held):
+        more = len(machine.queue.job)
+        machine = machine._replace(held_until=_longer(machine.held_until, more), held=_longer(machine.held, more))
+    return machine, replay._replace(log=log, ends=ends)
+
+
+def _longer(column: npt.NDArray[Any], more: int) -> npt.NDArray[Any]:
+    """Return a column with twice the room, and more; what is new is zero."""
+    longer = np.zeros(2 * len(column) + more, column.dtype)
+    longer[: len(column)] = column
+    return longer
