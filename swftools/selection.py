@@ -10,13 +10,12 @@ from collections.abc import Collection
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
 import numpy.typing as npt
 
 from swftools.errors import ParameterError
-from swftools.header import SwfHeader
+from swftools.header import SwfHeader, zone_of
 from swftools.models.arrivals import ArrivalParameters, apply_arrivals, generate_arrivals
 from swftools.parameters import is_number, is_whole
 from swftools.trace import Trace
@@ -48,7 +47,7 @@ def select_jobs(
         First and last job number, or the numbers.
     begin, end : float, str or datetime, optional
         Submission from ``begin`` up to, not including, ``end``: seconds of the log, or a date in ISO form in the log's
-        time zone.
+        time zone (``swftools.header.zone_of``).
     month : str, optional
         ``2000-07``: from its first midnight in the log's time zone to that of the next month.
     warm_up : float
@@ -180,8 +179,5 @@ def _seconds(when: float | str | datetime, header: SwfHeader, name: str) -> floa
     if header.start is None:
         raise ParameterError(f"select_jobs: {name}={when!r}, but the log's header has no UnixStartTime; give seconds")
     if date.tzinfo is None:
-        try:
-            date = date.replace(tzinfo=ZoneInfo(header.time_zone_name or "UTC"))
-        except (ZoneInfoNotFoundError, ValueError):
-            date = date.replace(tzinfo=UTC)
+        date = date.replace(tzinfo=zone_of(header))
     return (date - header.start).total_seconds()

@@ -13,7 +13,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, ClassVar
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +20,7 @@ import pandas as pd
 
 from swftools.errors import ParameterError
 from swftools.fields.definition import MAX_TIME
-from swftools.header import SwfHeader
+from swftools.header import SwfHeader, zone_of
 from swftools.keyed_random import count_occurrences, generator
 from swftools.models.daily_cycle import DAY, clock_times, fitted_weights, gamma_weights, points_at
 from swftools.models.lublin_feitelson_arrivals import UnreachableError, arrival_times, types_meeting
@@ -183,8 +182,8 @@ def start_of_day(header: SwfHeader) -> float:
     if header.start is None:
         return 0.0
     try:
-        offset = header.start.astimezone(ZoneInfo(header.time_zone_name or "")).utcoffset() or timedelta()
-    except (ZoneInfoNotFoundError, ValueError, OSError, OverflowError):
+        offset = header.start.astimezone(zone_of(header)).utcoffset() or timedelta()
+    except OverflowError:  # local time is beyond the calendar
         offset = timedelta(seconds=header.time_zone or 0)
     return float((header.start.timestamp() + offset.total_seconds()) % DAY)
 
