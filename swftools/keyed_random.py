@@ -66,6 +66,49 @@ def count_occurrences(jobs: pd.DataFrame) -> npt.NDArray[np.int64]:
     return np.array(counts, dtype=np.int64)
 
 
+class OccurrenceCounter:
+    """Counts occurrences through the parts of a log, one after the other.
+
+    It keeps how often each number has stood so far, in runs of numbers that stood equally often: two words a run. A
+    log numbered from 1 on is one run; numbers without order take two runs each.
+
+    Examples
+    --------
+    >>> counter = OccurrenceCounter()
+    >>> [counter.count(pd.DataFrame({"job_number": part})).tolist() for part in ([7, 8, 7], [8, 9], [7])]
+    [[0, 0, 1], [1, 0], [2]]
+    """
+
+    def __init__(self) -> None:
+        self._begins = np.empty(0, np.int64)
+        """First number of each run, rising."""
+        self._times = np.zeros(1, np.int64)
+        """How often each number has stood: before the first run (never), then in each run."""
+
+    def count(self, jobs: pd.DataFrame) -> npt.NDArray[np.int64]:
+        """Return how many earlier lines, also of earlier parts, carry each job's number, and count these lines.
+
+        Parameters
+        ----------
+        jobs : pandas.DataFrame
+            The next part, as ``count_occurrences`` takes it; a missing ``job_number`` counts as a number too.
+        """
+        numbers = jobs["job_number"].to_numpy(dtype=np.int64, na_value=-1)
+        earlier = self._times[np.searchsorted(self._begins, numbers, "right")]
+        self._add(*np.unique(numbers, return_counts=True))
+        occurrences: npt.NDArray[np.int64] = count_occurrences(jobs) + earlier
+        return occurrences
+
+    def _add(self, numbers: npt.NDArray[np.int64], counts: npt.NDArray[np.int64]) -> None:
+        """Count numbers, each given once and in order, so many times more."""
+        begins, place = np.unique(np.concatenate((self._begins, numbers, numbers + 1)), return_inverse=True)
+        steps = np.zeros(len(begins), np.int64)
+        np.add.at(steps, place, np.concatenate((np.diff(self._times), counts, -counts)))
+        changes = steps != 0
+        self._begins = begins[changes]
+        self._times = np.concatenate(([0], np.cumsum(steps[changes])))
+
+
 def generator(seed: int, step: str) -> np.random.Generator:
     """Return the one generator of a model of whole traces; of equal seeds, different steps draw independently.
 

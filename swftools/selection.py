@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from swftools.errors import ParameterError
 from swftools.header import SwfHeader, zone_of
+from swftools.keyed_random import count_occurrences
 from swftools.models.arrivals import ArrivalParameters, apply_arrivals, generate_arrivals
 from swftools.parameters import is_number, is_whole
 from swftools.trace import Trace
@@ -58,7 +60,8 @@ def select_jobs(
     Returns
     -------
     Trace
-        With a column is_measured. Measured are the jobs that meet every condition given.
+        With a column is_measured: the jobs that meet every condition given. And with job_occurrence as counted in the
+        whole log, so that what is drawn at random for a job does not depend on which other jobs were chosen.
 
     Raises
     ------
@@ -99,7 +102,8 @@ def select_jobs(
         span = f"{np.nanmin(submit):g} to {np.nanmax(submit):g} s" if np.isfinite(submit).any() else "no times"
         raise ParameterError(f"select_jobs: none of {len(trace)} jobs (submitted {span}) meets all conditions")
     kept = _with_surroundings(submit, measured, warm_up, np.inf if cool_down is None else cool_down)
-    jobs = trace.jobs.assign(is_measured=measured)[kept].reset_index(drop=True)
+    occurrences = pd.array(count_occurrences(trace.jobs), dtype="Int64")
+    jobs = trace.jobs.assign(is_measured=measured, job_occurrence=occurrences)[kept].reset_index(drop=True)
     return trace.with_jobs(jobs)
 
 
