@@ -2,7 +2,8 @@
 
 A draw is a pure function of (seed, step, job number, occurrence of that number, position of the draw), by the
 counter-based generator Philox4x64-10. So a job gets the same numbers in any order of jobs, in chunks and on
-any number of workers. The stream of one job equals numpy's
+any number of workers, in a window of the log or a copy of it. For the same reason two logs share the draws of a seed:
+where they are to be independent, each takes a seed of its own. The stream of one job equals numpy's
 ``Philox(key=[seed, step_key(step)], counter=[0, job, occurrence, 0])``, which the tests hold against it.
 
 References

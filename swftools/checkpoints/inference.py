@@ -64,7 +64,7 @@ class CheckpointParameters(Parameters):
     Parameters
     ----------
     seed : int
-        From 0 to 2**64 - 1.
+        From 0 to 2**64 - 1. Logs share the draws of a seed (docs/seeds.md): give each its own.
     workload : {"pooled", "answers"}
         Lee's second workload, which infers what was not answered, or the first, the answers alone.
 

@@ -62,7 +62,7 @@ class SpeedupParameters(Parameters):
     Parameters
     ----------
     seed : int
-        From 0 to 2**64 - 1.
+        From 0 to 2**64 - 1. Logs share the draws of a seed (docs/seeds.md): give each its own.
     model : {"cirne-berman", "simple", "downey"}
         Whose curves and bounds.
     moldable_share : float
