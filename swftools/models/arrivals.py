@@ -109,7 +109,9 @@ def generate_arrivals(trace: Trace, parameters: ArrivalParameters | None = None)
     * *poisson*: a Poisson process whose rate follows the log's own daily cycle in half hours, given that its first
       and last of n arrivals are at the ends.
     * *bootstrap*: whole blocks of the log's own local days, drawn with replacement, until there are n arrivals. A log
-      without a whole block that has a job keeps its times.
+      without a whole block that has a job keeps its times. The time that they take, and so the load, varies with the
+      blocks drawn: its standard deviation over its mean is about that of the jobs a block, over the root of the number
+      of blocks. For a short log of bursts that is much; ``scale_to_load`` meets the load afterwards.
     * *scaled*: every time between arrivals multiplied by one factor.
 
     The daily cycle stands where the log's header says that second 0 is (UnixStartTime and time zone; without them
