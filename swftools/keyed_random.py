@@ -21,6 +21,9 @@ import pandas as pd
 
 from swftools.kernel import kernel
 
+WordArray = npt.NDArray[np.uint64]
+"""The state of a stream."""
+
 MASK32 = np.uint64(0xFFFFFFFF)
 SHIFT32 = np.uint64(32)
 SHIFT11 = np.uint64(11)
@@ -121,7 +124,7 @@ def generator(seed: int, step: str) -> np.random.Generator:
     return np.random.Generator(np.random.Philox(key=np.array([seed, step_key(step)], dtype=np.uint64)))
 
 
-def stream(seed: int, step: str, job: int, occurrence: int = 0) -> npt.NDArray[np.uint64]:
+def stream(seed: int, step: str, job: int, occurrence: int = 0) -> WordArray:
     """Return the state of a job's stream, to be advanced by ``next_uniform`` in a compiled loop.
 
     Parameters
@@ -143,7 +146,7 @@ STATE_LENGTH = 11
 
 
 @kernel
-def start_stream(state, seed, step, job, occurrence):  # type: ignore[no-untyped-def]
+def start_stream(state: WordArray, seed: np.uint64, step: np.uint64, job: int, occurrence: int) -> None:
     """Put ``state`` at the beginning of the stream of a job."""
     state[0] = seed
     state[1] = step
@@ -155,7 +158,7 @@ def start_stream(state, seed, step, job, occurrence):  # type: ignore[no-untyped
 
 
 @kernel
-def next_uniform(state):  # type: ignore[no-untyped-def]
+def next_uniform(state: WordArray) -> float:
     """Return the next number of a stream, uniform on [0, 1) with 53 random bits; advances ``state``."""
     if state[10] == np.uint64(4):
         state[2] += ONE
@@ -167,30 +170,32 @@ def next_uniform(state):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def next_normal(state):  # type: ignore[no-untyped-def]
+def next_normal(state: WordArray) -> float:
     """Return a standard normal number (Box and Muller 1958, the cosine branch); takes two uniform numbers."""
     radius = np.sqrt(-2.0 * np.log(1.0 - next_uniform(state)))
-    return radius * np.cos(2.0 * np.pi * next_uniform(state))
+    normal: float = radius * np.cos(2.0 * np.pi * next_uniform(state))
+    return normal
 
 
 @kernel
-def next_gamma(state, shape):  # type: ignore[no-untyped-def]
+def next_gamma(state: WordArray, shape: float) -> float:
     """Return a gamma number of a positive shape and scale 1 (Marsaglia and Tsang 2000); takes three or more."""
     boosted = shape if shape >= 1.0 else shape + 1.0
     d = boosted - 1.0 / 3.0
     c = 1.0 / np.sqrt(9.0 * d)
     while True:
         x = next_normal(state)
-        v = (1.0 + c * x) ** 3
+        v: float = (1.0 + c * x) ** 3
         if v > 0.0 and np.log(1.0 - next_uniform(state)) < 0.5 * x * x + d * (1.0 - v + np.log(v)):
             break
     if shape < 1.0:
-        return d * v * (1.0 - next_uniform(state)) ** (1.0 / shape)
+        boost: float = (1.0 - next_uniform(state)) ** (1.0 / shape)
+        return d * v * boost
     return d * v
 
 
 @kernel
-def _high(a, b):  # type: ignore[no-untyped-def]
+def _high(a: np.uint64, b: np.uint64) -> np.uint64:
     """Return the high 64 bits of the 128-bit product."""
     a_low, a_high, b_low, b_high = a & MASK32, a >> SHIFT32, b & MASK32, b >> SHIFT32
     low, middle = a_low * b_low, a_high * b_low
@@ -200,7 +205,7 @@ def _high(a, b):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _fill(state):  # type: ignore[no-untyped-def]
+def _fill(state: WordArray) -> None:
     """Compute the four numbers of the present counter: ten rounds of Philox4x64."""
     key_0, key_1 = state[0], state[1]
     x_0, x_1, x_2, x_3 = state[2], state[3], state[4], state[5]

@@ -223,7 +223,7 @@ def _sufficient(distribution: RequestedTimeDistribution, maximum: float, run_tim
 
 
 @kernel
-def _assign(run_time, estimates, draws):  # type: ignore[no-untyped-def]
+def _assign(run_time: FloatArray, estimates: FloatArray, draws: FloatArray) -> None:
     """Permute ``estimates`` so that each is that of the job at its place.
 
     The caller guarantees that both are descending and run_time[j] <= estimates[j]. Job j swaps its estimate with one
