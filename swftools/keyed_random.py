@@ -145,7 +145,7 @@ STATE_LENGTH = 11
 """Words of a stream's state: key (2), counter (4), four numbers at hand (4), how many of them are used (1)."""
 
 
-@kernel
+@kernel(allocates=False)
 def start_stream(state: WordArray, seed: np.uint64, step: np.uint64, job: int, occurrence: int) -> None:
     """Put ``state`` at the beginning of the stream of a job."""
     state[0] = seed
@@ -157,7 +157,7 @@ def start_stream(state: WordArray, seed: np.uint64, step: np.uint64, job: int, o
     state[10] = np.uint64(4)
 
 
-@kernel
+@kernel(allocates=False)
 def next_uniform(state: WordArray) -> float:
     """Return the next number of a stream, uniform on [0, 1) with 53 random bits; advances ``state``."""
     if state[10] == np.uint64(4):
@@ -169,7 +169,7 @@ def next_uniform(state: WordArray) -> float:
     return np.float64(word >> SHIFT11) * (1.0 / 9007199254740992.0)
 
 
-@kernel
+@kernel(allocates=False)
 def next_normal(state: WordArray) -> float:
     """Return a standard normal number (Box and Muller 1958, the cosine branch); takes two uniform numbers."""
     radius = np.sqrt(-2.0 * np.log(1.0 - next_uniform(state)))
@@ -177,7 +177,7 @@ def next_normal(state: WordArray) -> float:
     return normal
 
 
-@kernel
+@kernel(allocates=False)
 def next_gamma(state: WordArray, shape: float) -> float:
     """Return a gamma number of a positive shape and scale 1 (Marsaglia and Tsang 2000); takes three or more."""
     boosted = shape if shape >= 1.0 else shape + 1.0
@@ -204,7 +204,7 @@ def _high(a: np.uint64, b: np.uint64) -> np.uint64:
     return a_high * b_high + (middle >> SHIFT32) + (other >> SHIFT32)
 
 
-@kernel
+@kernel(allocates=False)
 def _fill(state: WordArray) -> None:
     """Compute the four numbers of the present counter: ten rounds of Philox4x64."""
     key_0, key_1 = state[0], state[1]

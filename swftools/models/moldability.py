@@ -279,7 +279,7 @@ def _draw_kind(draw: float, width: Integer, model: _Model) -> int:
     return kind
 
 
-@kernel
+@kernel(allocates=False)
 def _draw_job(
     state: WordArray, i: int, width: Integer, kind: int, run_time: float, model: _Model, out: _Columns, room: IntArray
 ) -> int:
@@ -308,7 +308,7 @@ def _draw_job(
     return drawn
 
 
-@kernel
+@kernel(allocates=False)
 def _draw_downey(state: WordArray, model: _Model) -> tuple[float, float, float]:
     """Return the least width, A and sigma of a job."""
     if model.model == DOWNEY_MODEL:
@@ -342,7 +342,7 @@ def _best_width(kind: int, least: Integer, most: Integer, width: Integer, a: flo
     return best
 
 
-@kernel
+@kernel(allocates=False)
 def _draw_choices(
     state: WordArray, kind: int, least: Integer, most: Integer, width: Integer, wanted: int, choices: IntArray
 ) -> int:

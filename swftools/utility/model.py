@@ -301,7 +301,7 @@ def _generate(jobs: _Jobs, model: _Model, out: _Functions) -> None:
         out.offsets[i + 1] = end
 
 
-@kernel
+@kernel(allocates=False)
 def _draw_step(state: WordArray, deadline: float, jump: float, times: FloatArray, values: FloatArray) -> int:
     """Fill in a step's drop and its end behind point 0; return the number of points."""
     gap = max(jump, LEAST_GAP * deadline)
@@ -314,7 +314,7 @@ def _draw_step(state: WordArray, deadline: float, jump: float, times: FloatArray
     return 4
 
 
-@kernel
+@kernel(allocates=False)
 def _draw_decline(
     state: WordArray, deadline: float, points: int, kind: int, times: FloatArray, values: FloatArray
 ) -> int:
