@@ -80,6 +80,26 @@ def test_where_a_user_may_decline(jobs: list[tuple[int, bool]], declining: set[i
     assert len(expected) == len(candidates)
 
 
+@pytest.mark.parametrize("seed", range(60))
+def test_whoever_declines_elsewhere_has_as_many_answers(seed: int) -> None:
+    """However often the last jobs are changed: as many jobs of each user are asked about, and the last one declines."""
+    rng = np.random.default_rng(seed)
+    user, work = rng.integers(0, 4, 200), np.exp(3 * rng.standard_normal(200))
+    jobs = module._Jobs(np.arange(200), user, np.ones(200, int), work, work)
+    places = np.sort(rng.choice(200, 8, replace=False))
+    count = len(np.unique(user[places])) - seed % 2
+    asked, declines = module._declining(jobs, places, count, np.random.default_rng(seed))
+    assert np.bincount(user[places], minlength=4).tolist() == np.bincount(user[asked], minlength=4).tolist()
+    assert count == declines.sum() == len(np.unique(user[asked[declines]]))
+    assert all(place == asked[user[asked] == user[place]].max() for place in asked[declines])
+
+    def miss(of: np.ndarray, last: np.ndarray) -> float:
+        return float(abs(work[last].sum() / work[of].sum() - TARGET[DECLINED] / 100))
+
+    last = np.array([places[user[places] == one].max() for one in np.unique(user[asked[declines]])])
+    assert miss(asked, asked[declines]) <= miss(places, last) + 1e-12
+
+
 def test_a_third_choice_passes_work_on() -> None:
     """No pair of choices 0 and 1 comes nearer; by way of choice 2, which is left with its own, both are met."""
     work = np.array([10.0, 1.0, 1.0, 7.0, 4.0])
