@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import nullcontext
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,12 @@ def _series(column: pa.Array, type_: pa.DataType) -> pd.Series[Any]:
 
 def empty_frame(table: str, columns: list[str] | None = None) -> pd.DataFrame:
     """Return a DataFrame of a table without rows, in the declared dtypes."""
+    return _empty_frame(table, None if columns is None else tuple(columns)).copy(deep=False)
+
+
+@cache
+def _empty_frame(table: str, columns: tuple[str, ...] | None) -> pd.DataFrame:
+    """Return the one table without rows that copies are made of: each reading of a log asks for one."""
     return to_pandas(arrow_schema(table, columns).empty_table(), table)
 
 
