@@ -291,7 +291,9 @@ def _assemble(
         else:
             known = np.array([np.nan if value == -1 else value for value in added], np.float64)
             columns[field.name] = pd.Series(_merge(arrays.floats[row, :jobs], places, known), copy=False)
-    columns["line_number"] = _integers(_merge(arrays.line[:jobs], places, late_lines) + first_line)
+    numbers = _merge(arrays.line[:jobs], places, late_lines)
+    numbers += first_line  # in place: nothing asks for the index of a job's line any more
+    columns["line_number"] = _integers(numbers)
     words = _merge(arrays.extra_words[:jobs], places, np.array([job.words for job in late], np.int64))
     frame = pd.DataFrame(columns, copy=False)
     rows = np.flatnonzero(arrays.extra_words[:jobs])
