@@ -34,8 +34,9 @@ def compile_function(function: Callable[..., Any], signature: Any, allocates: bo
     """
     # numba counts references to arrays, by atomic additions, at each use of a field of a tuple of arrays: half the time
     # of the simulator's engine went there. A function that makes no array has nothing to count: whoever calls it holds
-    # what it is given. There is no public option for that.
-    dispatcher: Any = njit(nogil=True, **({} if allocates else {"_nrt": False}))(function)
+    # what it is given. There is no public option for that; where it is not given it is the caller's.
+    options: dict[str, Any] = {"nogil": True, "_nrt": allocates}
+    dispatcher: Any = njit(**options)(function)
     if config.DISABLE_JIT:  # type: ignore[attr-defined]
         return dispatcher
     dispatcher.get_call_template = partial(_by_type, dispatcher.get_call_template)
