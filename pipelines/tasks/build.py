@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import luigi
+import pandas as pd
+import pyarrow as pa
 
 from pipelines.keys import content_key
 from pipelines.tasks.augmentations.registry import Augmentation
@@ -17,7 +19,8 @@ from pipelines.tasks.facts import account_of, assumptions_of, card_of, origin_of
 from pipelines.tasks.parameters import AUGMENTATIONS, AugmentParameter, ParametersParameter
 from pipelines.tasks.publishing import Contents, PublishingTask
 from swftools.fields.dictionary import SCHEMA_VERSION
-from swftools.formats.swf.writer import write_swf
+from swftools.formats.swf.writer import write_jobs
+from swftools.formats.trace_directory import load_tables, trace_of_tables
 from swftools.tables import read_table, to_pandas
 from swftools.trace import Trace
 
@@ -70,18 +73,17 @@ class BuildAugmentedTrace(PublishingTask):
         """Return the tables, the SWF file and the files of the augmentations."""
         cleaned = self.clone(CleanTrace)
         directory = cleaned.output().path
-        tables = {
-            name: read_table(directory / f"{name}.parquet", name)
-            for name in ("jobs", "quarantine", "cleaning_report", "repairs", "merged")
-        }
+        tables = load_tables(directory, ("jobs", "quarantine", "cleaning_report", "repairs", "merged"))
+        trace = trace_of_tables(directory, tables)
+        files: dict[str, Callable[[Path], None]] = {}
         for task in self.augmentations:
             columns = read_table(task.table_path(task.name), task.name)
             tables["jobs"] = with_columns(tables["jobs"], columns, task.name)
             tables |= {name: read_table(task.table_path(name), name) for name in task.other_tables}
-        trace = cleaned.load().with_jobs(to_pandas(tables["jobs"], "jobs"))
-        files: dict[str, Callable[[Path], None]] = {f"{self.data_set_name}.swf.gz": partial(write_swf, trace)}
-        for task in self.augmentations:
-            files |= dict(task.files(trace, self.data_set_name))
+            files |= dict(task.files(trace.with_jobs(_joined(trace.jobs, columns, task.name)), self.data_set_name))
+        # The columns of all augmentations together are never made a DataFrame: it would be as large again.
+        write = partial(write_jobs, trace.header, tables["jobs"])
+        files = {f"{self.data_set_name}.swf.gz": write, **files}
         account = account_of(to_pandas(tables["cleaning_report"], "cleaning_report"))
         return Contents(tables, {**self._facts(trace), "account": account}, files)
 
@@ -101,3 +103,9 @@ class BuildAugmentedTrace(PublishingTask):
             "code_versions": {stage.get_task_family(): stage.code_version for stage in stages},
             "software": software(),
         }
+
+
+def _joined(jobs: pd.DataFrame, columns: pa.Table, name: str) -> pd.DataFrame:
+    """Return jobs with the columns of an augmentation, which are of the very same jobs."""
+    added = to_pandas(columns, name).drop(columns=["job_number", "job_occurrence"])
+    return pd.concat([jobs, added], axis=1)

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -81,8 +82,8 @@ class PublishingTask(RulesTask):
         """Return what the version consists of."""
         raise NotImplementedError
 
-    def heading(self, table: pa.Table) -> str:  # noqa: ARG002 (for tasks that show it)
-        """Return what is printed first of the published main table."""
+    def heading(self, read: Callable[[], pa.Table]) -> str:  # noqa: ARG002 (for tasks that show it)
+        """Return what is printed first; ``read`` returns the published main table."""
         return ""
 
     @property
@@ -161,7 +162,7 @@ def _say(task: PublishingTask, what: str) -> None:
     target = task.output()
     root, data_set, version = target.root, target.data_set, target.version
     manifest = root.manifest(data_set, version)
-    heading = task.heading(root.read_table(data_set, task.main_table, version))
+    heading = task.heading(partial(root.read_table, data_set, task.main_table, version))
     lines = [f"{what}: data set {data_set}, version {version}", f"  {target.path}"]
     lines += [f"  {line}" for line in account_lines(manifest["account"], manifest["assumptions"])]
     latest = root.latest(data_set)

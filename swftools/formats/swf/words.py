@@ -113,9 +113,7 @@ def _offsets_and_bytes(text: pa.StringArray) -> tuple[OffsetArray, ByteArray]:
 
 
 @kernel(allocates=False)
-def _split(
-    values: FloatArray, numbers: IntArray, decimals: DigitArray, longest: IntArray, powers: FloatArray
-) -> bool:
+def _split(values: FloatArray, numbers: IntArray, decimals: DigitArray, longest: IntArray, powers: FloatArray) -> bool:
     """Split values into digits and how many of them are decimals; return whether that could be done with all.
 
     ``longest`` gets the largest number by how many decimals it has. NaN becomes -1. A value that is the float64 nearest

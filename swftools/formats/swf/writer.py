@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +15,7 @@ from swftools.formats.compression import LogSource, create_log
 from swftools.formats.swf.block import MOST_FIELDS
 from swftools.formats.swf.kernel import LONGEST_LINE
 from swftools.formats.swf.words import Words, end_lines, join_fields, words_of
-from swftools.header import UTILITY_NOTE
+from swftools.header import UTILITY_NOTE, SwfHeader
 from swftools.tables import to_arrow
 from swftools.trace import Trace
 from swftools.utility.functions import UtilityFunctions
@@ -24,6 +24,8 @@ from swftools.utility.tuples import format_tuples
 _LINES_AT_ONCE = 1 << 12  # so that they stay in the processor's cache
 _TAILS_AT_ONCE = 1 << 28  # bytes, so that they fit into an Arrow array of 2 GiB
 _POINT = 50  # most bytes of a time and a value, each of them 24 and a blank
+_LEVEL = 6
+_LEVEL_OF_UTILITY = 1  # long decimals hardly compress: a fifth of the time for a tenth more bytes
 _MOST_EXTRA = MOST_FIELDS - len(SWF_FIELDS)
 _EXTRA_FIELDS = rf"^[^\x00-\x20]+([ \t]+[^\x00-\x20]+){{0,{_MOST_EXTRA - 1}}}$"
 
@@ -60,16 +62,38 @@ def write_swf(trace: Trace, target: LogSource) -> None:
     >>> file.getvalue()
     b'1 0 -1 2.5 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n'
     """
-    tail = next((name for name in ("utility", "extra_fields") if name in trace.jobs), None)
+    tail = _tail_of(trace.jobs.columns)
     columns = [*SWF_NAMES, tail] if tail else list(SWF_NAMES)
     try:
         table = to_arrow(trace.jobs[columns], "jobs")
     except SchemaError as error:
         raise SwfFormatError(f"cannot be written as SWF: {error}") from error
+    write_jobs(trace.header, table, target)
+
+
+def write_jobs(header: SwfHeader, table: pa.Table, target: LogSource) -> None:
+    """Write the jobs of a table as ``write_swf`` does those of a trace.
+
+    Parameters
+    ----------
+    header : SwfHeader
+        The log's header.
+    table : pyarrow.Table
+        Jobs that ``swftools.tables.check_table`` accepts, in whole columns: the 18 fields, and what may stand behind
+        them.
+    target : path or binary file object
+        As in ``write_swf``.
+
+    Raises
+    ------
+    SwfFormatError, UtilityError, StorageError, ParameterError
+        As in ``write_swf``.
+    """
+    tail = _tail_of(table.column_names)
     if (row := pc.index(table["status"], -1).as_py()) >= 0:
         raise SwfFormatError(f"row {row}: status -1 would read back as missing; make it null")
     fields = [words_of(table[name]) for name in SWF_NAMES]
-    header = trace.header.without_note(UTILITY_NOTE)
+    header = header.without_note(UTILITY_NOTE)
     if tail == "utility":
         header = header.with_entry("Note", UTILITY_NOTE)
         UtilityFunctions.from_arrow(table["utility"])  # checks them all before anything is written
@@ -78,11 +102,16 @@ def write_swf(trace: Trace, target: LogSource) -> None:
     comments = [line.encode() for line in header.to_lines()]
     if any(len(line) >= LONGEST_LINE for line in comments):
         raise SwfFormatError(f"a header entry of {LONGEST_LINE:,} bytes and more would not read back; shorten it")
-    with create_log(target) as stream:
+    with create_log(target, gzip_level=_LEVEL_OF_UTILITY if tail == "utility" else _LEVEL) as stream:
         stream.write(b"".join(line + b"\n" for line in comments))
         for start, stop in _pieces(table[tail] if tail else None, len(table)):
             tails = _tails(table[tail][start:stop]) if tail else None
             stream.write(_lines(fields, start, stop, tails))
+
+
+def _tail_of(columns: Iterable[str]) -> str | None:
+    """Return which column stands behind the 18 fields; None if none does."""
+    return next((name for name in ("utility", "extra_fields") if name in columns), None)
 
 
 def _pieces(tails: pa.ChunkedArray | None, jobs: int) -> Iterator[tuple[int, int]]:

@@ -56,7 +56,9 @@ floats = (
     decimals
     | st.floats(0, 1e17, allow_subnormal=True)
     | st.integers(0, 10**11).map(float)
-    | st.sampled_from([0.0, -0.0, 1e-6, 9e-7, 1e10, 9999999999.0, 0.1 + 0.2, 2.0**53, 1e15 + 0.5, 5e-324, 999999999.999999])
+    | st.sampled_from(
+        [0.0, -0.0, 1e-6, 9e-7, 1e10, 9999999999.0, 0.1 + 0.2, 2.0**53, 1e15 + 0.5, 5e-324, 999999999.999999]
+    )
 )
 integers = st.integers(-(2**63) + 1024, 2**63 - 1024) | st.integers(-1, 1000)
 tables = st.integers(1, 6).flatmap(
