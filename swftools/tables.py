@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -32,7 +33,7 @@ PARQUET_OPTIONS: dict[str, Any] = {
 }
 """One way of writing, so that equal tables give equal bytes, and damage shows."""
 
-_PANDAS_DTYPES: dict[pa.DataType, Any] = {FLOAT64: "float64", STRING: "str", BOOL: "bool"}
+_PANDAS_DTYPES: dict[pa.DataType, Any] = {STRING: "str", BOOL: "bool"}
 
 
 def to_arrow(frame: pd.DataFrame, table: str) -> pa.Table:
@@ -72,20 +73,27 @@ def to_pandas(data: pa.Table, table: str) -> pd.DataFrame:
     """
     fields = table_fields(table)
     names = [name for name in fields if name in data.column_names]
-    # A DataFrame made of a mapping copies its columns.
-    return pd.DataFrame({name: _series(data[name].combine_chunks(), fields[name].type) for name in names})
+    return pd.DataFrame({name: _series(data[name].combine_chunks(), fields[name].type) for name in names}, copy=False)
 
 
 def _series(column: pa.Array, type_: pa.DataType) -> pd.Series[Any]:
     """Return a column as a pandas series."""
     if type_ == INT64:
         missing = column.is_null().to_numpy(zero_copy_only=False)
-        return pd.Series(pd.arrays.IntegerArray(column.fill_null(0).to_numpy(), missing))
+        return pd.Series(pd.arrays.IntegerArray(_writable(column.fill_null(0)), missing), copy=False)
+    if type_ == FLOAT64:
+        return pd.Series(_writable(column), copy=False)
     if type_ in _PANDAS_DTYPES:
         return pd.Series(column.to_pandas().astype(_PANDAS_DTYPES[type_]))
     if pa.types.is_list(type_):
         return pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([column])))
     return pd.Series(column.to_pandas())
+
+
+def _writable(column: pa.Array) -> npt.NDArray[Any]:
+    """Return the numbers of a column, missing as NaN, in memory of their own: Arrow's cannot be written to."""
+    values: npt.NDArray[Any] = column.to_numpy(zero_copy_only=False)
+    return values if values.flags.writeable else values.copy()
 
 
 def empty_frame(table: str, columns: list[str] | None = None) -> pd.DataFrame:

@@ -8,19 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import luigi
-import pandas as pd
-import pyarrow as pa
 
 from pipelines.keys import content_key
 from pipelines.tasks.augmentations.registry import Augmentation
 from pipelines.tasks.augmented import augmentations_of, with_columns
 from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.facts import account_of, assumptions_of, card_of, origin_of, software, source_of
+from pipelines.tasks.memory import give_back_memory
 from pipelines.tasks.parameters import AUGMENTATIONS, AugmentParameter, ParametersParameter
 from pipelines.tasks.publishing import Contents, PublishingTask
 from swftools.fields.dictionary import SCHEMA_VERSION
+from swftools.fields.jobs import SWF_NAMES
 from swftools.formats.swf.writer import write_jobs
 from swftools.formats.trace_directory import load_tables, trace_of_tables
+from swftools.header import SwfHeader
 from swftools.tables import read_table, to_pandas
 from swftools.trace import Trace
 
@@ -34,7 +35,7 @@ class BuildAugmentedTrace(PublishingTask):
     ``latest``; complete when that version is published.
     """
 
-    code_version = 2
+    code_version = 3
     main_table = "jobs"
     augment = AugmentParameter(
         default="utility,checkpoints,arrivals,speedup",
@@ -74,18 +75,19 @@ class BuildAugmentedTrace(PublishingTask):
         cleaned = self.clone(CleanTrace)
         directory = cleaned.output().path
         tables = load_tables(directory, ("jobs", "quarantine", "cleaning_report", "repairs", "merged"))
-        trace = trace_of_tables(directory, tables)
-        files: dict[str, Callable[[Path], None]] = {}
+        facts = self._facts(trace_of_tables(directory, {**tables, "jobs": tables["jobs"].select(SWF_NAMES)}))
+        give_back_memory()
         for task in self.augmentations:
             columns = read_table(task.table_path(task.name), task.name)
             tables["jobs"] = with_columns(tables["jobs"], columns, task.name)
             tables |= {name: read_table(task.table_path(name), name) for name in task.other_tables}
-            files |= dict(task.files(trace.with_jobs(_joined(trace.jobs, columns, task.name)), self.data_set_name))
-        # The columns of all augmentations together are never made a DataFrame: it would be as large again.
-        write = partial(write_jobs, trace.header, tables["jobs"])
-        files = {f"{self.data_set_name}.swf.gz": write, **files}
+        files: dict[str, Callable[[Path], None]] = {
+            f"{self.data_set_name}.swf.gz": partial(write_jobs, SwfHeader.from_lines(facts["header"]), tables["jobs"])
+        }
+        for task in self.augmentations:
+            files |= dict(task.files(self.data_set_name))
         account = account_of(to_pandas(tables["cleaning_report"], "cleaning_report"))
-        return Contents(tables, {**self._facts(trace), "account": account}, files)
+        return Contents(tables, {**facts, "account": account}, files)
 
     def _facts(self, trace: Trace) -> dict[str, Any]:
         """Return what determines the content and what a user of it must know."""
@@ -103,9 +105,3 @@ class BuildAugmentedTrace(PublishingTask):
             "code_versions": {stage.get_task_family(): stage.code_version for stage in stages},
             "software": software(),
         }
-
-
-def _joined(jobs: pd.DataFrame, columns: pa.Table, name: str) -> pd.DataFrame:
-    """Return jobs with the columns of an augmentation, which are of the very same jobs."""
-    added = to_pandas(columns, name).drop(columns=["job_number", "job_occurrence"])
-    return pd.concat([jobs, added], axis=1)

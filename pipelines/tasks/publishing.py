@@ -23,6 +23,7 @@ from pipelines.store.staging import unchecked_staging
 from pipelines.store.storage import storage_errors
 from pipelines.tasks.check_source import CheckSource
 from pipelines.tasks.clean import RulesTask
+from pipelines.tasks.memory import give_back_memory
 from pipelines.tasks.targets import VersionTarget
 
 
@@ -133,8 +134,10 @@ class PublishingTask(RulesTask):
             with storage_errors(f"{work}: nothing was published"):
                 folder = stack.enter_context(unchecked_staging(work, target.data_set))
                 for name, write in files.items():
+                    give_back_memory()
                     write(folder / name)
             paths = {name: folder / name for name in files}
+            give_back_memory()
             target.root.publish(target.data_set, target.version, contents.tables, manifest=manifest, files=paths)
 
 

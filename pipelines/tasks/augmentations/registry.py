@@ -98,10 +98,12 @@ class Augmentation(RulesTask):
 
     def files(
         self,
-        trace: Trace,  # noqa: ARG002 (for augmentations that have files)
-        data_set: str,  # noqa: ARG002
+        data_set: str,  # noqa: ARG002 (for augmentations that have files)
     ) -> Iterable[tuple[str, Callable[[Path], None]]]:
-        """Yield names of files to publish beside the tables, with a function that writes each to a path."""
+        """Yield names of files to publish beside the tables, with a function that writes each to a path.
+
+        The functions load what they need when they are called, so that not all of it is in memory at once.
+        """
         return ()
 
     def run(self) -> None:
