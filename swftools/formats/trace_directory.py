@@ -16,7 +16,7 @@ from swftools.errors import SchemaError
 from swftools.formats.compression import LogSource
 from swftools.formats.swf.reader import read_lines
 from swftools.header import SwfHeader
-from swftools.tables import read_table, to_arrow, to_pandas, write_table
+from swftools.tables import QUICK_OPTIONS, read_table, to_arrow, to_pandas, write_table
 from swftools.trace import Trace
 from swftools.whole_files import create_file
 
@@ -43,7 +43,7 @@ def save_trace(trace: Trace, directory: Path) -> None:
         A file cannot be written: no such directory, no permission, disk full.
     """
     for table, frame in (("jobs", trace.jobs), ("quarantine", trace.quarantine)):
-        write_table(to_arrow(frame, table), directory / f"{table}.parquet", table)
+        write_table(to_arrow(frame, table), directory / f"{table}.parquet", table, QUICK_OPTIONS)
     header = "".join(f"{line}\n" for line in trace.header.to_lines())
     _write(directory / "header.txt", header)
     rest = {"machine_processors": trace.machine_processors, "provenance": dict(trace.provenance)}

@@ -92,7 +92,6 @@ def write_jobs(header: SwfHeader, table: pa.Table, target: LogSource) -> None:
     tail = _tail_of(table.column_names)
     if (row := pc.index(table["status"], -1).as_py()) >= 0:
         raise SwfFormatError(f"row {row}: status -1 would read back as missing; make it null")
-    fields = [words_of(table[name]) for name in SWF_NAMES]
     header = header.without_note(UTILITY_NOTE)
     if tail == "utility":
         header = header.with_entry("Note", UTILITY_NOTE)
@@ -102,6 +101,7 @@ def write_jobs(header: SwfHeader, table: pa.Table, target: LogSource) -> None:
     comments = [line.encode() for line in header.to_lines()]
     if any(len(line) >= LONGEST_LINE for line in comments):
         raise SwfFormatError(f"a header entry of {LONGEST_LINE:,} bytes and more would not read back; shorten it")
+    fields = [words_of(table[name]) for name in SWF_NAMES]
     with create_log(target, gzip_level=_LEVEL_OF_UTILITY if tail == "utility" else _LEVEL) as stream:
         stream.write(b"".join(line + b"\n" for line in comments))
         for start, stop in _pieces(table[tail] if tail else None, len(table)):
