@@ -42,6 +42,8 @@ from swftools.trace import JobArrays, Trace
 
 IntArray = npt.NDArray[np.int64]
 
+_LINES_AT_ONCE = 1 << 12
+
 WORKLOADS = ("answers", "pooled")
 SOURCES = ("survey", "inferred", "assumed-none")
 SURVEY, INFERRED, ASSUMED_NONE = range(3)
@@ -351,7 +353,8 @@ def write_checkpoints(jobs: pd.DataFrame, path_or_file: str | Path | IO[Any]) ->
         del columns["job_occurrence"]
     notes = _NOTES if jobs["is_checkpoint_survey_synthetic"].any() else _NOTES[1:]
     lines = pc.binary_join_element_wise(*columns.values(), ",")
-    write_commented_csv(path_or_file, notes, columns, ((line,) for line in lines.to_pylist()))
+    parts = (lines[start : start + _LINES_AT_ONCE].to_pylist() for start in range(0, len(lines), _LINES_AT_ONCE))
+    write_commented_csv(path_or_file, notes, columns, ((line,) for part in parts for line in part))
 
 
 def read_checkpoints(path_or_file: str | Path | IO[Any]) -> pd.DataFrame:

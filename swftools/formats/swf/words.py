@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from swftools.fields.definition import INT64
+from swftools.fields.definition import INT64, STRING
 from swftools.kernel import kernel
 
 ByteArray = npt.NDArray[np.uint8]
@@ -31,29 +31,35 @@ _NEXT = np.uint64(1)
 
 
 class Words(NamedTuple):
-    """The words of a field, one a job: decimal numbers or, where one of them has too many digits, text."""
+    """The words of a field, one a job."""
 
-    width: int  # bytes of the longest word
-    numbers: IntArray  # sign and digits
-    decimals: DigitArray  # how many of the digits stand behind the point
-    text: pa.StringArray | None
+    width: int  # bytes of the longest
+    column: pa.ChunkedArray  # numbers, null where missing; or where one of them has too many digits, text
 
 
 def words_of(column: pa.ChunkedArray) -> Words:
     """Return the words of a column, Int64 or float64: as pyarrow writes them, and -1 where missing."""
-    missing = 2 if column.null_count else 1
     if column.type == INT64:
-        # Copied, since Arrow's arrays cannot be written to, which is another type to numba and would be compiled anew.
-        numbers = np.array(pc.fill_null(column, -1), np.int64)
-        width = max(len(str(numbers.min(initial=0))), len(str(numbers.max(initial=0))))
-        return Words(width, numbers, np.zeros(len(numbers), np.int8), None)
-    values = np.array(column, np.float64)
-    numbers, decimals = np.empty(len(values), np.int64), np.empty(len(values), np.int8)
-    longest = np.full(len(_POWERS_OF_TEN), -1)
-    if _split(values, numbers, decimals, longest, _POWERS_OF_TEN):
-        return Words(max(missing, *map(_width, longest.tolist(), range(len(longest)))), numbers, decimals, None)
-    text = pc.fill_null(column.combine_chunks().cast(pa.string()), "-1")
-    return Words(pc.max(pc.binary_length(text)).as_py(), numbers, decimals, text)
+        extremes = pc.min_max(pc.fill_null(column, -1)).as_py().values()
+        return Words(max(1 if extreme is None else len(str(extreme)) for extreme in extremes), column)
+    if (found := _digits(column)) is not None:
+        longest = found[2].tolist()
+        return Words(max(2 if column.null_count else 1, *map(_width, longest, range(len(longest)))), column)
+    text = pc.fill_null(column.cast(pa.string()), "-1")
+    return Words(pc.max(pc.binary_length(text)).as_py(), text)
+
+
+def _digits(column: pa.ChunkedArray) -> tuple[IntArray, DigitArray, IntArray] | None:
+    """Return sign and digits of numbers, how many of them are decimals, and the largest by that; None if that fails.
+
+    The arrays are copies: those of Arrow cannot be written to, which is another type to numba, to be compiled anew.
+    """
+    decimals, longest = np.zeros(len(column), np.int8), np.full(len(_POWERS_OF_TEN), -1)
+    if column.type == INT64:
+        return np.array(pc.fill_null(column, -1), np.int64), decimals, longest
+    numbers = np.empty(len(column), np.int64)
+    is_split = _split(np.array(column, np.float64), numbers, decimals, longest, _POWERS_OF_TEN)
+    return (numbers, decimals, longest) if is_split else None
 
 
 def _width(number: int, decimals: int) -> int:
@@ -80,10 +86,11 @@ def join_fields(fields: Sequence[Words], start: int, stop: int) -> ByteArray:
     end = 0
     for field in fields:
         end += field.width
-        if field.text is None:
-            _put_numbers(lines, end, field.numbers[start:stop], field.decimals[start:stop])
+        part = field.column[start:stop]
+        if found := _digits(part) if part.type != STRING else None:
+            _put_numbers(lines, end, *found[:2])
         else:
-            _put_text(lines, end, *_offsets_and_bytes(field.text[start:stop]))
+            _put_text(lines, end, *_offsets_and_bytes(part.combine_chunks()))
         end += 1
     return lines
 

@@ -21,7 +21,7 @@ from swftools.trace import Trace
 from swftools.utility.functions import UtilityFunctions
 from swftools.utility.tuples import format_tuples
 
-_LINES_AT_ONCE = 1 << 12  # so that they stay in the processor's cache
+_LINES_AT_ONCE = 1 << 13  # so that they stay in the processor's cache
 _TAILS_AT_ONCE = 1 << 28  # bytes, so that they fit into an Arrow array of 2 GiB
 _POINT = 50  # most bytes of a time and a value, each of them 24 and a blank
 _LEVEL = 6
