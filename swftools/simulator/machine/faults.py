@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Never
+
 from swftools.kernel import kernel
-from swftools.simulator.machine.state import FAULT, FAULT_FREE, FAULT_JOB, FREE
+from swftools.simulator.machine.state import FAULT, FAULT_FREE, FAULT_JOB, FREE, Machine
 
 TOO_WIDE, NOT_WAITING, NOT_RUNNING, NO_SUCH_JOB, IN_THE_PAST, TOO_MANY, IDLE, ENDLESS, NO_SUCH_WIDTH = range(1, 10)
 NO_SUCH_WAY, NO_TIME, RESIZE_TOO_WIDE = range(10, 13)
@@ -26,7 +28,7 @@ FAULTS = {
 
 
 @kernel(allocates=False)
-def fail(machine, fault, job):  # type: ignore[no-untyped-def]
+def fail(machine: Machine, fault: int, job: int) -> Never:
     """Note what is wrong and end the simulation."""
     counts = machine.counts
     counts[FAULT], counts[FAULT_JOB], counts[FAULT_FREE] = fault, job, counts[FREE]

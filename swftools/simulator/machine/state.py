@@ -11,11 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from swftools.kernel import kernel  # noqa: F401 (its constants are compiled into kernels)
+from swftools.kernel import FloatArray, IntArray
 from swftools.simulator.machine.waiting_queue import WaitingQueue, empty_queue
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
 
 
 class Requests(NamedTuple):
