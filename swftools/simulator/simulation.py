@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -218,10 +219,14 @@ class Simulation:
 
         Raises
         ------
+        ParameterError
+            ``until`` is no number.
         PolicyError
             As ``simulate`` does; the simulation cannot go on then.
         """
         counts = self._replay.counts
+        if until is not None and (not isinstance(until, Real) or np.isnan(until)):
+            raise ParameterError(f"until={until!r} is neither a time (s) nor None, which is the end")
         self._replay.until[0] = np.inf if until is None else until
         jobs, instants, told = int(counts[COMING]), FIRST, time.perf_counter()
         while counts[DONE] < jobs:
@@ -249,6 +254,8 @@ class Simulation:
         """Return a simulation that is as far, and goes on by itself."""
         other = copy.copy(self)
         other._machine, other._replay = _copied(self._machine), _copied(self._replay)
+        coming = self._workload.coming
+        other._workload = self._workload._replace(coming=coming._replace(told=coming.told.copy()))
         other._observer, other._decider = _copied(self._observer), _copied(self._decider)
         other._asked = self._asked and self._asked.copy()
         return other

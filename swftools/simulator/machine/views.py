@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from swftools.kernel import kernel
-from swftools.simulator.machine.state import CAPACITY, FREE, NOW, RUNNING, WAITING
+from swftools.simulator.machine.state import CAPACITY, FREE, HELD, NOW, RUNNING, WAITING
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY, next_fitting_place
 from swftools.simulator.machine.work import time_to_go
 
@@ -38,6 +38,15 @@ def width(machine, job):  # type: ignore[no-untyped-def]
 def fits(machine, job):  # type: ignore[no-untyped-def]
     """Whether there is a job, and it fits into the free processors."""
     return job != NOBODY and machine.requests.processors[job] <= machine.counts[FREE]
+
+
+@kernel(allocates=False)
+def is_held(machine, job):  # type: ignore[no-untyped-def]
+    """Whether a job is held back; takes as long as there are such jobs."""
+    for i in range(machine.counts[HELD]):
+        if machine.held[i] == job:
+            return True
+    return False
 
 
 @kernel(allocates=False)

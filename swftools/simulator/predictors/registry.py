@@ -25,7 +25,7 @@ import pandas as pd
 from swftools.errors import ParameterError, PolicyWarning
 from swftools.keyed_random import generator
 from swftools.parameter_text import write_entry
-from swftools.parameters import Parameters
+from swftools.parameters import Parameters, refuse_unknown
 from swftools.simulator.entry import Memory, check_arguments, compiled_entry, interpreted_entry
 from swftools.simulator.names import Names
 from swftools.simulator.registry import checked_class
@@ -201,6 +201,7 @@ def find_predictor(predictor: str | Predictor) -> Predictor:
     if not isinstance(predictor, str):
         raise ParameterError(f"predictor={predictor!r} is neither a name nor a Predictor")
     found, given = _PREDICTORS.read(predictor)
+    refuse_unknown(found.name, given, found.parameters.names())
     return replace(found, given=found.parameters.from_mapping(given)) if given else found
 
 
