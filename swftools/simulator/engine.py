@@ -38,7 +38,7 @@ from swftools.simulator.machine.state import (
     Machine,
     Requests,
 )
-from swftools.simulator.machine.views import expected_time, first_waiting
+from swftools.simulator.machine.views import expected_time, first_waiting, is_held
 from swftools.simulator.machine.waiting_queue import NOBODY, close_up, enter, leave
 from swftools.simulator.machine.work import stretch_on, time_to_go
 from swftools.simulator.replay import (
@@ -147,12 +147,15 @@ def simulate_events(
                 machine.done[job] = coming.run_time[job]
                 observe(END, machine, job, observer)
         # Outlived predictions; not of jobs that end now, in turn
-        if ends.size[0] == 0 or ends.times[0] > now:
-            while counts[OVER] < counts[RUNNING] and machine.expected_end[machine.running[counts[OVER]]] <= now:
-                job = machine.running[counts[OVER]]
-                outlive(machine, job)
-                if options.observes > 0:
-                    observe(OUTLIVED, machine, job, observer)
+        if progress[HAPPENED] == 0 and (ends.size[0] == 0 or ends.times[0] > now):
+            for _ in range(count_outlived(machine)):
+                if count_outlived(machine) > 0:
+                    job = machine.running[counts[OVER]]
+                    outlive(machine, job)
+                    if options.observes > 0:
+                        observe(OUTLIVED, machine, job, observer)
+            while count_outlived(machine) > 0:  # what was predicted just now was too short as well
+                outlive(machine, machine.running[counts[OVER]])
         # Jobs that were held back, then submissions
         interrupted = False
         while counts[HELD] > 0 and machine.held_until[0] <= now:
@@ -187,7 +190,7 @@ def simulate_events(
             if options.observes > 0:
                 observe(SUBMISSION, machine, submitted, observer)
                 coming.told[submitted] = machine.requests.requested_time[submitted]
-            if counts[HELD] == held:
+            if counts[HELD] == held or not is_held(machine, submitted):
                 time = machine.requests.requested_time[submitted]
                 enter(queue, submitted, float(machine.requests.processors[submitted]), time)
                 counts[WAITING] += 1
@@ -213,6 +216,7 @@ def simulate_events(
         for i in range(counts[STOPPED]):
             run = machine.stops.run[i]
             log.end[run], log.ended_by[run], log.work[run] = now, machine.stops.how[i], machine.stops.work[i]
+            machine.run[log.job[run]] = NOBODY
             if options.observes > 0:
                 observe(STOP, machine, log.job[run], observer)
         for i in range(counts[STARTED]):
@@ -262,6 +266,15 @@ def release_expected(machine: Machine, now: float) -> None:
     """Free the processors of running jobs that are expected to have ended by now; that they end now comes later."""
     while machine.counts[RUNNING] > 0 and machine.expected_end[machine.running[0]] <= now:
         release(machine, machine.running[0])
+
+
+@kernel(allocates=False)
+def count_outlived(machine: Machine) -> int:
+    """Return how many running jobs should have ended by now, and are not known to be beyond their limits."""
+    count = machine.counts[OVER]
+    while count < machine.counts[RUNNING] and machine.expected_end[machine.running[count]] <= machine.clock[NOW]:
+        count += 1
+    return count - machine.counts[OVER]
 
 
 @kernel(allocates=False)

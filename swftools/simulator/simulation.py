@@ -13,7 +13,7 @@ import pandas as pd
 from swftools.choices import CANCELLED, CQSIM, OVERRUN, PYSS, SEMANTICS
 from swftools.errors import ParameterError, PolicyError
 from swftools.keyed_random import generator
-from swftools.parameters import is_whole
+from swftools.parameters import is_number, is_whole
 from swftools.simulator.asking import Asked
 from swftools.simulator.engine import Options, compiled_engine, simulate_events
 from swftools.simulator.entry import pack
@@ -220,10 +220,14 @@ class Simulation:
 
         Raises
         ------
+        ParameterError
+            ``until`` is no number.
         PolicyError
             As ``simulate`` does; the simulation cannot go on then.
         """
         counts = self._replay.counts
+        if until is not None and not (is_number(until) or until in (np.inf, -np.inf)):
+            raise ParameterError(f"until={until!r} is neither a time (s) nor None, which is the end")
         self._replay.until[0] = np.inf if until is None else until
         jobs, instants, told = int(counts[COMING]), FIRST, time.perf_counter()
         while counts[DONE] < jobs:
@@ -251,6 +255,8 @@ class Simulation:
         """Return a simulation that is as far, and goes on by itself."""
         other = copy.copy(self)
         other._machine, other._replay = _copied(self._machine), _copied(self._replay)
+        coming = self._workload.coming
+        other._workload = self._workload._replace(coming=coming._replace(told=coming.told.copy()))
         other._observer, other._decider = _copied(self._observer), _copied(self._decider)
         other._asked = self._asked and self._asked.copy()
         return other

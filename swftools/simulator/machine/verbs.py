@@ -13,6 +13,7 @@ from swftools.simulator.machine.faults import (
     NO_SUCH_WIDTH,
     NO_TIME,
     NOT_RUNNING,
+    NOT_SUBMITTED,
     NOT_WAITING,
     RESIZE_TOO_WIDE,
     TOO_MANY,
@@ -37,9 +38,12 @@ from swftools.simulator.machine.state import (
     WAKE,
     Machine,
 )
-from swftools.simulator.machine.views import expected_time
+from swftools.simulator.machine.views import expected_time, is_held
 from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting, leave, put
 from swftools.simulator.machine.work import last_checkpoint, restart_overhead, stretch_on, time_to_go, work_of_run
+
+_STOPPED_HERE = -2
+"""Less i, in ``Machine.run``: the run of the job was the i-th that this decision stopped, from 0."""
 
 
 @kernel(allocates=False)
@@ -105,7 +109,8 @@ def hold(machine: Machine, job: int, until: float) -> None:
     The job waits, or is being submitted just now. A time that has come changes nothing.
     """
     counts = machine.counts
-    if not until < np.inf or job < 0 or job > counts[SUBMITTED]:
+    _check_known(machine, job)
+    if not until < np.inf:
         fail(machine, NO_TIME, job)
     if until <= machine.clock[NOW]:
         return
@@ -115,7 +120,9 @@ def hold(machine: Machine, job: int, until: float) -> None:
         put(machine.queue, machine.queue.place[job], np.inf, np.inf)
         leave(machine.queue, job)
         counts[WAITING] -= 1
-        counts[DISTURBED] += 1
+    elif is_held(machine, job):
+        fail(machine, NO_TIME, job)
+    counts[DISTURBED] += 1
     push(machine.held_until, machine.held, counts[HELD], until, job)
     counts[HELD] += 1
 
@@ -127,7 +134,8 @@ def predict(machine: Machine, job: int, time: float) -> None:
     For predictors. A running job is expected to end anew; one that would have ended by then, now.
     """
     requests = machine.requests
-    if np.isnan(time) or job < 0 or job > machine.counts[SUBMITTED]:
+    _check_known(machine, job)
+    if np.isnan(time):
         fail(machine, NO_TIME, job)
     requests.requested_time[job] = min(max(time, 0.0), requests.limit[job])
     if job == machine.counts[SUBMITTED]:
@@ -157,6 +165,14 @@ def _check(machine: Machine, job: int) -> None:
     """End the simulation if there is no such job."""
     if job < 0 or job >= len(machine.allocated):
         fail(machine, NO_SUCH_JOB, job)
+
+
+@kernel(allocates=False)
+def _check_known(machine: Machine, job: int) -> None:
+    """End the simulation unless there is such a job, and it was submitted, or is being submitted just now."""
+    _check(machine, job)
+    if np.isnan(machine.requests.submit_time[job]):
+        fail(machine, NOT_SUBMITTED, job)
 
 
 @kernel(allocates=False)
@@ -202,20 +218,26 @@ def _occupy(machine: Machine, job: int, processors: int, stretch: float) -> None
 
 @kernel(allocates=False)
 def _stop(machine: Machine, job: int, how: int) -> None:
-    """End the run of a job; what it did is kept or lost. A run of this very decision leaves no trace."""
+    """End the run of a job; what it did is kept or lost. A run of this very decision leaves no trace.
+
+    But if this decision stopped the job before, the stricter of the two ways counts: KILL, CHECKPOINT, SUSPEND, RESIZE.
+    """
     counts, stops = machine.counts, machine.stops
-    if machine.run[job] != NOBODY:
+    stop = _STOPPED_HERE - machine.run[job]
+    if machine.run[job] >= 0:
         if counts[STOPPED] == len(stops.run):
             fail(machine, TOO_MANY, job)
         work = work_of_run(machine, job)
-        stops.run[counts[STOPPED]], stops.how[counts[STOPPED]] = machine.run[job], how
-        stops.work[counts[STOPPED]] = work
+        stop = counts[STOPPED]
+        stops.run[stop], stops.how[stop], stops.work[stop] = machine.run[job], how, work
         counts[STOPPED] += 1
-        done = machine.done[job] + work
+        machine.run[job] = _STOPPED_HERE - stop
+        machine.done[job] += work
+    elif stop >= 0:
+        stops.how[stop] = min(stops.how[stop], how)
+    if stop >= 0:
         if how == KILL:
-            done = 0.0
+            machine.done[job] = 0.0
         elif how == CHECKPOINT:
-            done = last_checkpoint(machine, job, done)
-        machine.done[job] = done
-        machine.run[job] = NOBODY
+            machine.done[job] = last_checkpoint(machine, job, machine.done[job])
     release(machine, job)

@@ -25,7 +25,7 @@ from swftools.errors import ParameterError
 from swftools.kernel import Kernel
 from swftools.keyed_random import generator
 from swftools.parameter_text import write_entry
-from swftools.parameters import Parameters
+from swftools.parameters import Parameters, refuse_unknown
 from swftools.simulator.entry import Memory, check_arguments, compiled_entry, compiled_or_none, interpreted_entry
 from swftools.simulator.names import Names
 from swftools.simulator.registry import checked_class
@@ -199,6 +199,7 @@ def find_predictor(predictor: str | Predictor) -> Predictor:
     if not isinstance(predictor, str):
         raise ParameterError(f"predictor={predictor!r} is neither a name nor a Predictor")
     found, given = _PREDICTORS.read(predictor)
+    refuse_unknown(found.name, given, found.parameters.names())
     return replace(found, given=found.parameters.from_mapping(given)) if given else found
 
 
