@@ -17,7 +17,7 @@ def jobs_of(schedule: Schedule) -> list[dict[str, Any]]:
     jobs = [dict(row) for _, row in schedule.jobs.iterrows()]
     for job in jobs:
         job["runs"] = [
-            (run["start_time"], run["end_time"], run["allocated_processors"], bool(run["is_preempted"]))
+            (run["start_time"], run["end_time"], run["allocated_processors"], run["ended_by"] == "killed")
             for _, run in schedule.segments.iterrows()
             if (run["job_number"], run["job_occurrence"]) == (job["job_number"], job["job_occurrence"])
         ]
@@ -88,7 +88,7 @@ def naive_statistics(jobs: list[dict[str, Any]], bound: float, form: str, points
 
 
 def naive_steps(schedule: Schedule) -> list[tuple[float, ...]]:
-    """Return time, busy and lost processors, utilization, and waiting jobs, their processors and work, by instant."""
+    """Return time, busy, lost, overhead processors, utilization; jobs that wait, their processors and work, by time."""
     jobs = jobs_of(schedule)
     instants = {job["submit_time"] for job in jobs}
     instants |= {time for job in jobs for start, end, _, _ in job["runs"] for time in (start, end)}
@@ -102,6 +102,7 @@ def naive_steps(schedule: Schedule) -> list[tuple[float, ...]]:
                 now,
                 busy,
                 sum(width for _, _, width, lost in running if lost),
+                0,
                 busy / schedule.processors,
                 len(waiting),
                 sum(job["allocated_processors"] for job in waiting),
