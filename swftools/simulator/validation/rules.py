@@ -156,7 +156,7 @@ def check_columns(schedule: Schedule, jobs: Jobs, runs: Runs, history: History, 
         "start_time": start[history.first],
         "end_time": end[history.last],
         "wait_time": jobs.start - jobs.submit,
-        "run_time": np.bincount(runs.job[counts], takes[counts], minlength=count),
+        "run_time": np.where(history.last < 0, np.nan, np.bincount(runs.job[counts], takes[counts], minlength=count)),
         "preemptions": np.bincount(runs.job[known & runs.stopped & (runs.how != RESIZED)], minlength=count),
     }
     ran = np.isin(np.arange(count), runs.job)
