@@ -116,6 +116,8 @@ def _columns(
     how = np.where(is_end & workload.is_cut[job], LIMIT, how)
     stopped = (how != COMPLETED) & (how != LIMIT)
     waits = stopped & (how != RESIZE)
+    if overhead.any():
+        overhead = np.minimum(overhead, end - start)  # of a run that was stopped before it was over
     begin = start[first]
     latest = np.maximum.accumulate(begin) if len(begin) else begin
     columns = {
@@ -136,11 +138,18 @@ def _columns(
         "end_time": end,
         "allocated_processors": _whole(processors),
         "work": work,
+        "lost_work": _lost(job, before, work) if stopped.any() else np.zeros(len(run)),
         "overhead": overhead,
         "ended_by": _words(how),
-        "is_preempted": stopped,
     }
     return columns, segments
+
+
+def _lost(job: npt.NDArray[np.int32], before: FloatArray, work: FloatArray) -> FloatArray:
+    """Return how much of the work of each run was lost, at its end or later: what was done last is lost first."""
+    backwards = pd.Series(before[::-1]).groupby(job[::-1]).cummin()
+    least = backwards.groupby(job[::-1]).shift(fill_value=np.inf).to_numpy()[::-1]  # that a later run begins with
+    return np.clip(before + work - least, 0.0, work)
 
 
 def _whole(values: npt.NDArray[Any]) -> pd.arrays.IntegerArray:

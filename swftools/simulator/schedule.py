@@ -19,7 +19,7 @@ class Schedule:
         One row a job, in the order of the trace: table ``schedule`` of the column dictionary, what the simulation says
         and beside it the trace's other columns.
     segments : pandas.DataFrame
-        One row a run, by start: table ``segments``. Preempted jobs have several, others one.
+        One row a run, by start: table ``segments``. Jobs that were stopped or resized have several, others one.
     excluded : pandas.DataFrame
         Jobs of the trace that could not be simulated, with the reason: table ``excluded``.
     processors : int
