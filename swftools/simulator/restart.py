@@ -93,13 +93,13 @@ def find_restart_overhead(overhead: float | str | Uniform | Column) -> Uniform |
     Examples
     --------
     >>> find_restart_overhead(60), find_restart_overhead("60")
-    (Uniform(seconds=60, per_processor=0.0), Uniform(seconds=60, per_processor=0.0))
+    (Uniform(seconds=60.0, per_processor=0.0), Uniform(seconds=60.0, per_processor=0.0))
     """
     if isinstance(overhead, Uniform | Column):
         return overhead
     seconds = read_scalar(overhead.strip()) if isinstance(overhead, str) else overhead
     if is_number(seconds):
-        return Uniform.from_mapping({"seconds": seconds})
+        return Uniform.from_mapping({"seconds": float(seconds)})
     if not isinstance(overhead, str):
         raise ParameterError(f"restart_overhead={overhead!r} is neither seconds nor one of {', '.join(OVERHEADS)}")
     name, given = read_entry(overhead, OVERHEADS)

@@ -116,7 +116,7 @@ class Simulation:
             raise ParameterError(f"processors={size!r} is not an integer from 1 to 2**31 - 1")
         if not is_whole(seed, 0, 2**64 - 1):
             raise ParameterError(f"seed={seed!r} is not an integer from 0 to 2**64 - 1")
-        check_options(overrun=overrun, cancelled=cancelled, requests=asked, predictor=found, semantics=semantics)
+        check_options(overrun=overrun, cancelled=cancelled, predictor=found, semantics=semantics)
         _check_needs(self.policy, trace)
         _check_semantics(semantics, self.policy, found, overrun)
         self.trace = trace
@@ -377,7 +377,7 @@ def simulate(
             What users ask for: logged, factor:factor=2, tsafrir.
         ``predictor`` : str, Predictor or PythonPredictor
             What policies are told of run times: request, exact, last-model, virtual:error=0.5, ``module:name`` of one
-            of yours, or an object of Python that learns.
+            of yours, compiled or in Python, or an object that learns.
         ``restart_overhead`` : float or str
             What a run begins with that goes on with work done before: seconds, uniform:per_processor=0.1, or
             column:name=mine.
@@ -415,9 +415,10 @@ def check_options(
     *,
     overrun: str,
     cancelled: str,
-    requests: str | Logged,
     predictor: str | Predictor | PythonPredictor,
     semantics: str,
+    requests: str | Logged = "logged",
+    restart_overhead: float | str | Uniform | Column = 0.0,
 ) -> None:
     """Raise ParameterError unless the options of a simulation are what they may be."""
     check_choice("overrun", overrun, OVERRUN)
@@ -425,6 +426,7 @@ def check_options(
     check_choice("semantics", semantics, SEMANTICS)
     find_requests(requests)
     find_predictor(predictor)
+    find_restart_overhead(restart_overhead)
 
 
 def _check_needs(policy: Policy, trace: Trace) -> None:

@@ -104,6 +104,11 @@ class Predictor:
     version: int = 1
     given: Parameters = field(default_factory=Parameters)
 
+    @property
+    def function(self) -> Callable[..., Any]:
+        """What was registered, whatever its kind."""
+        return self.observe or self.foretell or nothing
+
     @cached_property
     def own(self) -> tuple[str, ...]:
         """Which of ``parameters``, ``memory`` and ``rng`` it observes with."""
