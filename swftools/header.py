@@ -13,8 +13,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from itertools import zip_longest
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from swftools.errors import SwfFormatError
 
@@ -265,6 +266,26 @@ class SwfHeader:
     def has_utility(self) -> bool:
         """Whether the header says that lines end in utility tuples."""
         return any(entry.label == "Note" and entry.text == UTILITY_NOTE for entry in self.entries)
+
+
+def zone_of(header: SwfHeader) -> tzinfo:
+    """Return a log's local time: the zone of TimeZoneString, else the offset of TimeZone, else UTC.
+
+    A name that is no zone's counts as none, and so does an offset of a day or more.
+
+    Examples
+    --------
+    >>> str(zone_of(SwfHeader.from_lines(["; TimeZone: -28800"])))
+    'UTC-08:00'
+    """
+    try:
+        return ZoneInfo(header.time_zone_name or "")
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        pass
+    try:
+        return timezone(timedelta(seconds=header.time_zone or 0))
+    except (ValueError, OverflowError):
+        return UTC
 
 
 def _numbered(texts: Iterable[str]) -> dict[int, str]:

@@ -2,7 +2,8 @@
 
 A draw is a pure function of (seed, step, job number, occurrence of that number, position of the draw), by the
 counter-based generator Philox4x64-10. So a job gets the same numbers in any order of jobs, in chunks and on
-any number of workers. The stream of one job equals numpy's
+any number of workers, in a window of the log or a copy of it. For the same reason two logs share the draws of a seed:
+where they are to be independent, each takes a seed of its own. The stream of one job equals numpy's
 ``Philox(key=[seed, step_key(step)], counter=[0, job, occurrence, 0])``, which the tests hold against it.
 
 References
@@ -19,6 +20,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.kernel import kernel
+
+WordArray = npt.NDArray[np.uint64]
+"""The state of a stream."""
 
 MASK32 = np.uint64(0xFFFFFFFF)
 SHIFT32 = np.uint64(32)
@@ -66,6 +70,49 @@ def count_occurrences(jobs: pd.DataFrame) -> npt.NDArray[np.int64]:
     return np.array(counts, dtype=np.int64)
 
 
+class OccurrenceCounter:
+    """Counts occurrences through the parts of a log, one after the other.
+
+    It keeps how often each number has stood so far, in runs of numbers that stood equally often: two words a run. A
+    log numbered from 1 on is one run; numbers without order take two runs each.
+
+    Examples
+    --------
+    >>> counter = OccurrenceCounter()
+    >>> [counter.count(pd.DataFrame({"job_number": part})).tolist() for part in ([7, 8, 7], [8, 9], [7])]
+    [[0, 0, 1], [1, 0], [2]]
+    """
+
+    def __init__(self) -> None:
+        self._begins = np.empty(0, np.int64)
+        """First number of each run, rising."""
+        self._times = np.zeros(1, np.int64)
+        """How often each number has stood: before the first run (never), then in each run."""
+
+    def count(self, jobs: pd.DataFrame) -> npt.NDArray[np.int64]:
+        """Return how many earlier lines, also of earlier parts, carry each job's number, and count these lines.
+
+        Parameters
+        ----------
+        jobs : pandas.DataFrame
+            The next part, as ``count_occurrences`` takes it; a missing ``job_number`` counts as a number too.
+        """
+        numbers = jobs["job_number"].to_numpy(dtype=np.int64, na_value=-1)
+        earlier = self._times[np.searchsorted(self._begins, numbers, "right")]
+        self._add(*np.unique(numbers, return_counts=True))
+        occurrences: npt.NDArray[np.int64] = count_occurrences(jobs) + earlier
+        return occurrences
+
+    def _add(self, numbers: npt.NDArray[np.int64], counts: npt.NDArray[np.int64]) -> None:
+        """Count numbers, each given once and in order, so many times more."""
+        begins, place = np.unique(np.concatenate((self._begins, numbers, numbers + 1)), return_inverse=True)
+        steps = np.zeros(len(begins), np.int64)
+        np.add.at(steps, place, np.concatenate((np.diff(self._times), counts, -counts)))
+        changes = steps != 0
+        self._begins = begins[changes]
+        self._times = np.concatenate(([0], np.cumsum(steps[changes])))
+
+
 def generator(seed: int, step: str) -> np.random.Generator:
     """Return the one generator of a model of whole traces; of equal seeds, different steps draw independently.
 
@@ -77,7 +124,7 @@ def generator(seed: int, step: str) -> np.random.Generator:
     return np.random.Generator(np.random.Philox(key=np.array([seed, step_key(step)], dtype=np.uint64)))
 
 
-def stream(seed: int, step: str, job: int, occurrence: int = 0) -> npt.NDArray[np.uint64]:
+def stream(seed: int, step: str, job: int, occurrence: int = 0) -> WordArray:
     """Return the state of a job's stream, to be advanced by ``next_uniform`` in a compiled loop.
 
     Parameters
@@ -98,8 +145,8 @@ STATE_LENGTH = 11
 """Words of a stream's state: key (2), counter (4), four numbers at hand (4), how many of them are used (1)."""
 
 
-@kernel
-def start_stream(state, seed, step, job, occurrence):  # type: ignore[no-untyped-def]
+@kernel(allocates=False)
+def start_stream(state: WordArray, seed: np.uint64, step: np.uint64, job: int, occurrence: int) -> None:
     """Put ``state`` at the beginning of the stream of a job."""
     state[0] = seed
     state[1] = step
@@ -110,8 +157,8 @@ def start_stream(state, seed, step, job, occurrence):  # type: ignore[no-untyped
     state[10] = np.uint64(4)
 
 
-@kernel
-def next_uniform(state):  # type: ignore[no-untyped-def]
+@kernel(allocates=False)
+def next_uniform(state: WordArray) -> float:
     """Return the next number of a stream, uniform on [0, 1) with 53 random bits; advances ``state``."""
     if state[10] == np.uint64(4):
         state[2] += ONE
@@ -122,31 +169,33 @@ def next_uniform(state):  # type: ignore[no-untyped-def]
     return np.float64(word >> SHIFT11) * (1.0 / 9007199254740992.0)
 
 
-@kernel
-def next_normal(state):  # type: ignore[no-untyped-def]
+@kernel(allocates=False)
+def next_normal(state: WordArray) -> float:
     """Return a standard normal number (Box and Muller 1958, the cosine branch); takes two uniform numbers."""
     radius = np.sqrt(-2.0 * np.log(1.0 - next_uniform(state)))
-    return radius * np.cos(2.0 * np.pi * next_uniform(state))
+    normal: float = radius * np.cos(2.0 * np.pi * next_uniform(state))
+    return normal
 
 
-@kernel
-def next_gamma(state, shape):  # type: ignore[no-untyped-def]
+@kernel(allocates=False)
+def next_gamma(state: WordArray, shape: float) -> float:
     """Return a gamma number of a positive shape and scale 1 (Marsaglia and Tsang 2000); takes three or more."""
     boosted = shape if shape >= 1.0 else shape + 1.0
     d = boosted - 1.0 / 3.0
     c = 1.0 / np.sqrt(9.0 * d)
     while True:
         x = next_normal(state)
-        v = (1.0 + c * x) ** 3
+        v: float = (1.0 + c * x) ** 3
         if v > 0.0 and np.log(1.0 - next_uniform(state)) < 0.5 * x * x + d * (1.0 - v + np.log(v)):
             break
     if shape < 1.0:
-        return d * v * (1.0 - next_uniform(state)) ** (1.0 / shape)
+        boost: float = (1.0 - next_uniform(state)) ** (1.0 / shape)
+        return d * v * boost
     return d * v
 
 
 @kernel
-def _high(a, b):  # type: ignore[no-untyped-def]
+def _high(a: np.uint64, b: np.uint64) -> np.uint64:
     """Return the high 64 bits of the 128-bit product."""
     a_low, a_high, b_low, b_high = a & MASK32, a >> SHIFT32, b & MASK32, b >> SHIFT32
     low, middle = a_low * b_low, a_high * b_low
@@ -155,8 +204,8 @@ def _high(a, b):  # type: ignore[no-untyped-def]
     return a_high * b_high + (middle >> SHIFT32) + (other >> SHIFT32)
 
 
-@kernel
-def _fill(state):  # type: ignore[no-untyped-def]
+@kernel(allocates=False)
+def _fill(state: WordArray) -> None:
     """Compute the four numbers of the present counter: ten rounds of Philox4x64."""
     key_0, key_1 = state[0], state[1]
     x_0, x_1, x_2, x_3 = state[2], state[3], state[4], state[5]

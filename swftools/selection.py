@@ -10,13 +10,14 @@ from collections.abc import Collection
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from swftools.errors import ParameterError
-from swftools.header import SwfHeader
+from swftools.header import SwfHeader, zone_of
+from swftools.keyed_random import count_occurrences
 from swftools.models.arrivals import ArrivalParameters, apply_arrivals, generate_arrivals
 from swftools.parameters import is_number, is_whole
 from swftools.trace import Trace
@@ -48,7 +49,7 @@ def select_jobs(
         First and last job number, or the numbers.
     begin, end : float, str or datetime, optional
         Submission from ``begin`` up to, not including, ``end``: seconds of the log, or a date in ISO form in the log's
-        time zone.
+        time zone (``swftools.header.zone_of``).
     month : str, optional
         ``2000-07``: from its first midnight in the log's time zone to that of the next month.
     warm_up : float
@@ -59,7 +60,8 @@ def select_jobs(
     Returns
     -------
     Trace
-        With a column is_measured. Measured are the jobs that meet every condition given.
+        With a column is_measured: the jobs that meet every condition given. And with job_occurrence as counted in the
+        whole log, so that what is drawn at random for a job does not depend on which other jobs were chosen.
 
     Raises
     ------
@@ -100,7 +102,8 @@ def select_jobs(
         span = f"{np.nanmin(submit):g} to {np.nanmax(submit):g} s" if np.isfinite(submit).any() else "no times"
         raise ParameterError(f"select_jobs: none of {len(trace)} jobs (submitted {span}) meets all conditions")
     kept = _with_surroundings(submit, measured, warm_up, np.inf if cool_down is None else cool_down)
-    jobs = trace.jobs.assign(is_measured=measured)[kept].reset_index(drop=True)
+    occurrences = pd.array(count_occurrences(trace.jobs), dtype="Int64")
+    jobs = trace.jobs.assign(is_measured=measured, job_occurrence=occurrences)[kept].reset_index(drop=True)
     return trace.with_jobs(jobs)
 
 
@@ -180,8 +183,5 @@ def _seconds(when: float | str | datetime, header: SwfHeader, name: str) -> floa
     if header.start is None:
         raise ParameterError(f"select_jobs: {name}={when!r}, but the log's header has no UnixStartTime; give seconds")
     if date.tzinfo is None:
-        try:
-            date = date.replace(tzinfo=ZoneInfo(header.time_zone_name or "UTC"))
-        except (ZoneInfoNotFoundError, ValueError):
-            date = date.replace(tzinfo=UTC)
+        date = date.replace(tzinfo=zone_of(header))
     return (date - header.start).total_seconds()

@@ -40,7 +40,7 @@ class CleanTrace(RulesTask):
     when that exists.
     """
 
-    code_version = 1
+    code_version = 2
 
     @property
     def _resolved(self) -> list[tuple[str, Rule, dict[str, Any]]]:

@@ -64,7 +64,7 @@ class CheckpointParameters(Parameters):
     Parameters
     ----------
     seed : int
-        From 0 to 2**64 - 1.
+        From 0 to 2**64 - 1. Logs share the draws of a seed (docs/seeds.md): give each its own.
     workload : {"pooled", "answers"}
         Lee's second workload, which infers what was not answered, or the first, the answers alone.
 
@@ -291,7 +291,15 @@ def _pools(answers: pd.DataFrame, row: IntArray, arrays: JobArrays) -> _Pools:
 
 
 @kernel
-def _draw(seed, step, job_number, occurrence, first, size, out):  # type: ignore[no-untyped-def]
+def _draw(
+    seed: np.uint64,
+    step: np.uint64,
+    job_number: IntArray,
+    occurrence: IntArray,
+    first: IntArray,
+    size: IntArray,
+    out: IntArray,
+) -> None:
     """Fill in the place of the answer drawn for every job whose pool is not empty."""
     state = np.zeros(STATE_LENGTH, np.uint64)
     for i in range(len(out)):

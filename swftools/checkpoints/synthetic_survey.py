@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from swftools.checkpoints.exchanges import FAR_OFF, LEAST_GAIN, exchange
 from swftools.checkpoints.survey import DECLINED, YES, CheckpointSurvey
 from swftools.keyed_random import count_occurrences
 from swftools.parameters import LARGEST_SEED, Parameters, number, whole
@@ -26,12 +27,16 @@ from swftools.trace import Trace
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
 
 RESPONSES = (219, 540, 426, 29, 94, 1, 56)
 """Responses by choice, 0 to 6 (Table 6.1)."""
 
 NODE_HOURS = (37397.65, 2173.71, 18668.29, 2086.38, 255.9, 35.89, 5335.9)
 """Node-hours of the jobs surveyed, by choice (Table 6.2)."""
+
+SHARES = np.array(NODE_HOURS) / sum(NODE_HOURS)
+"""Shares of the node-hours, by choice."""
 
 ANSWERED_JOBS, SUBMITTED_JOBS = 1010, 4203
 """Jobs with an answer other than declined, of those submitted in the three weeks (section 6.5.3)."""
@@ -47,10 +52,6 @@ COARSE_RATIO, COARSE_SHARE = 4, 115 / 120
 NOISE = 0.25
 """Standard deviation of the noise with which the habits of users are ranked, in natural logarithms."""
 
-MOST_EXCHANGES = 200
-NEAR_ENOUGH, LEAST_GAIN = 0.001, 0.0001
-"""Exchanges end when shares of processor hours, all choices together, are off by so much or come no nearer."""
-
 HEAVY, LIGHT = (2, 3, 5), (1, 4)
 """Choices other than yes and declined, by the work of their jobs."""
 
@@ -62,7 +63,7 @@ class CheckpointSurveyParameters(Parameters):
     Parameters
     ----------
     seed : int
-        From 0 to 2**64 - 1.
+        From 0 to 2**64 - 1. Logs share the draws of a seed (docs/seeds.md): give each its own.
     answers : int
         Number of answers, declined ones among them; the published survey has 1,365.
     response_share : float
@@ -122,12 +123,15 @@ def generate_checkpoint_survey(trace: Trace, parameters: CheckpointSurveyParamet
     1. *Which jobs.* Jobs are drawn at random, each job alike. The numbers of the choices are those of Table 6.1,
        by largest remainder where the total is another. A user declines once at most, and has no answers after that.
        So there are no more declined answers than users, and the others are as many more.
-    2. *Who declines.* The last answer of some users, drawn at random, then exchanged as in step 4.
+    2. *Who declines.* The last answer of some users, drawn at random, then exchanged as in step 4. If the hours of
+       these answers are still off, as where nearly all of few users decline, some users decline at another of their
+       jobs behind the answer before that.
     3. *Habits.* Answers of one user and width are alike. These habits are ranked, with noise, by mean run time: the
        longest get choice 0. The others are ranked by mean work: the heavier get 2, 3 and 5, the lighter 1 and 4.
        Where a number is reached within a habit, the later answers are the next choice.
     4. *Work.* Then pairs of answers are exchanged between the choice that has most too many processor hours and that
-       which lacks most, as long as it brings the shares nearer those of Table 6.2.
+       which lacks most, as long as it brings the shares nearer those of Table 6.2; two pairs by way of a third choice
+       where one pair does not, and a share is off by more than half a point.
     5. *Intervals.* Their numbers are those of ``INTERVALS``, by largest remainder; they are given out so that the
        ratios to the run times come as near the published ones as the run times allow.
 
@@ -153,9 +157,10 @@ def generate_checkpoint_survey(trace: Trace, parameters: CheckpointSurveyParamet
     share = chosen.response_share * sum(RESPONSES) / (sum(RESPONSES) - RESPONSES[DECLINED])
     number = min(chosen.answers, round(share * len(jobs.row)), len(jobs.row))
     counts = _counts(number, len(np.unique(jobs.user)))
-    asked = jobs.take(_asked(jobs.user, number, counts[DECLINED], rng))
-    target = np.array(NODE_HOURS) / sum(NODE_HOURS) * asked.work.sum()
-    choice = _choices(asked, counts, target, rng)
+    places = _asked(jobs.user, number, counts[DECLINED], rng)
+    places, declines = _declining(jobs, places, counts[DECLINED], rng)
+    asked = jobs.take(places)
+    choice = _choices(asked, declines, counts, rng)
     interval = np.full(number, np.nan)
     interval[choice == YES] = 60.0 * _intervals(asked.run[choice == YES], rng)
     job = trace.jobs.iloc[asked.row]
@@ -220,21 +225,58 @@ def _asked(user: IntArray, number: int, declined: int, rng: np.random.Generator)
     return np.flatnonzero(is_asked)
 
 
-def _choices(jobs: _Jobs, counts: IntArray, target: FloatArray, rng: np.random.Generator) -> IntArray:
-    """Return the choice of every job asked about."""
-    _, from_end = np.unique(jobs.user[::-1], return_index=True)
-    last = np.sort(len(jobs.user) - 1 - from_end)
+def _declining(jobs: _Jobs, places: IntArray, count: int, rng: np.random.Generator) -> tuple[IntArray, BoolArray]:
+    """Return the places of the jobs asked about, of which some may now be others, and which answers decline.
+
+    The last answers of some users decline. Where these have too many or too few processor hours, since there are few
+    users to choose from, a user declines at another job: one behind the user's answer before that.
+    """
+    _, from_end = np.unique(jobs.user[places][::-1], return_index=True)
+    last = places[np.sort(len(places) - 1 - from_end)]
     declines = np.zeros(len(last), np.int64)
-    declines[rng.permutation(len(last))[: counts[DECLINED]]] = 1
-    work = jobs.work[last]
-    _exchange(work, declines, np.array([work.sum() - target[DECLINED], target[DECLINED]]))
+    declines[rng.permutation(len(last))[:count]] = 1
+    work, total, wanted = jobs.work[last], jobs.work[places].sum(), SHARES[DECLINED] * jobs.work[places].sum()
+    exchange(work, declines, np.array([work.sum() - wanted, wanted]))
+    is_asked, is_last = np.zeros(len(jobs.user), bool), np.zeros(len(jobs.user), bool)
+    is_asked[places], is_last[last[declines == 1]] = True, True
+    candidates, present = _later_jobs(jobs.user, is_asked, is_last)
+    moved = jobs.work[candidates] - jobs.work[present]
+    miss = jobs.work[is_last].sum() - SHARES[DECLINED] * total
+    while len(moved) and abs(miss) > FAR_OFF * total:
+        misses = miss + (1 - SHARES[DECLINED]) * moved
+        best = np.argmin(abs(misses))
+        if abs(miss) - abs(misses[best]) <= LEAST_GAIN * total:
+            break
+        miss, total, old, new = misses[best], total + moved[best], present[best], candidates[best]
+        is_asked[[old, new]] = is_last[[old, new]] = [False, True]
+        theirs = present == old
+        present[theirs] = new
+        moved[theirs] = jobs.work[candidates[theirs]] - jobs.work[new]
+    places = np.flatnonzero(is_asked)
+    return places, is_last[places]
+
+
+def _later_jobs(user: IntArray, is_asked: BoolArray, is_last: BoolArray) -> tuple[IntArray, IntArray]:
+    """Return the jobs behind each declining user's answer before the last, and beside each of them the last."""
+    by_user = np.argsort(user, kind="stable")
+    sorted_users = user[by_user]
+    candidates, present = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for last in np.flatnonzero(is_last):
+        begin, end = np.searchsorted(sorted_users, [user[last], user[last] + 1])
+        mine = by_user[begin:end]
+        before = mine[is_asked[mine] & (mine < last)]
+        behind = mine[~is_asked[mine] & (mine > before.max(initial=-1))]
+        candidates.append(behind)
+        present.append(np.full(len(behind), last))
+    return np.concatenate(candidates), np.concatenate(present)
+
+
+def _choices(jobs: _Jobs, declines: BoolArray, counts: IntArray, rng: np.random.Generator) -> IntArray:
+    """Return the choice of every job asked about."""
     choice = np.full(len(jobs.user), DECLINED)
-    is_open = np.ones(len(jobs.user), bool)
-    is_open[last[declines == 1]] = False
-    rest = np.flatnonzero(is_open)
-    choice[rest] = _habits(jobs.take(rest), counts, rng)
-    answered = choice[rest]
-    _exchange(jobs.work[rest], answered, target[:DECLINED])
+    rest = np.flatnonzero(~declines)
+    answered = _habits(jobs.take(rest), counts, rng)
+    exchange(jobs.work[rest], answered, SHARES[:DECLINED] * jobs.work.sum())
     choice[rest] = answered
     return choice
 
@@ -258,42 +300,6 @@ def _habits(jobs: _Jobs, counts: IntArray, rng: np.random.Generator) -> IntArray
         mixed = part[np.argsort(rng.random(len(size))[habit[part]], kind="stable")]
         choice[mixed] = np.repeat(choices, counts[list(choices)])
     return choice
-
-
-def _exchange(work: FloatArray, choice: IntArray, target: FloatArray) -> None:
-    """Exchange the choices of pairs of answers, in place, each time of the pair that brings work nearest the target."""
-    kinds, order = range(len(target)), np.argsort(work, kind="stable")
-    ranked, given = work[order], choice[order]
-    for _ in range(MOST_EXCHANGES):
-        excess = np.bincount(given, ranked, len(target)) - target
-        if abs(excess).sum() <= NEAR_ENOUGH * ranked.sum():
-            break
-        pairs = [(a, b) for a in kinds for b in kinds if excess[a] > 0 > excess[b]]
-        best = [_pair(ranked, given, pair, excess) for pair in pairs]
-        gain, ours, theirs = max(best, default=(0.0, -1, -1))
-        if gain <= LEAST_GAIN * ranked.sum():
-            break
-        given[[ours, theirs]] = given[[theirs, ours]]
-    choice[order] = given
-
-
-def _pair(work: FloatArray, choice: IntArray, pair: tuple[int, int], excess: FloatArray) -> tuple[float, int, int]:
-    """Return what the best exchange of two choices, one over and one under its target, gains; and its answers.
-
-    Answers are sorted by work.
-    """
-    over, under = pair
-    ours, theirs = np.flatnonzero(choice == over), np.flatnonzero(choice == under)
-    if not len(ours) or not len(theirs):
-        return 0.0, -1, -1
-    wanted = min(excess[over], -excess[under])
-    near = np.searchsorted(work[theirs], work[ours] - wanted)
-    near = np.stack([np.maximum(near - 1, 0), np.minimum(near, len(theirs) - 1)])
-    moved = work[ours] - work[theirs[near]]
-    left = abs(excess[over] - moved) + abs(excess[under] + moved)
-    side, best = np.unravel_index(np.argmin(left), left.shape)
-    gain = float(excess[over] - excess[under] - left[side, best])
-    return gain, int(ours[best]), int(theirs[near[side, best]])
 
 
 def _intervals(run: FloatArray, rng: np.random.Generator) -> FloatArray:

@@ -29,14 +29,20 @@ _DTYPES: dict[str, Any] = {
 
 
 def propose_flurries(
-    trace: Trace, *, least_jobs: int = 400, least_share: float = 0.25, times_usual: float = 10.0
+    trace: Trace,
+    *,
+    least_jobs: int = 400,
+    least_share: float = 0.25,
+    times_usual: float = 10.0,
+    times_others: float = 2.0,
 ) -> pd.DataFrame:
     """Propose flurries of a log: one row each, the largest first.
 
     For each user the stretch of consecutive submissions is found in which the user's jobs, less ``least_share``
     of all jobs, are most (a maximum-sum stretch); for a user with a greater share of the whole log, less that. It
     is proposed if it is no more than half of the log, and the user submitted at least ``least_jobs`` jobs in it,
-    at least ``times_usual`` times as densely as outside it. Before and behind it the search goes on.
+    at least ``times_usual`` times as densely as outside it and ``times_others`` times as densely as the busiest of the
+    other users usually does elsewhere. Before and behind it the search goes on.
 
     Parameters
     ----------
@@ -49,6 +55,9 @@ def propose_flurries(
         Share of all submissions, between 0 and 1. The archive's have 28 % to 94 %.
     times_usual : float
         Ratio of the user's share of submissions inside and outside the stretch, at least 1.
+    times_others : float
+        Ratio of the user's share in the stretch and the median share of the busiest other user, over stretches about as
+        long elsewhere in the log (2^k submissions, no more than the stretch has); at least 0, where 0 asks for none.
 
     Returns
     -------
@@ -65,7 +74,9 @@ def propose_flurries(
     Notes
     -----
     Differs from the source: Tsafrir and Feitelson pick flurries out by eye from plots of submissions; the
-    criterion above is ours, tested by planting the archive's published flurries in clean logs.
+    criterion above is ours, tested by planting the archive's published flurries in clean logs. It is made for logs in
+    which bursts are the exception. Where they are how users work (campaigns of hundreds of jobs, or few users at a
+    time), ``times_others`` keeps it from proposing them all, and a flurry must be nearly alone to be seen.
 
     Examples
     --------
@@ -74,16 +85,17 @@ def propose_flurries(
     >>> propose_flurries(trace)[["user", "first_job", "last_job", "jobs"]].values.tolist()
     [[9, 2001, 2600, 600]]
     """
-    if not (least_jobs >= 1 and 0 < least_share < 1 and times_usual >= 1):
+    if not (least_jobs >= 1 and 0 < least_share < 1 and times_usual >= 1 and times_others >= 0):
         raise ParameterError(
-            f"least_jobs={least_jobs} must be positive, least_share={least_share} between 0 and 1 and "
-            f"times_usual={times_usual} at least 1"
+            f"least_jobs={least_jobs} must be positive, least_share={least_share} between 0 and 1, "
+            f"times_usual={times_usual} at least 1 and times_others={times_others} at least 0"
         )
     arrays = trace.arrays
     jobs = np.flatnonzero((arrays.user_id >= 0) & (arrays.job_number >= 0) & ~np.isnan(arrays.submit_time))
     jobs = jobs[np.argsort(arrays.submit_time[jobs], kind="stable")]
     user, number, submit = arrays.user_id[jobs], arrays.job_number[jobs], arrays.submit_time[jobs]
     by_user = np.argsort(user, kind="stable")
+    others = _BusiestUsers(user)
     rows = []
     for positions in np.split(by_user, np.flatnonzero(np.diff(user[by_user])) + 1):
         least = max(least_share, len(positions) / max(len(user), 1))
@@ -91,7 +103,9 @@ def propose_flurries(
             length = part[-1] - part[0] + 1
             share = len(part) / length
             outside = len(user) - length
-            if outside >= length and share * outside >= times_usual * (len(positions) - len(part)):
+            if outside < length or share * outside < times_usual * (len(positions) - len(part)):
+                continue
+            if times_others == 0 or share >= times_others * others.usual_share(user[part[0]], part[0], part[-1] + 1):
                 numbers, times = number[part], submit[part]
                 rows.append((user[part[0]], numbers.min(), numbers.max(), len(part), share, times[0], times[-1]))
     frame = pd.DataFrame(rows, columns=list(_DTYPES)).astype(_DTYPES)
@@ -117,3 +131,35 @@ def _dense_stretches(positions: IntArray, least_jobs: int, share: float) -> Iter
         if last - first + 1 >= least_jobs:
             yield piece[first : last + 1]
             pending += [piece[last + 1 :], piece[:first]]
+
+
+class _BusiestUsers:
+    """The busiest users of all stretches of a length, counted when that length is first asked for."""
+
+    def __init__(self, user: IntArray) -> None:
+        self._user = np.unique(user, return_inverse=True)[1]
+        self._ids = np.unique(user)
+        self._counted: dict[int, tuple[IntArray, IntArray, IntArray]] = {}
+
+    def usual_share(self, user: int, begin: int, end: int) -> float:
+        """Return the median share of the busiest other user, over stretches outside ``begin`` to ``end``; 0 of none."""
+        length = 1 << (int(end - begin).bit_length() - 1)
+        if length not in self._counted:
+            self._counted[length] = self._count(length)
+        busiest, jobs, jobs_of_next = self._counted[length]
+        starts = length * np.arange(len(busiest))
+        is_outside = (starts >= end) | (starts + length <= begin)
+        counts = np.where(busiest == user, jobs_of_next, jobs)[is_outside]
+        return float(np.median(counts)) / length if len(counts) else 0.0
+
+    def _count(self, length: int) -> tuple[IntArray, IntArray, IntArray]:
+        """Return the busiest user of each stretch, the jobs of that user, and those of the next busiest."""
+        stretches, users = len(self._user) // length, len(self._ids)
+        place = np.repeat(np.arange(stretches), length)
+        code, jobs = np.unique(place * users + self._user[: len(place)], return_counts=True)
+        stretch = code // users
+        order = np.lexsort((-jobs, stretch))
+        first = np.searchsorted(stretch, np.arange(stretches))
+        next_jobs = np.append(jobs[order], 0)[first + 1]
+        is_own = np.append(stretch, -1)[first + 1] == np.arange(stretches)
+        return self._ids[code[order[first]] % users], jobs[order[first]], np.where(is_own, next_jobs, 0)

@@ -38,6 +38,9 @@ def merge_partial_executions(trace: Trace) -> Decision:
     without a summary are merged into the first of them, whose run and CPU time become the sums over all parts
     and whose status becomes that of the last (completed, failed, or missing where it was to be continued). Its
     wait stays that to the first start; time swapped out is not in SWF's fields and is lost.
+
+    A line to be continued (status 2) that no part belongs to keeps its status, and the report remarks on it: where
+    a log has exit codes there, as Sandia's has, 2 is one of them.
     """
     part = trace.jobs["status"].isin(PARTIAL).to_numpy(dtype=bool)
     if not part.any():
@@ -65,11 +68,17 @@ def merge_partial_executions(trace: Trace) -> Decision:
     new = {name: getattr(arrays, name).copy() for name in ("run_time", "average_cpu_time", "status")}
     new["run_time"][leaders[unled]] = sums["run"][unled]
     new["average_cpu_time"][leaders[unled]] = sums["cpu"][unled]
-    new["status"][leaders[unled]] = [_OUTCOMES[final] for final in last[unled].tolist()]
-
     parts = np.bincount(series[is_part], minlength=len(leaders))
+    alone = unled & (parts == 1) & (last == CONTINUED)
+    ended = unled & ~alone
+    new["status"][leaders[ended]] = [_OUTCOMES[final] for final in last[ended].tolist()]
+
     differ = ~unled & (np.abs(sums["run"] - arrays.run_time[leaders]) > parts)  # each may be rounded
-    remark = f"run times of parts do not add up to their summary's in {differ.sum()} jobs" if differ.any() else None
+    remarks = {
+        f"run times of parts do not add up to their summary's in {differ.sum()} jobs": differ.any(),
+        f"{alone.sum()} jobs of status 2 (to be continued) have no further part; they keep it": alone.any(),
+    }
+    remark = "; ".join(text for text, is_so in remarks.items() if is_so) or None
     return Decision(merge_into=merge_into, repairs=new, remark=remark)
 
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, ClassVar
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +20,7 @@ import pandas as pd
 
 from swftools.errors import ParameterError
 from swftools.fields.definition import MAX_TIME
-from swftools.header import SwfHeader
+from swftools.header import SwfHeader, zone_of
 from swftools.keyed_random import count_occurrences, generator
 from swftools.models.daily_cycle import DAY, clock_times, fitted_weights, gamma_weights, points_at
 from swftools.models.lublin_feitelson_arrivals import UnreachableError, arrival_times, types_meeting
@@ -42,7 +41,7 @@ class ArrivalParameters(Parameters):
     Parameters
     ----------
     seed : int
-        From 0 to 2**64 - 1.
+        From 0 to 2**64 - 1. Logs share the draws of a seed (docs/seeds.md): give each its own.
     model : {"lublin-feitelson", "poisson", "bootstrap", "scaled"}
         See ``generate_arrivals``.
     load : float, optional
@@ -110,7 +109,9 @@ def generate_arrivals(trace: Trace, parameters: ArrivalParameters | None = None)
     * *poisson*: a Poisson process whose rate follows the log's own daily cycle in half hours, given that its first
       and last of n arrivals are at the ends.
     * *bootstrap*: whole blocks of the log's own local days, drawn with replacement, until there are n arrivals. A log
-      without a whole block that has a job keeps its times.
+      without a whole block that has a job keeps its times. The time that they take, and so the load, varies with the
+      blocks drawn: its standard deviation over its mean is about that of the jobs a block, over the root of the number
+      of blocks. For a short log of bursts that is much; ``scale_to_load`` meets the load afterwards.
     * *scaled*: every time between arrivals multiplied by one factor.
 
     The daily cycle stands where the log's header says that second 0 is (UnixStartTime and time zone; without them
@@ -183,8 +184,8 @@ def start_of_day(header: SwfHeader) -> float:
     if header.start is None:
         return 0.0
     try:
-        offset = header.start.astimezone(ZoneInfo(header.time_zone_name or "")).utcoffset() or timedelta()
-    except (ZoneInfoNotFoundError, ValueError, OSError, OverflowError):
+        offset = header.start.astimezone(zone_of(header)).utcoffset() or timedelta()
+    except OverflowError:  # local time is beyond the calendar
         offset = timedelta(seconds=header.time_zone or 0)
     return float((header.start.timestamp() + offset.total_seconds()) % DAY)
 

@@ -266,13 +266,23 @@ def _requests(parameters: CirneBermanParameters) -> tuple[IntArray, FloatArray, 
 
 
 @kernel
-def _uniform_log(u, slope, offset):  # type: ignore[no-untyped-def]
+def _uniform_log(u: float, slope: float, offset: float) -> float:
     """Return where the distribution function slope * log2(x) + offset is u."""
-    return 2.0 ** ((u - offset) / slope)
+    x: float = 2.0 ** ((u - offset) / slope)
+    return x
 
 
 @kernel
-def _draw_jobs(sizes, requested_times, run_times, statuses, processors, largest_power, seed, step):  # type: ignore[no-untyped-def]
+def _draw_jobs(
+    sizes: IntArray,
+    requested_times: FloatArray,
+    run_times: FloatArray,
+    statuses: IntArray,
+    processors: int,
+    largest_power: float,
+    seed: np.uint64,
+    step: np.uint64,
+) -> None:
     """Fill in sizes, requested times, run times and statuses (-1 is missing); 2**largest_power fits the machine."""
     state = np.zeros(STATE_LENGTH, np.uint64)
     for i in range(len(sizes)):

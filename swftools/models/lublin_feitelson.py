@@ -275,7 +275,7 @@ def _sizes_and_run_times(
 
 
 @kernel
-def _draw_jobs(sizes, run_times, model, seed, step):  # type: ignore[no-untyped-def]
+def _draw_jobs(sizes: IntArray, run_times: FloatArray, model: _Sizes, seed: np.uint64, step: np.uint64) -> None:
     """Fill in sizes and run times; the caller guarantees that enough run times stay below their limit."""
     state = np.zeros(STATE_LENGTH, np.uint64)
     for i in range(len(sizes)):

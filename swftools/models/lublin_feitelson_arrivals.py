@@ -178,7 +178,7 @@ def _factors(job_type: JobType) -> tuple[float, float]:
 
 
 @kernel
-def _draw_gaps(gaps, seed, step, shape, scale):  # type: ignore[no-untyped-def]
+def _draw_gaps(gaps: FloatArray, seed: np.uint64, step: np.uint64, shape: float, scale: float) -> None:
     """Fill in times between arrivals: e^g, drawn again while g is above its limit."""
     state = np.zeros(STATE_LENGTH, np.uint64)
     for i in range(len(gaps)):

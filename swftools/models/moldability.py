@@ -23,13 +23,22 @@ import pyarrow as pa
 
 from swftools.fields.definition import INTEGERS
 from swftools.kernel import kernel
-from swftools.keyed_random import STATE_LENGTH, count_occurrences, next_normal, next_uniform, start_stream, step_key
+from swftools.keyed_random import (
+    STATE_LENGTH,
+    WordArray,
+    count_occurrences,
+    next_normal,
+    next_uniform,
+    start_stream,
+    step_key,
+)
 from swftools.models import speedup
 from swftools.parameters import LARGEST_SEED, Parameters, choice, number, whole
 from swftools.trace import Trace
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
+Integer = int | np.int64
 
 MODELS = ("cirne-berman", "simple", "downey")
 SIMPLE_MODEL, DOWNEY_MODEL = 1, 2
@@ -62,7 +71,7 @@ class SpeedupParameters(Parameters):
     Parameters
     ----------
     seed : int
-        From 0 to 2**64 - 1.
+        From 0 to 2**64 - 1. Logs share the draws of a seed (docs/seeds.md): give each its own.
     model : {"cirne-berman", "simple", "downey"}
         Whose curves and bounds.
     moldable_share : float
@@ -235,7 +244,7 @@ def _texts(codes: npt.NDArray[np.int8], names: tuple[str, ...]) -> Any:
 
 
 @kernel
-def _generate(jobs, model, out):  # type: ignore[no-untyped-def]
+def _generate(jobs: _Jobs, model: _Model, out: _Columns) -> None:
     """Fill ``out``, choices one job behind the other; the caller guarantees the room."""
     state = np.zeros(STATE_LENGTH, np.uint64)
     end = 0
@@ -258,7 +267,7 @@ def _generate(jobs, model, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _draw_kind(draw, width, model):  # type: ignore[no-untyped-def]
+def _draw_kind(draw: float, width: Integer, model: _Model) -> int:
     """Return the constraint of a job."""
     if model.constraint == P2BIAS:
         return POWER_OF_TWO if width & (width - 1) == 0 else ANY
@@ -270,9 +279,11 @@ def _draw_kind(draw, width, model):  # type: ignore[no-untyped-def]
     return kind
 
 
-@kernel
-def _draw_job(state, i, width, kind, run_time, model, out, choices):  # type: ignore[no-untyped-def]
-    """Fill in the curve, bounds and choices of moldable job i; return the number of choices."""
+@kernel(allocates=False)
+def _draw_job(
+    state: WordArray, i: int, width: Integer, kind: int, run_time: float, model: _Model, out: _Columns, room: IntArray
+) -> int:
+    """Fill in the curve, bounds and choices of moldable job i; return the number of choices, put in ``room``."""
     if model.model == SIMPLE_MODEL:
         least = width // 2 + width % 2
         most = model.machine if width > model.machine // 2 else 2 * width
@@ -293,11 +304,12 @@ def _draw_job(state, i, width, kind, run_time, model, out, choices):  # type: ig
     count = model.choices
     if count == 0:
         count = max(2, int(np.ceil(_uniform_log(next_uniform(state), CHOICES_SLOPE, CHOICES_OFFSET))))
-    return _draw_choices(state, kind, least, most, width, count, choices)
+    drawn: int = _draw_choices(state, kind, least, most, width, count, room)
+    return drawn
 
 
-@kernel
-def _draw_downey(state, model):  # type: ignore[no-untyped-def]
+@kernel(allocates=False)
+def _draw_downey(state: WordArray, model: _Model) -> tuple[float, float, float]:
     """Return the least width, A and sigma of a job."""
     if model.model == DOWNEY_MODEL:
         a = model.max_parallelism ** next_uniform(state)
@@ -310,13 +322,14 @@ def _draw_downey(state, model):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _uniform_log(u, slope, offset):  # type: ignore[no-untyped-def]
+def _uniform_log(u: float, slope: float, offset: float) -> float:
     """Return the x at which slope * log2(x) + offset is u."""
-    return 2.0 ** ((u - offset) / slope)
+    x: float = 2.0 ** ((u - offset) / slope)
+    return x
 
 
 @kernel
-def _best_width(kind, least, most, width, a, sigma):  # type: ignore[no-untyped-def]
+def _best_width(kind: int, least: Integer, most: Integer, width: Integer, a: float, sigma: float) -> Integer:
     """Return the allowed width with the least n / S(n)^2, which falls up to a real n and rises after it."""
     below = _index(kind, np.int64(min(max(speedup.downey_optimum_at(a, sigma), least), most)))
     first, last = _index(kind, least - 1) + 1, _index(kind, most)
@@ -329,8 +342,10 @@ def _best_width(kind, least, most, width, a, sigma):  # type: ignore[no-untyped-
     return best
 
 
-@kernel
-def _draw_choices(state, kind, least, most, width, wanted, choices):  # type: ignore[no-untyped-def]
+@kernel(allocates=False)
+def _draw_choices(
+    state: WordArray, kind: int, least: Integer, most: Integer, width: Integer, wanted: int, choices: IntArray
+) -> int:
     """Fill in a job's width and other allowed ones, ascending, up to ``wanted``; return how many.
 
     The others are numbered from 0 and drawn by Floyd's algorithm: each of the last ``count`` numbers in turn gives
@@ -339,7 +354,7 @@ def _draw_choices(state, kind, least, most, width, wanted, choices):  # type: ig
     first, own = _index(kind, least - 1) + 1, _index(kind, width)
     is_numbered = _width(kind, own) == width
     others = _index(kind, most) - first + 1 - is_numbered
-    count = min(wanted - 1, others)
+    count: int = min(wanted - 1, others)
     for k in range(count):
         top = others - count + k
         pick = min(np.int64(next_uniform(state) * (top + 1.0)), top)
@@ -353,7 +368,7 @@ def _draw_choices(state, kind, least, most, width, wanted, choices):  # type: ig
 
 
 @kernel
-def _insert(numbers, count, number):  # type: ignore[no-untyped-def]
+def _insert(numbers: IntArray, count: int, number: Integer) -> bool:
     """Put a number in its place among the first, ascending ones; return False, and leave them, if it is there."""
     place = count
     while place > 0 and numbers[place - 1] > number:
@@ -366,7 +381,7 @@ def _insert(numbers, count, number):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _index(kind, processors):  # type: ignore[no-untyped-def]
+def _index(kind: int, processors: Integer) -> Integer:
     """Return the index of the largest width of a kind that is at most so many processors."""
     if kind == POWER_OF_TWO:
         exponent = -1
@@ -381,7 +396,7 @@ def _index(kind, processors):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _width(kind, index):  # type: ignore[no-untyped-def]
+def _width(kind: int, index: Integer) -> Integer:
     """Return the width of a kind with an index."""
     if kind == POWER_OF_TWO:
         return np.int64(1) << index

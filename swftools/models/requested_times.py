@@ -48,7 +48,7 @@ class RequestedTimeParameters(Parameters):
     Parameters
     ----------
     seed : int
-        From 0 to 2**64 - 1.
+        From 0 to 2**64 - 1. Logs share the draws of a seed (docs/seeds.md): give each its own.
     maximum : float, optional
         Longest requested time, s, from 60 to 1e10. By default the header's MaxRuntime, if it is no shorter than the
         longest run time (and a minute), else the longest run time rounded up to a whole hour, at least one.
@@ -223,7 +223,7 @@ def _sufficient(distribution: RequestedTimeDistribution, maximum: float, run_tim
 
 
 @kernel
-def _assign(run_time, estimates, draws):  # type: ignore[no-untyped-def]
+def _assign(run_time: FloatArray, estimates: FloatArray, draws: FloatArray) -> None:
     """Permute ``estimates`` so that each is that of the job at its place.
 
     The caller guarantees that both are descending and run_time[j] <= estimates[j]. Job j swaps its estimate with one

@@ -339,7 +339,7 @@ def _whole(widths: FloatArray) -> IntArray:
 
 
 @kernel
-def _speedups(n, curve, scale, sigma):  # type: ignore[no-untyped-def]
+def _speedups(n: FloatArray, curve: IntArray, scale: FloatArray, sigma: FloatArray) -> FloatArray:
     """Return the speedup on each curve; NaN where there is none."""
     out = np.full(len(n), np.nan)
     for i in range(len(n)):
@@ -351,7 +351,7 @@ def _speedups(n, curve, scale, sigma):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _downey_working_sets(a, sigma):  # type: ignore[no-untyped-def]
+def _downey_working_sets(a: FloatArray, sigma: FloatArray) -> FloatArray:
     """Return working sets: the better of the two whole widths around the real one."""
     out = np.empty(len(a))
     for i in range(len(a)):
@@ -362,7 +362,7 @@ def _downey_working_sets(a, sigma):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def downey_speedup_at(n, a, sigma):  # type: ignore[no-untyped-def]
+def downey_speedup_at(n: float, a: float, sigma: float) -> float:
     """Return Downey's S(n) in a form that is exact for n = 1, where it is 1, and for sigma = 0, min(n, A)."""
     if n >= a + max(sigma, 1.0) * (a - 1.0):
         return a
@@ -374,13 +374,13 @@ def downey_speedup_at(n, a, sigma):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def downey_maximum_at(a, sigma):  # type: ignore[no-untyped-def]
+def downey_maximum_at(a: FloatArray, sigma: FloatArray) -> FloatArray:
     """Return the largest useful width, a whole number as float; takes arrays too."""
     return np.ceil(a + np.maximum(sigma, 1.0) * (a - 1.0))
 
 
 @kernel
-def downey_optimum_at(a, sigma):  # type: ignore[no-untyped-def]
+def downey_optimum_at(a: float, sigma: float) -> float:
     """Return the real n at which n / S(n)^2 is least; it falls before and rises after."""
     if sigma >= 1.0:
         return max(a / sigma + a - 1.0, 1.0)
@@ -388,7 +388,7 @@ def downey_optimum_at(a, sigma):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def simple_speedup_at(n, optimal):  # type: ignore[no-untyped-def]
+def simple_speedup_at(n: float, optimal: float) -> float:
     """Return the simple curve's S(n); NaN below half the optimal width."""
     x = n / optimal
     if x < 0.5:

@@ -87,7 +87,7 @@ def simulate_events(coming, machine, replay, options, observe, observer, decide,
     while progress[DONE] < jobs and progress[LEFT] > 0:
         if log.size[0] + most > len(log.job) or ends.size[0] + most > len(ends.times):
             break
-        if counts[HELD] + places > len(machine.held):
+        if counts[HELD] + places >= len(machine.held):
             break
         while progress[STALE] > 0 and machine.run[log.job[ends.runs[0]]] != ends.runs[0]:
             pop(ends.times, ends.runs, ends.size[0])  # of a run that was stopped
@@ -161,6 +161,9 @@ def simulate_events(coming, machine, replay, options, observe, observer, decide,
                     interrupted = True
                     progress[FULL] = 1
                     break
+            if counts[HELD] + places >= len(machine.held):
+                interrupted = True
+                break
             if options.asks > 0 and progress[ANSWERED] <= submitted:
                 interrupted = True
                 progress[ASKS] = 1

@@ -114,7 +114,7 @@ def with_room(machine: Machine, replay: Replay) -> tuple[Machine, Replay]:
     if replay.counts[FULL]:
         replay.counts[FULL] = 0
         machine = machine._replace(queue=with_more_places(machine.queue))
-    if machine.counts[HELD] + len(machine.queue.job) > len(machine.held):
+    if machine.counts[HELD] + len(machine.queue.job) >= len(machine.held):
         more = len(machine.queue.job)
         machine = machine._replace(held_until=_longer(machine.held_until, more), held=_longer(machine.held, more))
     return machine, replay._replace(log=log, ends=ends)

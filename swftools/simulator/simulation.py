@@ -345,13 +345,21 @@ class Simulation:
         )
 
 
-def simulate(
+def simulate(  # noqa: PLR0913 (options by name)
     trace: Trace,
     policy: str | Policy,
     processors: int | None = None,
     *,
+    overrun: str = "extend",
+    cancelled: str = "drop",
+    requests: str | Logged = "logged",
+    predictor: str | Predictor | PythonPredictor = "request",
+    restart_overhead: float | str | Uniform | Column = 0.0,
+    semantics: str = "instant",
+    seed: int = 0,
+    compiled: bool = True,
     progress: Progress | None = None,
-    **options: Any,
+    **parameters: Any,
 ) -> Schedule:
     """Replay a trace under a scheduling policy, from its first submission to its last completion.
 
@@ -365,29 +373,29 @@ def simulate(
         policy itself.
     processors : int, optional
         Of the machine; the trace's own by default.
+    overrun : {"extend", "kill", "run-on"}
+        Jobs that ran longer than requested: raise the request, cut the run, or leave both.
+    cancelled : {"drop", "end-at-once", "full-request"}
+        Jobs without a run time: leave them out, let them run 1 s, or as long as requested.
+    requests : str or Logged
+        What users ask for: logged, factor:factor=2, tsafrir.
+    predictor : str, Predictor or PythonPredictor
+        What policies are told of run times: request, exact, last-model, virtual:error=0.5, ``module:name`` of one of
+        yours, or an object of Python that learns.
+    restart_overhead : float, str, Uniform or Column
+        What a run begins with that goes on with work done before: seconds, uniform:per_processor=0.1, or
+        column:name=mine.
+    semantics : {"instant", "pyss", "cqsim"}
+        Order of events at one instant, and how often is decided; the last two restate those simulators.
+    seed : int
+        For requests, predictors and policies that draw.
+    compiled : bool
+        False interprets engine and policy: slow, for finding mistakes in a policy. The schedule is the same.
     progress : callable, optional
         Called with the numbers of jobs that ended and of all jobs, and the simulated time (s): ten times a second at
         most, and at the end. What it raises ends the simulation.
-    **options
-        ``overrun`` : {"extend", "kill", "run-on"}
-            Jobs that ran longer than requested: raise the request, cut the run, or leave both.
-        ``cancelled`` : {"drop", "end-at-once", "full-request"}
-            Jobs without a run time: leave them out, let them run 1 s, or as long as requested.
-        ``requests`` : str
-            What users ask for: logged, factor:factor=2, tsafrir.
-        ``predictor`` : str, Predictor or PythonPredictor
-            What policies are told of run times: request, exact, last-model, virtual:error=0.5, ``module:name`` of one
-            of yours, compiled or in Python, or an object that learns.
-        ``restart_overhead`` : float or str
-            What a run begins with that goes on with work done before: seconds, uniform:per_processor=0.1, or
-            column:name=mine.
-        ``semantics`` : {"instant", "pyss", "cqsim"}
-            Order of events at one instant, and how often is decided; the last two restate those simulators.
-        ``seed`` : int
-            For requests, predictors and policies that draw.
-        ``compiled`` : bool
-            False interprets engine and policy: slow, for finding mistakes in a policy. The schedule is the same.
-        All others are parameters of the policy.
+    **parameters
+        Of the policy.
 
     Returns
     -------
@@ -408,7 +416,21 @@ def simulate(
     >>> simulate(trace, "easy").jobs["start_time"].tolist()
     [0.0, 10.0, 2.0]
     """
-    return Simulation(trace, policy, processors, **options).run(progress=progress).schedule()
+    simulation = Simulation(
+        trace,
+        policy,
+        processors,
+        overrun=overrun,
+        cancelled=cancelled,
+        requests=requests,
+        predictor=predictor,
+        restart_overhead=restart_overhead,
+        semantics=semantics,
+        seed=seed,
+        compiled=compiled,
+        **parameters,
+    )
+    return simulation.run(progress=progress).schedule()
 
 
 def check_options(

@@ -220,7 +220,7 @@ def offsets_of(lengths: npt.ArrayLike) -> IntArray:
 
 
 @kernel
-def _find_faults(offsets, times, values, kinds):  # type: ignore[no-untyped-def]
+def _find_faults(offsets: IntArray, times: FloatArray, values: FloatArray, kinds: npt.NDArray[np.int8]) -> None:
     """Fill ``kinds`` with the index into ``_FAULTS`` of each function's first fault; 0 where it has none."""
     for i in range(len(offsets) - 1):
         first, end = offsets[i], offsets[i + 1]
@@ -245,7 +245,7 @@ def _find_faults(offsets, times, values, kinds):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _evaluate(offsets, times, values, at, result):  # type: ignore[no-untyped-def]
+def _evaluate(offsets: IntArray, times: FloatArray, values: FloatArray, at: FloatArray, result: FloatArray) -> None:
     """Fill ``result[i, k]`` with function i at ``at[i, k]``; the caller guarantees well-formed functions."""
     for i in range(len(offsets) - 1):
         first, last = offsets[i], offsets[i + 1] - 1

@@ -21,7 +21,15 @@ import pandas as pd
 import pyarrow as pa
 
 from swftools.kernel import kernel
-from swftools.keyed_random import STATE_LENGTH, count_occurrences, next_normal, next_uniform, start_stream, step_key
+from swftools.keyed_random import (
+    STATE_LENGTH,
+    WordArray,
+    count_occurrences,
+    next_normal,
+    next_uniform,
+    start_stream,
+    step_key,
+)
 from swftools.parameters import LARGEST_SEED, Parameters, choice, is_number, is_whole, number, whole
 from swftools.trace import Trace
 from swftools.utility.functions import UtilityFunctions
@@ -48,7 +56,7 @@ class UtilityParameters(Parameters):
     Parameters
     ----------
     seed : int
-        From 0 to 2**64 - 1.
+        From 0 to 2**64 - 1. Logs share the draws of a seed (docs/seeds.md): give each its own.
     globmax : float
         Upper end of the range of start values per processor-minute (Lee's *globmax*); the unit of value.
     queue_ranks : mapping of int to int
@@ -269,7 +277,7 @@ def _ranks(queue_id: IntArray, parameters: UtilityParameters) -> IntArray:
 
 
 @kernel
-def _generate(jobs, model, out):  # type: ignore[no-untyped-def]
+def _generate(jobs: _Jobs, model: _Model, out: _Functions) -> None:
     """Fill ``out`` with every job's function, one behind the other; the caller guarantees the room."""
     state = np.zeros(STATE_LENGTH, np.uint64)
     end = 0
@@ -293,8 +301,8 @@ def _generate(jobs, model, out):  # type: ignore[no-untyped-def]
         out.offsets[i + 1] = end
 
 
-@kernel
-def _draw_step(state, deadline, jump, times, values):  # type: ignore[no-untyped-def]
+@kernel(allocates=False)
+def _draw_step(state: WordArray, deadline: float, jump: float, times: FloatArray, values: FloatArray) -> int:
     """Fill in a step's drop and its end behind point 0; return the number of points."""
     gap = max(jump, LEAST_GAP * deadline)
     times[1] = gap + (deadline - 3.0 * gap) * next_uniform(state)
@@ -306,8 +314,10 @@ def _draw_step(state, deadline, jump, times, values):  # type: ignore[no-untyped
     return 4
 
 
-@kernel
-def _draw_decline(state, deadline, points, kind, times, values):  # type: ignore[no-untyped-def]
+@kernel(allocates=False)
+def _draw_decline(
+    state: WordArray, deadline: float, points: int, kind: int, times: FloatArray, values: FloatArray
+) -> int:
     """Fill in a linear or exponential decay behind point 0; return the number of points.
 
     Draws are sorted by insertion as they come; point 0 is never behind another and ends each search.

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools import Trace, clean, read_swf
+from swftools.checkpoints import exchanges
 from swftools.checkpoints import synthetic_survey as module
 from swftools.checkpoints.inference import CLOCK_TOLERANCE, infer_checkpoints
 from swftools.checkpoints.survey import CheckpointSurvey, read_checkpoint_survey, write_checkpoint_survey
@@ -84,7 +85,7 @@ def test_constants_are_the_published_ones() -> None:
     known = PUBLISHED["ratio_intervals"]
     assert (PUBLISHED["ratio_at_most_one_fiftieth"] / known, 50) == (module.FINE_SHARE, module.FINE_RATIO)
     assert (PUBLISHED["ratio_less_than_a_quarter"] / known, 4) == (module.COARSE_SHARE, module.COARSE_RATIO)
-    made_up = (module.NOISE, module.MOST_EXCHANGES, module.NEAR_ENOUGH, module.LEAST_GAIN)
+    made_up = (module.NOISE, exchanges.MOST_EXCHANGES, exchanges.NEAR_ENOUGH, exchanges.LEAST_GAIN)
     assert list(PUBLISHED["made_up"].values()) == [*made_up, CLOCK_TOLERANCE]
     defaults = CheckpointSurveyParameters()
     assert (1365, 1010 / 4203) == (defaults.answers, defaults.response_share)
@@ -343,7 +344,7 @@ def test_exchanges_keep_numbers_and_come_nearer(data: st.DataObject) -> None:
     before = np.array(data.draw(st.lists(st.integers(0, 2), min_size=size, max_size=size)))
     target = work.sum() * np.array([0.6, 0.3, 0.1])
     after = before.copy()
-    module._exchange(work, after, target)
+    exchanges.exchange(work, after, target)
     assert np.bincount(before, minlength=3).tolist() == np.bincount(after, minlength=3).tolist()
     distances = [abs(np.bincount(choice, work, 3) - target).sum() for choice in (before, after)]
     assert distances[1] <= distances[0]
@@ -361,7 +362,7 @@ def test_an_exchange_is_the_best_of_all(data: st.DataObject) -> None:
         for i in np.flatnonzero(choice == 0)
         for j in np.flatnonzero(choice == 1)
     ]  # fmt: skip
-    assert max(gains) == pytest.approx(module._pair(work, choice, (0, 1), excess)[0])
+    assert max(gains) == pytest.approx(exchanges._pair(work, choice, (0, 1), excess)[0])
 
 
 # Parameters

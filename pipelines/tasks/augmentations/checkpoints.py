@@ -90,7 +90,7 @@ class AddCheckpoints(Augmentation):
     """
 
     name = "checkpoints"
-    code_version = 1
+    code_version = 2
     parameters_class = SurveyedCheckpoints
     other_tables = ("checkpoint_survey", "checkpoint_summary")
 

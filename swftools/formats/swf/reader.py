@@ -14,8 +14,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
 
 from swftools.errors import ParameterError
@@ -23,6 +25,7 @@ from swftools.formats.compression import TEXT_LIMIT, LogSource, LogStream, Progr
 from swftools.formats.swf.block import Block, read_block, split_lines
 from swftools.formats.swf.kernel import LONGEST_LINE
 from swftools.header import UTILITY_NOTE
+from swftools.keyed_random import OccurrenceCounter
 from swftools.trace import Trace
 
 
@@ -110,10 +113,13 @@ def iter_swf(
     utility: bool | None = None,
     max_bytes: int = TEXT_LIMIT,
 ) -> Iterator[Trace]:
-    """Read a log in chunks of whole lines, in memory that grows with the log's header alone.
+    """Read a log in chunks of whole lines, in memory that does not grow with a log whose jobs are numbered in order.
 
     Yields one Trace a chunk; together their jobs and quarantine are those of ``read_swf``, the column
-    ``extra_fields`` being there only in chunks that have such text. Each carries the header as far as it has been
+    ``extra_fields`` being there only in chunks that have such text. Their jobs have a column
+    ``job_occurrence`` besides: how many earlier lines of the log, also of earlier chunks, carry the same job_number. So
+    what is drawn at random for a job of a chunk is what is drawn for it in the whole log. Of numbers without order 32
+    bytes each are kept for that. Each Trace carries the header as far as it has been
     read. A chunk of comments alone is not yielded but joined to the next, so that in a log whose comments stand
     first each Trace has them all; only where a log ends in comments, or in blank lines, do they come in a Trace without
     jobs. So at least one is yielded, also of an empty log.
@@ -136,6 +142,7 @@ def iter_swf(
         raise ParameterError(f"chunk_bytes={chunk_bytes}: at least 1")
     name = source_name(source)
     block: Block | None = None
+    occurrences = OccurrenceCounter()
     lines = 0
     is_pending = False
     with open_log(source, max_bytes=max_bytes) as stream:
@@ -145,6 +152,8 @@ def iter_swf(
             lines += len(block.lines)
             utility = block.utility
             is_pending = not (len(block.jobs) or len(block.quarantine))
+            counted = pd.array(occurrences.count(block.jobs), dtype="Int64")
+            block = replace(block, jobs=block.jobs.assign(job_occurrence=counted))
             if not is_pending:
                 yield _trace(block, provenance={"name": Path(name).name, **_unverified(stream)})
         if block and is_pending:

@@ -134,8 +134,8 @@ def empty_machine(requests: Requests, processors: int, restart: Restart, *, plan
         np.full(2, np.inf),
         requests,
         empty_queue(jobs),
-        np.empty(256),
-        np.empty(256, np.int64),
+        np.empty(512),  # twice as many as the queue has places
+        np.empty(512, np.int64),
         np.empty(most, np.int64),
         np.empty(2 * most, np.int64),
         Stops(np.empty(2 * most, np.int64), np.empty(2 * most, np.int64), np.empty(2 * most)),

@@ -30,6 +30,7 @@ from swftools.formats.swf.kernel import (
     scan,
 )
 from swftools.header import UTILITY_NOTE, SwfHeader
+from swftools.keyed_random import count_occurrences
 from swftools.trace import Trace
 from tests.naive.swf import NaiveLog, naive_read_swf
 from tests.strategies import job_lines, log_texts, traces
@@ -71,11 +72,12 @@ def check(expected: NaiveLog, trace: Trace) -> None:
 
 
 def joined(parts: Iterator[Trace]) -> Trace:
-    """Return the parts of a log as one trace."""
+    """Return the parts of a log as one trace; their occurrences are those that the whole is found to have."""
     found = list(parts)
     jobs, quarantine = (
         pd.concat(frames, ignore_index=True) for frames in ([p.jobs for p in found], [p.quarantine for p in found])
     )
+    assert jobs.pop("job_occurrence").tolist() == count_occurrences(jobs).tolist()
     return Trace(found[-1].header, jobs, quarantine)
 
 
