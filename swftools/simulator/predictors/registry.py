@@ -11,7 +11,6 @@ Tsafrir, Etsion and Feitelson 2007, "Backfilling using system-generated predicti
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -21,10 +20,10 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from swftools.errors import ParameterError, PolicyWarning
+from swftools.errors import ParameterError, PolicyError, PolicyWarning
 from swftools.keyed_random import generator
 from swftools.parameter_text import read_entry, write_entry
-from swftools.parameters import Parameters
+from swftools.parameters import Parameters, is_whole
 from swftools.simulator.entry import Memory, check_arguments, compiled_entry, interpreted_entry
 from swftools.simulator.names import Names
 from swftools.simulator.registry import checked_class
@@ -115,6 +114,22 @@ class Predictor:
         return check_arguments(f"predictor {self.name!r}", self.observe or nothing, _FIRST)
 
     @cached_property
+    def foretells_with(self) -> tuple[str, ...]:
+        """Which of ``parameters`` and ``rng`` it foretells with.
+
+        Raises
+        ------
+        ParameterError
+            Its arguments are others than those of such a predictor.
+        """
+        if self.foretell is None:
+            return ()
+        own = check_arguments(f"predictor {self.name!r}", self.foretell, ["run_time", "limit"])
+        if "memory" in own:
+            raise ParameterError(f"predictor {self.name!r} takes memory; what is foretold before the run has none")
+        return own
+
+    @cached_property
     def compiled(self) -> Any:
         """What observes, compiled; None, with a warning, where numba cannot."""
         from numba.core.errors import NumbaError  # noqa: PLC0415 (takes half a second, and is needed from here on)
@@ -140,13 +155,21 @@ class Predictor:
         return self.memory(jobs, processors) if self.memory else ()
 
     def told(self, run_time: FloatArray, limit: FloatArray, seed: int) -> FloatArray:
-        """Return what policies are told of each job at its submission, unless it observes and says otherwise."""
+        """Return what policies are told of each job at its submission, unless it observes and says otherwise.
+
+        Raises
+        ------
+        PolicyError
+            It foretells something else than a number for each job.
+        """
         if self.foretell is None:
             return limit.copy()
         mine: dict[str, Any] = {"parameters": self.given, "rng": generator(seed, f"simulate/{self.name}")}
-        wanted = list(inspect.signature(self.foretell).parameters)[2:]
-        told = np.array(self.foretell(run_time, limit, *(mine[name] for name in wanted)), dtype=np.float64)
-        return np.minimum(told, limit)
+        told = np.array(self.foretell(run_time, limit, *(mine[name] for name in self.foretells_with)), dtype=np.float64)
+        if told.shape != limit.shape or np.isnan(told).any():
+            what = "NaN" if told.shape == limit.shape else f"an array of shape {told.shape}"
+            raise PolicyError(f"predictor {self.name!r} foretold {what} for {len(limit)} jobs; give each a number")
+        return np.clip(told, 0.0, limit)
 
     def to_text(self) -> str:
         """Return name and parameters in the form that ``find_predictor`` takes back."""
@@ -155,6 +178,12 @@ class Predictor:
 
 def nothing(event, machine, job):  # type: ignore[no-untyped-def]
     """Observe nothing."""
+
+
+def _check_version(name: str, version: object) -> None:
+    """Refuse a version that tells no predictions apart."""
+    if not is_whole(version, 1):
+        raise ParameterError(f"predictor {name!r}: version={version!r} is not an integer of 1 or more")
 
 
 _PREDICTORS: Names[Predictor] = Names("predictor")
@@ -172,8 +201,9 @@ def predictor(
     Raises
     ------
     ParameterError
-        The name is taken, or its arguments are not those of a predictor.
+        The name is taken, its arguments are not those of a predictor, or the version is not a whole number from 1 on.
     """
+    _check_version(name, version)
 
     def register(observe: Callable[..., None]) -> Callable[..., None]:
         kind = checked_class("predictor", name, parameters)
@@ -193,12 +223,15 @@ def foretold(
     Raises
     ------
     ParameterError
-        The name is taken.
+        The name is taken, its arguments are not those of such a predictor, or the version is not a whole number from 1
+        on.
     """
+    _check_version(name, version)
 
     def register(foretell: Callable[..., FloatArray]) -> Callable[..., FloatArray]:
         kind = checked_class("predictor", name, parameters)
         made = Predictor(name, None, foretell, kind, None, version, kind())
+        made.foretells_with  # noqa: B018 (refuses wrong arguments)
         _PREDICTORS.add(name, made, foretell)
         return foretell
 
