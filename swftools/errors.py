@@ -75,6 +75,10 @@ class BalanceError(SwfToolsError, AssertionError):
     """Job lines read are not the sum of jobs kept, quarantined and merged: a cleaning rule lost rows."""
 
 
+class KernelError(SwfToolsError, TypeError):
+    """A kernel that does not count references to arrays calls one that returns an array, which would never be freed."""
+
+
 class PolicyError(SwfToolsError, RuntimeError):
     """A scheduling policy did what the machine or the queue does not allow, or never starts a job."""
 

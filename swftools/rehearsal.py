@@ -14,6 +14,7 @@ import pandas as pd
 from swftools.checkpoints.inference import infer_checkpoints
 from swftools.checkpoints.synthetic_survey import generate_checkpoint_survey
 from swftools.formats.swf.reader import read_swf
+from swftools.formats.swf.writer import write_swf
 from swftools.kernel import kernel, rehearsed
 from swftools.keyed_random import next_gamma, next_normal, next_uniform, stream
 from swftools.models import cirne_berman, lublin_feitelson
@@ -43,6 +44,11 @@ _LINES = b"1 0 -1 10.5 4 -1 -1 4 20 -1 1 1 1 1 1 1 -1 -1\n2 1 -1 10 2 -1 -1 2 20
 
 def _read() -> None:
     read_swf(io.BytesIO(_LINES))
+
+
+def _write() -> None:
+    # One column has more digits than a decimal number of few, and one job has text behind the 18th field.
+    write_swf(read_swf(io.BytesIO(_LINES.replace(b"10.5", b"0.3333333333333333"))), io.BytesIO())
 
 
 def _generate() -> None:
@@ -117,6 +123,7 @@ def _steps() -> list[tuple[str, Callable[[], object]]]:
     """Return what is called, by name."""
     return [
         ("reading", _read),
+        ("writing", _write),
         ("models", _generate),
         ("evaluation of curves", _evaluate),
         ("random numbers", _draw),

@@ -14,10 +14,14 @@ from pipelines.tasks.augmentations.registry import Augmentation
 from pipelines.tasks.augmented import augmentations_of, with_columns
 from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.facts import account_of, assumptions_of, card_of, origin_of, software, source_of
+from pipelines.tasks.memory import give_back_memory
 from pipelines.tasks.parameters import AUGMENTATIONS, AugmentParameter, ParametersParameter
 from pipelines.tasks.publishing import Contents, PublishingTask
 from swftools.fields.dictionary import SCHEMA_VERSION
-from swftools.formats.swf.writer import write_swf
+from swftools.fields.jobs import SWF_NAMES
+from swftools.formats.swf.writer import write_jobs
+from swftools.formats.trace_directory import load_tables, trace_of_tables
+from swftools.header import SwfHeader
 from swftools.tables import read_table, to_pandas
 from swftools.trace import Trace
 
@@ -31,7 +35,7 @@ class BuildAugmentedTrace(PublishingTask):
     ``latest``; complete when that version is published.
     """
 
-    code_version = 2
+    code_version = 3
     main_table = "jobs"
     augment = AugmentParameter(
         default="utility,checkpoints,arrivals,speedup",
@@ -70,20 +74,20 @@ class BuildAugmentedTrace(PublishingTask):
         """Return the tables, the SWF file and the files of the augmentations."""
         cleaned = self.clone(CleanTrace)
         directory = cleaned.output().path
-        tables = {
-            name: read_table(directory / f"{name}.parquet", name)
-            for name in ("jobs", "quarantine", "cleaning_report", "repairs", "merged")
-        }
+        tables = load_tables(directory, ("jobs", "quarantine", "cleaning_report", "repairs", "merged"))
+        facts = self._facts(trace_of_tables(directory, {**tables, "jobs": tables["jobs"].select(SWF_NAMES)}))
+        give_back_memory()
         for task in self.augmentations:
             columns = read_table(task.table_path(task.name), task.name)
             tables["jobs"] = with_columns(tables["jobs"], columns, task.name)
             tables |= {name: read_table(task.table_path(name), name) for name in task.other_tables}
-        trace = cleaned.load().with_jobs(to_pandas(tables["jobs"], "jobs"))
-        files: dict[str, Callable[[Path], None]] = {f"{self.data_set_name}.swf.gz": partial(write_swf, trace)}
+        files: dict[str, Callable[[Path], None]] = {
+            f"{self.data_set_name}.swf.gz": partial(write_jobs, SwfHeader.from_lines(facts["header"]), tables["jobs"])
+        }
         for task in self.augmentations:
-            files |= dict(task.files(trace, self.data_set_name))
+            files |= dict(task.files(self.data_set_name))
         account = account_of(to_pandas(tables["cleaning_report"], "cleaning_report"))
-        return Contents(tables, {**self._facts(trace), "account": account}, files)
+        return Contents(tables, {**facts, "account": account}, files)
 
     def _facts(self, trace: Trace) -> dict[str, Any]:
         """Return what determines the content and what a user of it must know."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -94,9 +95,9 @@ class ComparePolicies(MeasuringTask, PublishingTask):
         }
         return Contents({"comparison": table}, self._facts(), files)
 
-    def heading(self, table: pa.Table) -> str:
+    def heading(self, read: Callable[[], pa.Table]) -> str:
         """Return the wide table."""
-        return as_markdown(to_pandas(table, "comparison")) + "\n"
+        return as_markdown(to_pandas(read(), "comparison")) + "\n"
 
     def _facts(self) -> dict[str, Any]:
         """Return what determines the content and what a user of it must know."""

@@ -12,6 +12,7 @@ from pipelines.logs.find import SHIPPED_LOG, Log, find_log, is_stream
 from pipelines.logs.generated import find_model
 from pipelines.names import check_name
 from pipelines.store.locations import check_location
+from pipelines.tasks.memory import give_back_memory
 from pipelines.tasks.progress import StageProgress
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError, UnreadableLogError
@@ -131,6 +132,7 @@ def _begin(task: LogTask) -> None:
 @LogTask.event_handler(luigi.Event.PROCESSING_TIME)
 def _end(task: LogTask, seconds: float) -> None:
     _at_work.clear()
+    give_back_memory()
     progress.end(task.task_id, task.label, seconds)
 
 

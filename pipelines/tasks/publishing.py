@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from pipelines.store.staging import unchecked_staging
 from pipelines.store.storage import storage_errors
 from pipelines.tasks.check_source import CheckSource
 from pipelines.tasks.clean import RulesTask
+from pipelines.tasks.memory import give_back_memory
 from pipelines.tasks.targets import VersionTarget
 
 
@@ -81,8 +83,8 @@ class PublishingTask(RulesTask):
         """Return what the version consists of."""
         raise NotImplementedError
 
-    def heading(self, table: pa.Table) -> str:  # noqa: ARG002 (for tasks that show it)
-        """Return what is printed first of the published main table."""
+    def heading(self, read: Callable[[], pa.Table]) -> str:  # noqa: ARG002 (for tasks that show it)
+        """Return what is printed first; ``read`` returns the published main table."""
         return ""
 
     @property
@@ -132,8 +134,10 @@ class PublishingTask(RulesTask):
             with storage_errors(f"{work}: nothing was published"):
                 folder = stack.enter_context(unchecked_staging(work, target.data_set))
                 for name, write in files.items():
+                    give_back_memory()
                     write(folder / name)
             paths = {name: folder / name for name in files}
+            give_back_memory()
             target.root.publish(target.data_set, target.version, contents.tables, manifest=manifest, files=paths)
 
 
@@ -161,7 +165,7 @@ def _say(task: PublishingTask, what: str) -> None:
     target = task.output()
     root, data_set, version = target.root, target.data_set, target.version
     manifest = root.manifest(data_set, version)
-    heading = task.heading(root.read_table(data_set, task.main_table, version))
+    heading = task.heading(partial(root.read_table, data_set, task.main_table, version))
     lines = [f"{what}: data set {data_set}, version {version}", f"  {target.path}"]
     lines += [f"  {line}" for line in account_lines(manifest["account"], manifest["assumptions"])]
     latest = root.latest(data_set)

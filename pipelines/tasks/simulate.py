@@ -32,7 +32,7 @@ from swftools.simulator.predictors.registry import Predictor, find_predictor
 from swftools.simulator.registry import find_policy
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.simulation import check_options, simulate
-from swftools.tables import read_table, to_arrow, to_pandas, write_table
+from swftools.tables import QUICK_OPTIONS, read_table, to_arrow, to_pandas, write_table
 from swftools.trace import Trace
 
 OPTIONS = ("overrun", "cancelled", "requests", "predictor", "restart_overhead", "semantics")
@@ -151,7 +151,7 @@ class SimulatePolicy(SimulationTask):
         rest = {"processors": schedule.processors, "policy": schedule.policy, "options": dict(schedule.options)}
         with self.output().fill() as directory:
             for table, frame in frames.items():
-                write_table(to_arrow(frame, table), directory / f"{table}.parquet", table)
+                write_table(to_arrow(frame, table), directory / f"{table}.parquet", table, QUICK_OPTIONS)
             (directory / "schedule.json").write_text(canonical_json(rest), encoding="utf-8")
 
     def load_schedule(self) -> Schedule:

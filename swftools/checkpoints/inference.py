@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from swftools.checkpoints.survey import (
     DECLINED,
@@ -40,6 +41,8 @@ from swftools.parameters import LARGEST_SEED, Parameters, choice, whole
 from swftools.trace import JobArrays, Trace
 
 IntArray = npt.NDArray[np.int64]
+
+_LINES_AT_ONCE = 1 << 12
 
 WORKLOADS = ("answers", "pooled")
 SOURCES = ("survey", "inferred", "assumed-none")
@@ -348,16 +351,18 @@ def write_checkpoints(jobs: pd.DataFrame, path_or_file: str | Path | IO[Any]) ->
         raise ParameterError(f"jobs lack the columns {missing}; join what infer_checkpoints returns to them")
     occurrence = count_occurrences(jobs)
     columns = {
-        "job_number": jobs["job_number"].astype("Int64").astype("str").fillna("").tolist(),
-        "job_occurrence": occurrence.astype(str).tolist(),
-        "performs_checkpointing": np.where(jobs["performs_checkpointing"], "true", "false").tolist(),
-        "interval_minutes": minutes_texts(jobs["checkpoint_interval"]),
-        "source": jobs["checkpoint_source"].tolist(),
+        "job_number": pc.fill_null(pa.array(jobs["job_number"].astype("Int64")).cast(pa.string()), ""),
+        "job_occurrence": pa.array(occurrence).cast(pa.string()),
+        "performs_checkpointing": pa.array(jobs["performs_checkpointing"], pa.bool_()).cast(pa.string()),
+        "interval_minutes": pa.array(minutes_texts(jobs["checkpoint_interval"]), pa.string()),
+        "source": pa.array(jobs["checkpoint_source"], pa.string()),
     }
     if not occurrence.any():
         del columns["job_occurrence"]
     notes = _NOTES if jobs["is_checkpoint_survey_synthetic"].any() else _NOTES[1:]
-    write_commented_csv(path_or_file, notes, columns, zip(*columns.values(), strict=True))
+    lines = pc.binary_join_element_wise(*columns.values(), ",")
+    parts = (lines[start : start + _LINES_AT_ONCE].to_pylist() for start in range(0, len(lines), _LINES_AT_ONCE))
+    write_commented_csv(path_or_file, notes, columns, ((line,) for part in parts for line in part))
 
 
 def read_checkpoints(path_or_file: str | Path | IO[Any]) -> pd.DataFrame:

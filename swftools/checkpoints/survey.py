@@ -50,6 +50,7 @@ MOST_FAULTS = 10
 """An error lists so many faults, and how many more there are."""
 
 SYNTHETIC = "synthetic:"
+_LINES_AT_ONCE = 1 << 12
 _NUMBER = re.compile(r"[0-9]{1,20}(\.[0-9]{1,400})?", re.ASCII)
 _WHOLE = re.compile(r"[0-9]{1,19}", re.ASCII)
 
@@ -357,12 +358,14 @@ def write_commented_csv(
     StorageError
         The path cannot be written; an old file stays as it was.
     """
-    text = "".join(f"# {line}\n" for comment in comments for line in comment.splitlines())
-    text += "".join(",".join(row) + "\n" for row in (header, *rows))
+    notes = (f"# {line}\n" for comment in comments for line in comment.splitlines())
+    lines = itertools.chain(notes, (",".join(row) + "\n" for row in itertools.chain([header], rows)))
     if isinstance(path_or_file, str | Path):
         with create_file(path_or_file) as file:
-            file.write(text.encode())
+            while piece := "".join(itertools.islice(lines, _LINES_AT_ONCE)):
+                file.write(piece.encode())
     else:
+        text = "".join(lines)
         path_or_file.write(text if hasattr(path_or_file, "encoding") else text.encode())
 
 

@@ -175,8 +175,21 @@ def generate_checkpoint_survey(trace: Trace, parameters: CheckpointSurveyParamet
             "interval": interval,
         }
     )
+    return synthetic_survey(answers, chosen)
+
+
+def synthetic_survey(answers: pd.DataFrame, parameters: CheckpointSurveyParameters) -> CheckpointSurvey:
+    """Return answers that were made up as a survey that says so.
+
+    Parameters
+    ----------
+    answers : pandas.DataFrame
+        As ``CheckpointSurvey`` has them.
+    parameters : CheckpointSurveyParameters
+        By which they were made up.
+    """
     note = (
-        f"synthetic: made up by swftools (seed {chosen.seed}) after the totals of Lee 2009, Tables 6.1 and 6.2; "
+        f"synthetic: made up by swftools (seed {parameters.seed}) after the totals of Lee 2009, Tables 6.1 and 6.2; "
         "no user was asked, and it says nothing about the users of this log"
     )
     return CheckpointSurvey(answers, (note,), "synthetic checkpoint survey")

@@ -277,12 +277,19 @@ class _Rejoined:
 
 
 @contextmanager
-def create_log(target: LogSource) -> Iterator[_Writer]:
+def create_log(target: LogSource, *, gzip_level: int = 6) -> Iterator[_Writer]:
     """Open a log for writing; the suffix of a path (.gz, .bz2, .xz, .zst) chooses the compression.
 
     Equal text gives equal bytes: gzip headers carry neither name nor time. Each compression carries a checksum. A
     path appears only when all is written; what stood there before stays until then. A file object receives plain
     text and stays open.
+
+    Parameters
+    ----------
+    target : path or binary file object
+        Where the text goes.
+    gzip_level : int
+        From 1, fast, to 9, small: for .gz alone.
 
     Raises
     ------
@@ -300,7 +307,7 @@ def create_log(target: LogSource) -> Iterator[_Writer]:
     compression = _compression_named(target)
     if compression == "compress":
         raise ParameterError(f"{source_name(target)[:LONGEST_NAME_SHOWN]}: no {compression} (.Z); use .gz, .xz or .zst")
-    with create_file(target) as raw, _compressor(raw, compression) as stream:
+    with create_file(target) as raw, _compressor(raw, compression, gzip_level) as stream:
         yield stream
 
 
@@ -329,10 +336,10 @@ class _Whole:
         return len(data)
 
 
-def _compressor(raw: BinaryIO, compression: str | None) -> AbstractContextManager[_Writer]:
+def _compressor(raw: BinaryIO, compression: str | None, gzip_level: int) -> AbstractContextManager[_Writer]:
     """Return a stream that compresses into ``raw``; plain for no compression."""
     if compression == "gzip":
-        return gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0, compresslevel=6)
+        return gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0, compresslevel=gzip_level)
     if compression == "bz2":
         return bz2.BZ2File(raw, "wb")
     if compression == "xz":

@@ -7,6 +7,7 @@ jobs.parquet, quarantine.parquet, the header as SWF comment lines, and the rest 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,7 +16,7 @@ from swftools.errors import SchemaError
 from swftools.formats.compression import LogSource
 from swftools.formats.swf.reader import read_lines
 from swftools.header import SwfHeader
-from swftools.tables import read_table, to_arrow, to_pandas, write_table
+from swftools.tables import QUICK_OPTIONS, read_table, to_arrow, to_pandas, write_table
 from swftools.trace import Trace
 from swftools.whole_files import create_file
 
@@ -42,7 +43,7 @@ def save_trace(trace: Trace, directory: Path) -> None:
         A file cannot be written: no such directory, no permission, disk full.
     """
     for table, frame in (("jobs", trace.jobs), ("quarantine", trace.quarantine)):
-        write_table(to_arrow(frame, table), directory / f"{table}.parquet", table)
+        write_table(to_arrow(frame, table), directory / f"{table}.parquet", table, QUICK_OPTIONS)
     header = "".join(f"{line}\n" for line in trace.header.to_lines())
     _write(directory / "header.txt", header)
     rest = {"machine_processors": trace.machine_processors, "provenance": dict(trace.provenance)}
@@ -76,16 +77,36 @@ def load_trace(directory: Path, source: LogSource | None = None) -> Trace:
     UnreadableLogError
         The source cannot be read.
     """
+    return trace_of_tables(directory, load_tables(directory), source)
+
+
+def load_tables(directory: Path, names: Iterable[str] = ("jobs", "quarantine")) -> dict[str, pa.Table]:
+    """Read tables of a directory that ``save_trace`` filled, by name, as they are on disk.
+
+    Raises
+    ------
+    SchemaError
+        A file is missing, damaged or of another schema.
+    """
     try:
-        jobs, quarantine = (
-            to_pandas(read_table(directory / f"{table}.parquet", table), table) for table in ("jobs", "quarantine")
-        )
+        return {name: read_table(directory / f"{name}.parquet", name) for name in names}
+    except OSError as error:
+        raise _unlike_ours(directory, error) from error
+
+
+def trace_of_tables(directory: Path, tables: Mapping[str, pa.Table], source: LogSource | None = None) -> Trace:
+    """Do as ``load_trace`` with tables that have been read: jobs and quarantine, maybe among others."""
+    try:
         header = SwfHeader.from_lines((directory / "header.txt").read_bytes().decode().split("\n")[:-1])
         rest = json.loads((directory / "trace.json").read_bytes())
         machine_processors, provenance = rest["machine_processors"], dict(rest["provenance"])
-    except SchemaError:
-        raise
-    except (OSError, ValueError, KeyError, TypeError, pa.ArrowException) as error:
-        raise SchemaError(f"{directory}: not a trace as save_trace writes it ({error}); make it again") from error
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise _unlike_ours(directory, error) from error
+    jobs, quarantine = (to_pandas(tables[name], name) for name in ("jobs", "quarantine"))
     lines = None if source is None else read_lines(source)
     return Trace(header, jobs, quarantine, machine_processors, lines, provenance)
+
+
+def _unlike_ours(directory: Path, error: Exception) -> SchemaError:
+    """Return the error that says a directory is not what was written."""
+    return SchemaError(f"{directory}: not a trace as save_trace writes it ({error}); make it again")

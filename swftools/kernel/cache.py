@@ -5,29 +5,51 @@ what the function calls too (``swftools.kernel.sources``). A file in the cache i
 line, so that a changed source takes the place of the old and the cache does not grow. It is beside the source, or in
 NUMBA_CACHE_DIR, or in the user's cache directory where the source's folder cannot be written. Where nothing can be
 written, or what is there is damaged, kernels are compiled in each process.
+
+A kernel is compiled in two ways: as it is used, and checked, where each index of an array is looked at. A checked
+kernel calls checked kernels, and is kept apart.
 """
 
 from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from numba import config, njit, types
 from numba.core import caching, event
 from numba.core.compiler_lock import global_compiler_lock
 
+from swftools.errors import KernelError
 from swftools.kernel.compiling import WATCH, is_kernel
-from swftools.kernel.sources import changed_since_import, source_stamp
+from swftools.kernel.sources import changed_since_import, fingerprint, source_stamp
 
 _LOG = logging.getLogger("swftools")
 
 
+class Way(NamedTuple):
+    """How a kernel is compiled: what it is called, whether references and whether indices are looked at."""
+
+    name: str
+    allocates: bool
+    checked: bool
+
+
+_COMPILING: ContextVar[Way | None] = ContextVar("the kernel that is being compiled", default=None)
+
+
+def is_checked() -> bool:
+    """Whether the kernel that is being compiled is a checked one, which calls such."""
+    way = _COMPILING.get()
+    return way is not None and way.checked
+
+
 @global_compiler_lock  # reentrant; numba's own, since two threads with a lock each could wait for one another
-def compile_function(function: Callable[..., Any], signature: Any, allocates: bool) -> Any:
+def compile_function(function: Callable[..., Any], signature: Any, allocates: bool, checked: bool) -> Any:
     """Return a function as numba compiles it: for the types of a signature now, else for those of each call.
 
     With NUMBA_DISABLE_JIT it is returned as it is.
@@ -36,13 +58,17 @@ def compile_function(function: Callable[..., Any], signature: Any, allocates: bo
     # of the simulator's engine went there. A function that makes no array has nothing to count: whoever calls it holds
     # what it is given. There is no public option for that; where it is not given it is the caller's.
     options: dict[str, Any] = {"nogil": True, "_nrt": allocates}
+    if checked:
+        options["boundscheck"] = True  # False would overrule NUMBA_BOUNDSCHECK
     dispatcher: Any = njit(**options)(function)
     if config.DISABLE_JIT:  # type: ignore[attr-defined]
         return dispatcher
-    dispatcher.get_call_template = partial(_by_type, dispatcher.get_call_template)
+    way = Way(f"{function.__module__}.{function.__qualname__}", allocates, checked)
+    dispatcher.get_call_template = partial(_by_type, dispatcher, way, dispatcher.get_call_template)
+    dispatcher.compile = partial(_compile_in, way, dispatcher.compile)
     if _is_importable(function):
         try:
-            dispatcher._cache = _KernelCache(function)
+            dispatcher._cache = (_CheckedCache if checked else _KernelCache)(function)
         except (RuntimeError, OSError) as error:  # no folder can be written, or no source can be read
             _LOG.info("compiled kernels cannot be kept: %s", error)
     if signature is not None:
@@ -51,15 +77,40 @@ def compile_function(function: Callable[..., Any], signature: Any, allocates: bo
     return dispatcher
 
 
-def _by_type(get_call_template: Callable[..., Any], arguments: Any, named: Mapping[str, Any]) -> Any:
+def _compile_in(way: Way, compile_: Callable[..., Any], signature: Any) -> Any:
+    """Compile a kernel, or load it, for a signature."""
+    token = _COMPILING.set(way)
+    try:
+        return compile_(signature)
+    finally:
+        _COMPILING.reset(token)
+
+
+def _by_type(
+    dispatcher: Any, way: Way, get_call_template: Callable[..., Any], arguments: Any, named: Mapping[str, Any]
+) -> Any:
     """Look for a kernel that another one calls by the types of its arguments.
 
     numba would compile it once more for every constant that it is called with, such as for each order of jobs.
+
+    Raises
+    ------
+    KernelError
+        The caller does not count references, and would own an array that this one returns: nobody would free it.
     """
-    return get_call_template(
+    found = get_call_template(
         tuple(types.unliteral(argument) for argument in arguments),
         {name: types.unliteral(argument) for name, argument in named.items()},
     )
+    caller = _COMPILING.get()
+    if caller and not caller.allocates and way.allocates:
+        models = dispatcher.targetctx.data_model_manager
+        if any(models[one.return_type].contains_nrt_meminfo() for one in found[0].cases):
+            raise KernelError(
+                f"{caller.name}, made by @kernel(allocates=False), calls {way.name}, made by @kernel, which returns an "
+                f"array: it would never be freed; make {caller.name} by @kernel too"
+            )
+    return found
 
 
 def _is_importable(function: Callable[..., Any]) -> bool:
@@ -97,10 +148,22 @@ class _Implementation(caching.CompileResultCacheImpl):
     _locator_classes = [_Named, _Beside, _OfUser]  # noqa: RUF012 (numba's way)
 
 
+class _CheckedImplementation(_Implementation):
+    def get_filename_base(self, fullname: str, abiflags: str) -> str:
+        return str(super().get_filename_base(f"{fullname}-checked", abiflags))
+
+
 class _KernelCache(caching.FunctionCache):
     """The files of one kernel."""
 
     _impl_class = _Implementation
+
+    def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
+        """Return what tells one compiled form from others that the files have: to numba, types and bytecode alone."""
+        tuples = sorted(
+            {(kind.__qualname__, kind._fields) for one in getattr(sig, "args", sig) for kind in _named_tuples(one)}
+        )
+        return (*super()._index_key(sig, codegen), fingerprint(self._py_func), tuple(tuples))
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return what was compiled for a signature, or None."""
@@ -126,6 +189,20 @@ class _KernelCache(caching.FunctionCache):
         """Remove the index of the kernel's files, so that the next process is not held up by it again."""
         with contextlib.suppress(OSError):
             Path(self._cache_file._index_path).unlink()
+
+
+class _CheckedCache(_KernelCache):
+    """The files of one checked kernel."""
+
+    _impl_class = _CheckedImplementation
+
+
+def _named_tuples(kind: Any) -> Iterator[Any]:
+    """Yield the named tuples that a numba type is made of; their fields are compiled in by number."""
+    if hasattr(kind, "instance_class"):
+        yield kind.instance_class
+    for part in getattr(kind, "types", ()):
+        yield from _named_tuples(part)
 
 
 class _Listener(event.Listener):

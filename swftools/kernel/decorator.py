@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, overload
+from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 from swftools.kernel.compiling import note_kernel
 
+P = ParamSpec("P")
+R = TypeVar("R")
 
-class Kernel:
+
+class Kernel(Generic[P, R]):
     """A function that numba compiles, or finds in its cache on disk, when it is first called.
 
     To numba it is what ``njit`` returns, so that kernels call each other.
@@ -24,16 +27,16 @@ class Kernel:
         False: neither it nor what it calls makes an array, so references to arrays need not be counted.
     """
 
-    def __init__(self, function: Callable[..., Any], signature: Any = None, allocates: bool = True) -> None:
+    def __init__(self, function: Callable[P, R], signature: Any = None, allocates: bool = True) -> None:
         functools.update_wrapper(self, function)
         self.py_func = function
         self.signature = signature
         self.allocates = allocates
         note_kernel(function)
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
         """Run the function, compiled."""
-        return self.compiled(*arguments)
+        return self.compiled(*arguments, **named)
 
     def __repr__(self) -> str:
         return f"<kernel {self.py_func.__module__}.{self.py_func.__qualname__}>"
@@ -51,20 +54,30 @@ class Kernel:
         numba.core.errors.NumbaError
             There is a signature, and numba cannot compile the function for it.
         """
-        from swftools.kernel.cache import compile_function  # noqa: PLC0415 (imports numba, which takes half a second)
+        return self._compile(checked=False)
 
-        return compile_function(self.py_func, self.signature, self.allocates)
+    @functools.cached_property
+    def checked(self) -> Any:
+        """The same, with an IndexError where an index is outside its array, in kernels that it calls too."""
+        return self._compile(checked=True)
 
     @property
     def _numba_type_(self) -> Any:
         """The name is numba's: its type, where a kernel is used in a compiled function."""
-        return self.compiled._numba_type_
+        from swftools.kernel.cache import is_checked  # noqa: PLC0415 (as below)
+
+        return (self.checked if is_checked() else self.compiled)._numba_type_
+
+    def _compile(self, *, checked: bool) -> Any:
+        from swftools.kernel.cache import compile_function  # noqa: PLC0415 (imports numba, which takes half a second)
+
+        return compile_function(self.py_func, self.signature, self.allocates, checked)
 
 
 @overload
-def kernel(function: Callable[..., Any], /) -> Kernel: ...
+def kernel(function: Callable[P, R], /) -> Kernel[P, R]: ...
 @overload
-def kernel(signature: Any = None, /, *, allocates: bool = True) -> Callable[[Callable[..., Any]], Kernel]: ...
+def kernel(signature: Any = None, /, *, allocates: bool = True) -> Callable[[Callable[P, R]], Kernel[P, R]]: ...
 def kernel(function: Any = None, /, *, allocates: bool = True) -> Any:
     """Make a function a kernel: ``@kernel``, or ``@kernel(signature)`` for one that takes these types only.
 
@@ -72,7 +85,7 @@ def kernel(function: Any = None, /, *, allocates: bool = True) -> Any:
     cannot import: those of a notebook, a script, or another function's body.
 
     ``@kernel(allocates=False)`` is for kernels that make no array and call none that returns a new one: they are
-    several times as fast where arrays are handed on (``swftools.kernel.cache`` says why), and leak what they make.
+    several times as fast where arrays are handed on (``swftools.kernel.cache`` says why), and are refused else.
 
     Examples
     --------

@@ -354,7 +354,7 @@ def _draw_choices(
     first, own = _index(kind, least - 1) + 1, _index(kind, width)
     is_numbered = _width(kind, own) == width
     others = _index(kind, most) - first + 1 - is_numbered
-    count: int = min(wanted - 1, others)
+    count = int(min(wanted - 1, others))
     for k in range(count):
         top = others - count + k
         pick = min(np.int64(next_uniform(state) * (top + 1.0)), top)

@@ -362,7 +362,7 @@ def _downey_working_sets(a: FloatArray, sigma: FloatArray) -> FloatArray:
 
 
 @kernel(allocates=False)
-def downey_speedup_at(n: float, a: float, sigma: float) -> float:
+def downey_speedup_at(n: float | np.int64, a: float, sigma: float) -> float:
     """Return Downey's S(n) in a form that is exact for n = 1, where it is 1, and for sigma = 0, min(n, A)."""
     if n >= a + max(sigma, 1.0) * (a - 1.0):
         return a
@@ -374,7 +374,7 @@ def downey_speedup_at(n: float, a: float, sigma: float) -> float:
 
 
 @kernel
-def downey_maximum_at(a: FloatArray, sigma: FloatArray) -> FloatArray:
+def downey_maximum_at(a: Any, sigma: Any) -> Any:
     """Return the largest useful width, a whole number as float; takes arrays too."""
     return np.ceil(a + np.maximum(sigma, 1.0) * (a - 1.0))
 
@@ -388,7 +388,7 @@ def downey_optimum_at(a: float, sigma: float) -> float:
 
 
 @kernel(allocates=False)
-def simple_speedup_at(n: float, optimal: float) -> float:
+def simple_speedup_at(n: float | np.int64, optimal: float | np.int64) -> float:
     """Return the simple curve's S(n); NaN below half the optimal width."""
     x = n / optimal
     if x < 0.5:

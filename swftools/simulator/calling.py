@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from swftools.kernel import Kernel
-
 
 def called_directly(compiled: Any) -> Any:
-    """Return what a kernel of one signature runs, without a look at the types; the caller guarantees these."""
+    """Return what a function compiled for one signature runs, without a look at types; the caller guarantees these."""
     result = _result(compiled)
     return compiled if result is None else result.entry_point
 
 
 def found_directly(compiled: Any) -> Any:
-    """Return a compiled function of one signature that, as an argument, is found without a look at its types."""
+    """Return a function compiled for one signature that, as an argument, is found without a look at its types."""
     result = _result(compiled)
     if result is not None:
         compiled.get_compile_result = lambda signature: result  # noqa: ARG005 (there is one)
@@ -27,5 +25,4 @@ def found_directly(compiled: Any) -> Any:
 
 def _result(compiled: Any) -> Any:
     """Return what numba made of a function; None where it compiles nothing (NUMBA_DISABLE_JIT)."""
-    dispatcher = compiled.compiled if isinstance(compiled, Kernel) else compiled
-    return next(iter(getattr(dispatcher, "overloads", {}).values()), None)
+    return next(iter(getattr(compiled, "overloads", {}).values()), None)

@@ -9,6 +9,7 @@ every event.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ import numpy as np
 
 from swftools.choices import INSTANT, PYSS
 from swftools.kernel import kernel
+from swftools.simulator.entry import Own
 from swftools.simulator.machine.event_queue import pop, push
 from swftools.simulator.machine.events import END, OUTLIVED, START, STOP, SUBMISSION
 from swftools.simulator.machine.faults import ENDLESS, IDLE, fail
@@ -33,8 +35,10 @@ from swftools.simulator.machine.state import (
     SUBMITTED,
     WAITING,
     WAKE,
+    Machine,
+    Requests,
 )
-from swftools.simulator.machine.views import expected_time, first_waiting
+from swftools.simulator.machine.views import expected_time, first_waiting, is_held
 from swftools.simulator.machine.waiting_queue import NOBODY, close_up, enter, leave
 from swftools.simulator.machine.work import stretch_on, time_to_go
 from swftools.simulator.replay import (
@@ -50,6 +54,7 @@ from swftools.simulator.replay import (
     LEFT,
     STALE,
     Coming,
+    Replay,
     begin_replay,
 )
 from swftools.simulator.signatures import machine_type, observe_signature, own_type, policy_signature
@@ -71,7 +76,16 @@ class Options(NamedTuple):
     asks: int
 
 
-def simulate_events(coming, machine, replay, options, observe, observer, decide, decider):  # type: ignore[no-untyped-def]
+def simulate_events(
+    coming: Coming,
+    machine: Machine,
+    replay: Replay,
+    options: Options,
+    observe: Callable[[int, Machine, int, Own], None],
+    observer: Own,
+    decide: Callable[[Machine, Own], None],
+    decider: Own,
+) -> None:
     """Replay jobs, sorted by submission, to the end of the last; ``replay`` has what happened, and how far it is.
 
     It returns earlier after the instants that ``replay`` has left, at the first that is beyond ``replay.until``, where
@@ -133,12 +147,15 @@ def simulate_events(coming, machine, replay, options, observe, observer, decide,
                 machine.done[job] = coming.run_time[job]
                 observe(END, machine, job, observer)
         # Outlived predictions; not of jobs that end now, in turn
-        if ends.size[0] == 0 or ends.times[0] > now:
-            while counts[OVER] < counts[RUNNING] and machine.expected_end[machine.running[counts[OVER]]] <= now:
-                job = machine.running[counts[OVER]]
-                outlive(machine, job)
-                if options.observes > 0:
-                    observe(OUTLIVED, machine, job, observer)
+        if progress[HAPPENED] == 0 and (ends.size[0] == 0 or ends.times[0] > now):
+            for _ in range(count_outlived(machine)):
+                if count_outlived(machine) > 0:
+                    job = machine.running[counts[OVER]]
+                    outlive(machine, job)
+                    if options.observes > 0:
+                        observe(OUTLIVED, machine, job, observer)
+            while count_outlived(machine) > 0:  # what was predicted just now was too short as well
+                outlive(machine, machine.running[counts[OVER]])
         # Jobs that were held back, then submissions
         interrupted = False
         while counts[HELD] > 0 and machine.held_until[0] <= now:
@@ -173,7 +190,7 @@ def simulate_events(coming, machine, replay, options, observe, observer, decide,
             if options.observes > 0:
                 observe(SUBMISSION, machine, submitted, observer)
                 coming.told[submitted] = machine.requests.requested_time[submitted]
-            if counts[HELD] == held:
+            if counts[HELD] == held or not is_held(machine, submitted):
                 time = machine.requests.requested_time[submitted]
                 enter(queue, submitted, float(machine.requests.processors[submitted]), time)
                 counts[WAITING] += 1
@@ -199,6 +216,7 @@ def simulate_events(coming, machine, replay, options, observe, observer, decide,
         for i in range(counts[STOPPED]):
             run = machine.stops.run[i]
             log.end[run], log.ended_by[run], log.work[run] = now, machine.stops.how[i], machine.stops.work[i]
+            machine.run[log.job[run]] = NOBODY
             if options.observes > 0:
                 observe(STOP, machine, log.job[run], observer)
         for i in range(counts[STARTED]):
@@ -221,7 +239,7 @@ def simulate_events(coming, machine, replay, options, observe, observer, decide,
 
 
 @kernel(allocates=False)
-def submit(coming, requests, job):  # type: ignore[no-untyped-def]
+def submit(coming: Coming, requests: Requests, job: int) -> None:
     """Copy in what is known of a job from its submission on."""
     row = coming.row[job]
     requests.submit_time[job] = coming.submit_time[row]
@@ -244,14 +262,23 @@ def submit(coming, requests, job):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def release_expected(machine, now):  # type: ignore[no-untyped-def]
+def release_expected(machine: Machine, now: float) -> None:
     """Free the processors of running jobs that are expected to have ended by now; that they end now comes later."""
     while machine.counts[RUNNING] > 0 and machine.expected_end[machine.running[0]] <= now:
         release(machine, machine.running[0])
 
 
 @kernel(allocates=False)
-def outlive(machine, job):  # type: ignore[no-untyped-def]
+def count_outlived(machine: Machine) -> int:
+    """Return how many running jobs should have ended by now, and are not known to be beyond their limits."""
+    count = machine.counts[OVER]
+    while count < machine.counts[RUNNING] and machine.expected_end[machine.running[count]] <= machine.clock[NOW]:
+        count += 1
+    return count - machine.counts[OVER]
+
+
+@kernel(allocates=False)
+def outlive(machine: Machine, job: int) -> None:
     """Expect a job that outlives its prediction to run to its limit; beyond that, to end at any moment.
 
     It is the first of those that are not known to be beyond their limits.

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from swftools.errors import ParameterError
+from swftools.errors import ParameterError, PolicyWarning
 from swftools.kernel import Kernel, kernel
 
 OPTIONAL = ("parameters", "memory", "rng")
@@ -125,7 +126,7 @@ def compiled_entry(
     values: Any,
     memory: Memory,
     signature: Any,
-) -> Kernel:
+) -> Kernel[..., None]:
     """Return what the compiled engine calls: a kernel that unpacks what is the function's own, and calls it."""
     names: dict[str, Any] = {"decide": kernel(function)}
     counter = itertools.count()
@@ -142,6 +143,18 @@ def compiled_entry(
     entry = names["entry"]
     entry.__module__, entry.__qualname__ = function.__module__, f"{function.__qualname__}.entry"
     return kernel(signature, allocates=False)(entry)
+
+
+def compiled_or_none(what: str, entry: Kernel[..., None], *, checked: bool) -> Any:
+    """Return what a kernel is compiled to; None, with a warning, where numba cannot."""
+    from numba.core.errors import NumbaError  # noqa: PLC0415 (takes half a second, and is needed from here on)
+
+    try:
+        return entry.checked if checked else entry.compiled
+    except NumbaError as error:
+        reason = str(error).strip().splitlines()[-1][:200]
+        warnings.warn(f"{what} is interpreted, not compiled: {reason}", PolicyWarning, stacklevel=3)
+        return None
 
 
 def _written_values(values: Any, names: dict[str, Any]) -> str:

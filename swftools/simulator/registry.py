@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
-from swftools.errors import ParameterError, PolicyWarning
+from swftools.errors import ParameterError
+from swftools.kernel import Kernel
 from swftools.parameters import Parameters, is_whole, refuse_unknown
-from swftools.simulator.entry import Memory, check_arguments, compiled_entry, interpreted_entry
+from swftools.simulator.entry import Memory, check_arguments, compiled_entry, compiled_or_none, interpreted_entry
 from swftools.simulator.names import Names
 from swftools.simulator.signatures import policy_signature
 
@@ -78,17 +78,17 @@ class Policy:
     @cached_property
     def compiled(self) -> Any:
         """The policy compiled; None, with a warning, where numba cannot."""
-        from numba.core.errors import NumbaError  # noqa: PLC0415 (takes half a second, and is needed from here on)
+        return compiled_or_none(f"policy {self.name!r}", self._entry, checked=False)
 
-        values = self.chosen({}).values()
-        try:
-            return compiled_entry(
-                self.decide, ["machine"], self.own, values, self.empty_memory(1, 1), policy_signature()
-            ).compiled
-        except NumbaError as error:
-            reason = str(error).strip().splitlines()[-1][:200]
-            warnings.warn(f"policy {self.name!r} is interpreted, not compiled: {reason}", PolicyWarning, stacklevel=2)
-            return None
+    @cached_property
+    def checked(self) -> Any:
+        """The same, where an index outside its array is an error."""
+        return compiled_or_none(f"policy {self.name!r}", self._entry, checked=True)
+
+    @cached_property
+    def _entry(self) -> Kernel[..., None]:
+        values, memory = self.chosen({}).values(), self.empty_memory(1, 1)
+        return compiled_entry(self.decide, ["machine"], self.own, values, memory, policy_signature())
 
     def interpreted(self, chosen: Parameters, memory: Memory) -> Callable[..., Any]:
         """Return the policy as an interpreted engine calls it."""

@@ -13,7 +13,7 @@ import pandas as pd
 from swftools.choices import CANCELLED, CQSIM, OVERRUN, PYSS, SEMANTICS
 from swftools.errors import ParameterError, PolicyError
 from swftools.keyed_random import generator
-from swftools.parameters import is_whole
+from swftools.parameters import is_number, is_whole
 from swftools.simulator.asking import Asked
 from swftools.simulator.calling import called_directly, found_directly
 from swftools.simulator.engine import Options, compiled_engine, simulate_events
@@ -60,6 +60,9 @@ STRETCH = 0.05
 PAUSE = 0.1
 """Least seconds between two calls of ``progress``."""
 
+CHECKED = "checked"
+"""What ``compiled`` is for a look at each index."""
+
 _REMEDIES = {
     "priority_rank": "let generate_utility (tasks: --augment utility) make it from the ranks of the log's queues, "
 }
@@ -102,7 +105,7 @@ class Simulation:
         restart_overhead: float | str | Uniform | Column = 0.0,
         semantics: str = "instant",
         seed: int = 0,
-        compiled: bool = True,
+        compiled: bool | str = True,
         **parameters: Any,
     ) -> None:
         (self.policy, given), asked = read_policy(policy, parameters), find_requests(requests)
@@ -116,6 +119,8 @@ class Simulation:
             raise ParameterError(f"processors={size!r} is not an integer from 1 to 2**31 - 1")
         if not is_whole(seed, 0, 2**64 - 1):
             raise ParameterError(f"seed={seed!r} is not an integer from 0 to 2**64 - 1")
+        if not isinstance(compiled, bool) and compiled != CHECKED:
+            raise ParameterError(f"compiled={compiled!r} is not one of: True, False, {CHECKED!r}")
         check_options(overrun=overrun, cancelled=cancelled, predictor=found, semantics=semantics)
         _check_needs(self.policy, trace)
         _check_semantics(semantics, self.policy, found, overrun)
@@ -148,17 +153,11 @@ class Simulation:
         memories = self.policy.empty_memory(len(row), size), told.empty_memory(len(row), size)
         self._observer = pack(told.given.values(), memories[1], generator(seed, f"predict/{told.name}"))
         self._decider = pack(chosen.values(), memories[0], generator(seed, f"simulate/{self.policy.name}"))
-        self._engine, self._observe, self._decide = simulate_events, told.compiled if compiled else None, None
-        if compiled:
-            self._decide = self.policy.compiled
-        if self._observe and self._decide:
-            self._engine = compiled_engine()
-            if self._asked:
-                self._engine = called_directly(self._engine)
-                self._observe, self._decide = found_directly(self._observe), found_directly(self._decide)
-        else:
-            self._observe = told.interpreted(memories[1])
-            self._decide = _checked(self.policy.name, self.policy.interpreted(chosen, memories[0]))
+        interpreted = told.interpreted(memories[1]), self.policy.interpreted(chosen, memories[0])
+        called: tuple[Any, Any, Any] = (
+            compiled and _compiled(self.policy, told, "checked" if compiled == CHECKED else "compiled", self._asked)
+        ) or (simulate_events, interpreted[0], _without_answer(self.policy.name, interpreted[1]))
+        self._engine, self._observe, self._decide = called
         self.options: dict[str, Any] = {
             "overrun": overrun,
             "cancelled": cancelled,
@@ -231,10 +230,14 @@ class Simulation:
 
         Raises
         ------
+        ParameterError
+            ``until`` is no number.
         PolicyError
             As ``simulate`` does; the simulation cannot go on then.
         """
         counts = self._replay.counts
+        if until is not None and not (is_number(until) or until in (np.inf, -np.inf)):
+            raise ParameterError(f"until={until!r} is neither a time (s) nor None, which is the end")
         self._replay.until[0] = np.inf if until is None else until
         jobs, instants, told = int(counts[COMING]), FIRST, time.perf_counter()
         while counts[DONE] < jobs:
@@ -262,6 +265,8 @@ class Simulation:
         """Return a simulation that is as far, and goes on by itself."""
         other = copy.copy(self)
         other._machine, other._replay = _copied(self._machine), _copied(self._replay)
+        coming = self._workload.coming
+        other._workload = self._workload._replace(coming=coming._replace(told=coming.told.copy()))
         other._observer, other._decider = _copied(self._observer), _copied(self._decider)
         other._asked = self._asked and self._asked.copy()
         return other
@@ -328,7 +333,8 @@ class Simulation:
             if machine.counts[FAULT]:
                 raise PolicyError(f"policy {self.policy.name!r}, {self._told()}") from error
             where = f"policy {self.policy.name!r}, at {machine.clock[NOW]:g} s"
-            raise PolicyError(f"{where}: raised {type(error).__name__}: {error}") from error
+            more = "; compiled=False tells the line" if isinstance(error, IndexError) else ""
+            raise PolicyError(f"{where}: raised {type(error).__name__}: {error}{more}") from error
 
     def _told(self) -> str:
         """Return what the policy did wrong."""
@@ -357,7 +363,7 @@ def simulate(  # noqa: PLR0913 (options by name)
     restart_overhead: float | str | Uniform | Column = 0.0,
     semantics: str = "instant",
     seed: int = 0,
-    compiled: bool = True,
+    compiled: bool | str = True,
     progress: Progress | None = None,
     **parameters: Any,
 ) -> Schedule:
@@ -389,8 +395,10 @@ def simulate(  # noqa: PLR0913 (options by name)
         Order of events at one instant, and how often is decided; the last two restate those simulators.
     seed : int
         For requests, predictors and policies that draw.
-    compiled : bool
-        False interprets engine and policy: slow, for finding mistakes in a policy. The schedule is the same.
+    compiled : bool or "checked"
+        "checked" compiles with a look at each index of an array: one that is outside is a PolicyError, where it would
+        otherwise crash, or change what is not its own. False interprets engine and policy: slow, for finding mistakes
+        in a policy. The schedule is the same.
     progress : callable, optional
         Called with the numbers of jobs that ended and of all jobs, and the simulated time (s): ten times a second at
         most, and at the end. What it raises ends the simulation.
@@ -482,7 +490,20 @@ def _check_semantics(semantics: str, policy: Policy, predictor: Predictor | Pyth
         raise ParameterError("semantics='cqsim' with overrun='run-on': it expects no job to outlive its request")
 
 
-def _checked(name: str, entry: Callable[..., Any]) -> Callable[..., None]:
+def _compiled(policy: Policy, predictor: Predictor, form: str, asked: Asked | None) -> tuple[Any, Any, Any] | None:
+    """Return engine, predictor and policy in a compiled form; None where numba cannot compile one."""
+    observe, decide = getattr(predictor, form), getattr(policy, form)
+    if not (observe and decide):
+        return None
+    engine = getattr(compiled_engine(), form)
+    return (
+        (called_directly(engine), found_directly(observe), found_directly(decide))
+        if asked
+        else (engine, observe, decide)
+    )
+
+
+def _without_answer(name: str, entry: Callable[..., Any]) -> Callable[..., None]:
     """Return a policy as it is interpreted; it must return nothing."""
 
     def decide(*arguments: Any) -> None:

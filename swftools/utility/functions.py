@@ -220,7 +220,7 @@ def offsets_of(lengths: npt.ArrayLike) -> IntArray:
 
 
 @kernel
-def _find_faults(offsets: IntArray, times: FloatArray, values: FloatArray, kinds: npt.NDArray[np.int8]) -> None:
+def _find_faults(offsets: IntArray, times: FloatArray, values: FloatArray, kinds: IntArray) -> None:
     """Fill ``kinds`` with the index into ``_FAULTS`` of each function's first fault; 0 where it has none."""
     for i in range(len(offsets) - 1):
         first, end = offsets[i], offsets[i + 1]

@@ -23,9 +23,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 class Measured(NamedTuple):
-    """A finished process: wall time in seconds, peak resident memory in MB, and what it printed."""
+    """A finished process: wall and CPU time in seconds, peak resident memory in MB, and what it printed."""
 
     seconds: float
+    cpu_seconds: float
     peak_mb: float
     output: str
 
@@ -39,7 +40,7 @@ def measure(*command: str, directory: Path | None = None) -> Measured:
         [sys.executable, "-c", _MEASURE, *command], cwd=directory, capture_output=True, text=True, check=True
     )
     measured = json.loads(result.stderr.splitlines()[-1])
-    return Measured(measured["seconds"], measured["peak_mb"], result.stdout)
+    return Measured(measured["seconds"], measured["cpu_seconds"], measured["peak_mb"], result.stdout)
 
 
 _MEASURE = """
@@ -48,8 +49,9 @@ start = time.perf_counter()
 subprocess.run(sys.argv[1:], check=True, stderr=subprocess.DEVNULL)
 seconds = time.perf_counter() - start
 unit = 1 if sys.platform == "darwin" else 1024
-peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * unit / 1e6
-print(json.dumps({"seconds": seconds, "peak_mb": peak}), file=sys.stderr)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+measured = {"seconds": seconds, "cpu_seconds": used.ru_utime + used.ru_stime, "peak_mb": used.ru_maxrss * unit / 1e6}
+print(json.dumps(measured), file=sys.stderr)
 """
 
 

@@ -13,6 +13,7 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 import swftools
+from swftools.utility.model import generate_utility
 from tests.benchmark.conftest import measure
 
 pytestmark = pytest.mark.benchmark(group="parse")
@@ -65,6 +66,16 @@ def test_write_sdsc_blue(benchmark: BenchmarkFixture, blue: Path, tmp_path: Path
     trace = swftools.read_swf(blue)
     benchmark.pedantic(swftools.write_swf, (trace, tmp_path / "copy.swf"), rounds=3, warmup_rounds=1)
     benchmark.extra_info["MB/s"] = megabytes_a_second(benchmark, tmp_path / "copy.swf")
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_write_extended_sdsc_blue(benchmark: BenchmarkFixture, blue: Path, tmp_path: Path, suffix: str) -> None:
+    """Time to write the whole log with utility functions, which are mostly long decimals."""
+    trace = swftools.read_swf(blue)
+    extended = trace.with_jobs(trace.jobs.join(generate_utility(trace)))
+    path = tmp_path / f"copy.swf{suffix}"
+    benchmark.pedantic(swftools.write_swf, (extended, path), rounds=3, warmup_rounds=1)
+    benchmark.extra_info["MB"] = round(path.stat().st_size / 1e6, 1)
 
 
 def test_import(benchmark: BenchmarkFixture) -> None:

@@ -24,11 +24,12 @@ FIRST_WAITING = """
 import logging
 logging.basicConfig(level=logging.INFO)
 from swftools.kernel import watch_compiling
-from swftools.simulator.engine import empty_machine
-from swftools.simulator.interface import first_waiting
+import numpy as np
+from swftools.simulator.machine.state import Restart, empty_machine, no_requests
+from swftools.simulator.machine.views import first_waiting
 names = []
 with watch_compiling(lambda count, name: names.append(name.rpartition(".")[2])):
-    print(first_waiting(empty_machine(3, 3)), *names)
+    print(first_waiting(empty_machine(no_requests(3), 3, Restart(np.zeros(2), np.zeros(0)))), *names)
 """
 """Prints what it finds in an empty queue, which is the constant NOBODY of another file, and what was compiled."""
 
@@ -64,14 +65,14 @@ def kept(folder: Path, suffix: str = "nbi") -> list[str]:
 @needs_jit
 def test_a_change_in_another_file_is_seen(copy: Path) -> None:
     """A constant that a called kernel of another file uses: the caller is compiled anew, and the old file replaced."""
-    assert run(copy) == "-1 first_waiting next_fitting"
+    assert run(copy) == "-1 first_waiting next_fitting next_fitting_place"
     assert run(copy) == "-1"
     files = kept(copy)
-    source = copy / "swftools/simulator/waiting_queue.py"
+    source = copy / "swftools/simulator/machine/waiting_queue.py"
     text = source.read_text()
     assert "NOBODY = -1\n" in text
     source.write_text("# A line more, which moves every function.\n" + text.replace("NOBODY = -1\n", "NOBODY = -7\n"))
-    assert run(copy) == "-7 first_waiting next_fitting"
+    assert run(copy) == "-7 first_waiting next_fitting next_fitting_place"
     assert run(copy) == "-7"
     assert kept(copy) == files
     assert len(kept(copy, "nbc")) == len(files)
@@ -91,7 +92,7 @@ def test_other_files_do_not_matter(copy: Path) -> None:
 @needs_jit
 def test_size_and_time_of_a_file_are_not_enough(copy: Path) -> None:
     """A wheel's files may have one time all: the text counts."""
-    source = copy / "swftools/simulator/waiting_queue.py"
+    source = copy / "swftools/simulator/machine/waiting_queue.py"
     before = source.stat()
     run(copy)
     source.write_text(source.read_text().replace("NOBODY = -1\n", "NOBODY = -7\n"))
@@ -103,15 +104,15 @@ def test_size_and_time_of_a_file_are_not_enough(copy: Path) -> None:
 @needs_jit
 def test_a_file_changed_while_the_process_runs(copy: Path) -> None:
     """What was imported before is run, and not kept as if it were what the file says now."""
-    source = copy / "swftools/simulator/waiting_queue.py"
+    source = copy / "swftools/simulator/machine/waiting_queue.py"
     changing = FIRST_WAITING.replace(
         "names = []",
         f"names = []\nfrom pathlib import Path\nfile = Path({str(source)!r})\n"
         "file.write_text(file.read_text().replace('NOBODY = -1', 'NOBODY = -7'))",
     )
-    assert run(copy, changing) == "-1 first_waiting next_fitting"
+    assert run(copy, changing) == "-1 first_waiting next_fitting next_fitting_place"
     assert kept(copy) == []
-    assert run(copy) == "-7 first_waiting next_fitting"
+    assert run(copy) == "-7 first_waiting next_fitting next_fitting_place"
 
 
 @needs_jit
@@ -120,7 +121,7 @@ def test_a_folder_that_cannot_be_written(copy: Path, tmp_path: Path) -> None:
     """The user's cache directory is taken, as in an installation of the system."""
     for folder in [copy / "swftools", *(path for path in (copy / "swftools").rglob("*") if path.is_dir())]:
         folder.chmod(0o555)
-    assert run(copy, HOME=str(tmp_path)) == "-1 first_waiting next_fitting"
+    assert run(copy, HOME=str(tmp_path)) == "-1 first_waiting next_fitting next_fitting_place"
     assert run(copy, HOME=str(tmp_path)) == "-1"
 
 
@@ -129,9 +130,9 @@ def test_the_users_directory_is_taken(copy: Path) -> None:
     """Where no folder can be made beside the source (a file has its name), the cache is in the user's directory."""
     for folder in [copy / "swftools", *(path for path in (copy / "swftools").rglob("*") if path.is_dir())]:
         (folder / "__pycache__").write_text("a file")
-    assert run(copy, XDG_CACHE_HOME=str(copy / "cache")) == "-1 first_waiting next_fitting"
+    assert run(copy, XDG_CACHE_HOME=str(copy / "cache")) == "-1 first_waiting next_fitting next_fitting_place"
     assert run(copy, XDG_CACHE_HOME=str(copy / "cache")) == "-1"
-    assert len(kept(copy / "cache")) == 2
+    assert len(kept(copy / "cache")) == 3
 
 
 @needs_jit
@@ -140,7 +141,7 @@ def test_nothing_can_be_written(copy: Path) -> None:
     for folder in [copy / "swftools", *(path for path in (copy / "swftools").rglob("*") if path.is_dir())]:
         (folder / "__pycache__").write_text("a file")
     for _ in range(2):
-        assert run(copy, XDG_CACHE_HOME="/dev/null/cache") == "-1 first_waiting next_fitting"
+        assert run(copy, XDG_CACHE_HOME="/dev/null/cache") == "-1 first_waiting next_fitting next_fitting_place"
 
 
 @needs_jit
@@ -158,7 +159,7 @@ def test_damaged_files(copy: Path, suffix: str, damage: bytes) -> None:
     run(copy)
     for path in copy.rglob(f"*.{suffix}"):
         path.write_bytes(damage)
-    assert run(copy) == "-1 first_waiting next_fitting"
+    assert run(copy) == "-1 first_waiting next_fitting next_fitting_place"
     assert run(copy) == "-1"
 
 
@@ -291,8 +292,9 @@ def test_constants_are_not_compiled_one_by_one() -> None:
 def test_interpreted_everywhere(tmp_path: Path) -> None:
     """With NUMBA_DISABLE_JIT all run as Python, and nothing is kept."""
     text = """
-from swftools.simulator.waiting_queue import empty_queue, next_fitting
-print(next_fitting(empty_queue(3), 0, 9.0, 9.0, 9.0), next_fitting.compiled is next_fitting.py_func)
+from swftools.simulator.machine.waiting_queue import empty_queue, next_fitting_place
+queue = empty_queue(3, 4)
+print(next_fitting_place(queue, 0, 9.0, 9.0, 9.0), next_fitting_place.compiled is next_fitting_place.py_func)
 """
     assert run(tmp_path, text, NUMBA_DISABLE_JIT="1", PYTHONPATH=OURS) == "-1 True"
 

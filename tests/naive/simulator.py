@@ -1,7 +1,11 @@
 """A slow simulator that restates the words: lists of jobs, no arrays, no index, no heap, no profile of steps.
 
-At one instant all completions come first, then submissions, then one decision. Who may start when is found by asking
-what every running and every reserved job holds at each time that matters.
+At one instant all completions come first, then predictions that are outlived, then jobs that were held back, then
+submissions, then one decision. A predictor is told of each event where it happens. Who may start when is found by
+asking what every running and every reserved job holds at each time that matters.
+
+A job has work, in seconds on its own width. A run that is stopped keeps what was done of it, or some, or nothing; the
+next one goes on from there, and begins with an overhead. Each run is written down.
 """
 
 from __future__ import annotations
@@ -13,10 +17,31 @@ from typing import Any
 
 Key = Callable[[Any, "Job"], float]
 
+KILLED, CHECKPOINTED, SUSPENDED, RESIZED = "killed", "checkpointed", "suspended", "resized"
+STRICTEST = [KILLED, CHECKPOINTED, SUSPENDED, RESIZED]
+"""How a run is stopped; who is stopped twice in one decision is stopped in the stricter way."""
+
+SUBMISSION, START, STOP, OUTLIVED, END = "submission", "start", "stop", "outlived", "end"
+
+
+@dataclass(eq=False)
+class Run:
+    """A run of a job; ``number`` when it has begun, which is after the decision that started it."""
+
+    job: Job
+    start: float
+    processors: int
+    overhead: float
+    before: float
+    number: int | None = None
+    end: float = math.nan
+    how: str = "completed"
+    work: float = math.nan
+
 
 @dataclass(eq=False)
 class Job:
-    """A job, and what has become of it."""
+    """A job, and what has become of it; ``stretches`` has the widths that it may run on, and what they do to times."""
 
     submit: float
     width: int
@@ -25,37 +50,73 @@ class Job:
     limit: float
     user: int = -1
     rank: int = -1
-    start: float | None = None
-    end: float | None = None
+    interval: float = math.nan
+    stretches: dict[int, float] = field(default_factory=dict)
+    restart: float = 0.0
+    ticket: int | None = None
+    held_until: float | None = None
+    done: float = 0.0
+    present: Run | None = None
+    runs: list[Run] = field(default_factory=list)
     expected_end: float = math.nan
+    is_over: bool = False  # it is beyond its limit, and may end at any moment
     reserved: float | None = None
     planned_end: float = math.nan
-    is_outlived: bool = False  # what was estimated is over
+
+    @property
+    def processors(self) -> int:
+        """What it holds."""
+        assert self.present is not None
+        return self.present.processors
+
+    @property
+    def start(self) -> float:
+        """When the last run began that did so from nothing."""
+        return [run.start for run in self.runs if run.before == 0][-1]
+
+    def stretch(self, processors: int) -> float:
+        """By what its times are multiplied on another width; 0 where it cannot run."""
+        return 1.0 if processors == self.width else self.stretches.get(processors, 0.0)
 
 
 @dataclass
 class State:
-    """What a policy sees; ``ended`` is the number of jobs that ended since the last decision."""
+    """What a policy sees; ``ended`` is the number of jobs that ended since the last decision.
+
+    ``disturbed``: since then the queue changed otherwise than by submissions and starts.
+    """
 
     processors: int
+    overhead: Callable[[Job, int], float]
     now: float = 0.0
+    submitted: list[Job] = field(default_factory=list)
     waiting: list[Job] = field(default_factory=list)
     running: list[Job] = field(default_factory=list)
+    held: list[Job] = field(default_factory=list)
+    started: list[Job] = field(default_factory=list)
+    stopped: list[Run] = field(default_factory=list)
+    runs: list[Run] = field(default_factory=list)
     ended: int = 0
+    tickets: int = 0
+    disturbed: bool = False
     wake: float = math.inf
     lowest_rank: int = 1
 
     @property
     def free(self) -> int:
         """Processors that no running job holds."""
-        return self.processors - sum(job.width for job in self.running)
+        return self.processors - sum(job.processors for job in self.running)
+
+    # Verbs
 
     def start(self, job: Job) -> None:
         """Start a waiting job."""
-        assert job.width <= self.free, "started more than fits"
+        self.start_on(job, job.width)
+
+    def start_on(self, job: Job, processors: int) -> None:
+        """Start a waiting job on another width."""
         self.waiting.remove(job)
-        self.running.append(job)
-        job.start, job.expected_end = self.now, self.now + job.estimate
+        self.begin(job, processors)
 
     def start_if_free(self, job: Job) -> bool:
         """Start a job if it fits now."""
@@ -64,44 +125,195 @@ class State:
             return True
         return False
 
+    def preempt(self, job: Job, how: str) -> None:
+        """Stop a running job; it waits where it stood."""
+        self.stop(job, how)
+        self.queue(job)
+        self.disturbed = True
+
+    def resize(self, job: Job, processors: int) -> None:
+        """Let a running job go on on another width."""
+        if processors != job.processors:
+            self.stop(job, RESIZED)
+            self.begin(job, processors)
+
+    def hold(self, job: Job, until: float) -> None:
+        """Keep a job that waits, or is being submitted, out of the queue for a while."""
+        if until <= self.now:
+            return
+        if job in self.waiting:
+            self.waiting.remove(job)
+            self.disturbed = True
+        job.ticket, job.held_until = None, until
+        self.held.append(job)
+
+    def predict(self, job: Job, time: float) -> None:
+        """Say how long all of a job's work takes."""
+        job.estimate = min(max(time, 0.0), job.limit)
+        if job in self.running:
+            self.expect(job, max(self.end_of_run(job, job.estimate), self.now))
+        elif job in self.waiting:
+            self.disturbed = True
+
+    # What the verbs are made of
+
+    def queue(self, job: Job) -> None:
+        """Let a job wait at its place, behind all others if it has none yet."""
+        if job.ticket is None:
+            self.tickets += 1
+            job.ticket = self.tickets
+        self.waiting.append(job)
+        self.waiting.sort(key=lambda each: each.ticket or 0)
+
+    def begin(self, job: Job, processors: int) -> None:
+        """Let a job run from now on."""
+        assert processors <= self.free, "started more than fits"
+        overhead = self.overhead(job, processors) if job.done > 0 else 0.0
+        job.present = Run(job, self.now, processors, overhead, job.done)
+        self.started.append(job)
+        self.expect(job, self.end_of_run(job, self.all_work(job)))
+
+    def stop(self, job: Job, how: str) -> None:
+        """End the present run of a job; one that this decision began is as if it had not been."""
+        run = job.present
+        assert run is not None
+        self.running.remove(job)
+        job.present = None
+        before = [other for other in self.stopped if other.job is job]
+        if run.number is not None:
+            run.work = max(self.now - run.start - run.overhead, 0.0) / job.stretch(run.processors)
+            run.end, run.how = self.now, how
+            self.stopped.append(run)
+            job.done += run.work
+        elif before:
+            before[0].how = min(before[0].how, how, key=STRICTEST.index)
+        else:
+            return
+        if how == KILLED:
+            job.done = 0.0
+        elif how == CHECKPOINTED:
+            job.done = math.floor(job.done / job.interval) * job.interval if job.interval > 0 else 0.0
+
+    def all_work(self, job: Job) -> float:
+        """Return how much work a job is expected to be: what is predicted, unless more than that was done."""
+        return job.estimate if job.estimate > job.done or job.done == 0 else max(job.limit, job.done)
+
+    def end_of_run(self, job: Job, work: float) -> float:
+        """Return when the present run ends if that is the job's work."""
+        run = job.present
+        assert run is not None
+        return run.start + (run.overhead + (work - run.before) * job.stretch(run.processors))
+
+    def expect(self, job: Job, end: float) -> None:
+        """Expect a running job to end at a time; of those that end together it is the last."""
+        if job in self.running:
+            self.running.remove(job)
+        job.expected_end, job.is_over = end, False
+        self.running.append(job)
+        self.running.sort(key=lambda each: each.expected_end)
+
+    def expected_time(self, job: Job) -> float:
+        """Return how long a waiting job is expected to run if it starts now on its own width."""
+        overhead = self.overhead(job, job.width) if job.done > 0 else 0.0
+        return overhead + (self.all_work(job) - job.done)
+
+    def outlive(self) -> Job | None:
+        """Expect the first job that should have ended by now to run to its limit; return it."""
+        job = next((job for job in self.running if not job.is_over), None)
+        if job is None or job.expected_end > self.now:
+            return None
+        if (end := self.end_of_run(job, job.limit)) > self.now:
+            self.expect(job, end)
+        else:
+            job.is_over = True
+        return job
+
 
 Policy = Callable[[State], None]
+Observer = Callable[[str, State, Job], None]
 Held = list[tuple[float, float, int]]
 
 
-def simulate_naively(jobs: Sequence[Job], processors: int, policy: Policy, *, learns: bool = False) -> list[Job]:
-    """Simulate jobs, given in order of submission, to the end of the last."""
-    state = State(processors, lowest_rank=max([1, *(job.rank + 1 for job in jobs)]))
-    coming = list(jobs)
+def observe_nothing(event: str, state: State, job: Job) -> None:
+    """Predict nothing."""
+
+
+def last_model() -> Observer:
+    """Return a predictor: the limit times how much of it the user's last job used."""
     accuracy: dict[int, float] = {}
-    while coming or state.waiting or state.running:
-        times = [job.submit for job in coming] + [state.wake]
-        for job in state.running:
-            assert job.start is not None
-            times.append(job.start + job.run)
-            if not job.is_outlived and job.estimate < job.run:  # at once, where the estimate is 0
-                times.append(job.start + job.estimate)
+
+    def observe(event: str, state: State, job: Job) -> None:
+        if event == SUBMISSION and job.user in accuracy and job.user >= 0:
+            state.predict(job, min(accuracy[job.user], 1.0) * job.limit)
+        elif event == END:
+            accuracy[job.user] = job.run / max(job.limit, 1e-9)
+
+    return observe
+
+
+def no_overhead(job: Job, processors: int) -> float:
+    """Return no time."""
+    return 0.0
+
+
+def simulate_naively(
+    jobs: Sequence[Job],
+    processors: int,
+    policy: Policy,
+    *,
+    observe: Observer = observe_nothing,
+    overhead: Callable[[Job, int], float] = no_overhead,
+) -> list[Run]:
+    """Simulate jobs, given in order of submission, to the end of the last; return the runs in order of start."""
+    state = State(processors, overhead, lowest_rank=max([1, *(job.rank + 1 for job in jobs)]))
+    coming = list(jobs)
+    while coming or state.waiting or state.running or state.held:
+        going = [run for run in state.runs if run is run.job.present]
+        times = [state.wake, *(job.submit for job in coming), *(run.end for run in going)]
+        times += [job.held_until for job in state.held if job.held_until is not None]
+        times += [job.expected_end for job in state.running if not job.is_over]
         state.now = now = min(times)
-        for job in list(state.running):
-            assert job.start is not None
-            if job.start + job.run == now:
-                state.running.remove(job)
-                job.end = now
+        assert now < math.inf, "the policy starts nobody"
+        for run in going:
+            if run.end == now:
+                run.work = run.job.run - run.before
+                run.job.present, run.job.done = None, run.job.run
+                state.running.remove(run.job)
                 state.ended += 1
-                accuracy[job.user] = job.run / max(job.limit, 1e-9)
-            elif not job.is_outlived and job.start + job.estimate <= now:
-                job.is_outlived = True
-                job.expected_end = max(job.start + job.limit, now)
+                observe(END, state, run.job)
+        for _ in [job for job in state.running if not job.is_over and job.expected_end <= now]:
+            if job := state.outlive():
+                observe(OUTLIVED, state, job)
+        while state.outlive():  # what was predicted just now was too short as well
+            pass
+        for job in sorted(state.held, key=lambda job: (job.held_until, state.submitted.index(job))):
+            if job.held_until is not None and job.held_until <= now:
+                state.held.remove(job)
+                state.queue(job)
+                state.disturbed = True
         while coming and coming[0].submit == now:
             job = coming.pop(0)
-            if learns and job.user in accuracy and job.user >= 0:
-                job.estimate = min(accuracy[job.user], 1.0) * job.limit
-            state.waiting.append(job)
+            observe(SUBMISSION, state, job)
+            state.submitted.append(job)
+            if job not in state.held:
+                state.queue(job)
         if state.wake <= now:
             state.wake = math.inf
+        state.started, state.stopped = [], []
         policy(state)
-        state.ended = 0
-    return list(jobs)
+        state.ended, state.disturbed = 0, False
+        for run in state.stopped:
+            observe(STOP, state, run.job)
+        for job in state.started:
+            present = job.present
+            if present is not None and present.number is None:
+                present.number = len(state.runs)
+                state.runs.append(present)
+                job.runs.append(present)
+                work = (job.run - present.before) * job.stretch(present.processors)
+                present.end = max(now + (present.overhead + work), now)
+                observe(START, state, job)
+    return state.runs
 
 
 # ---------------------------------------------------------------- when there is room
@@ -109,7 +321,7 @@ def simulate_naively(jobs: Sequence[Job], processors: int, policy: Policy, *, le
 
 def held_by(state: State) -> Held:
     """Return what running jobs hold: from when, until when they are expected to, and how much."""
-    return [(state.now, job.expected_end, job.width) for job in state.running]
+    return [(state.now, job.expected_end, job.processors) for job in state.running]
 
 
 def has_room(state: State, held: Held, width: int, begin: float, end: float) -> bool:
@@ -120,15 +332,15 @@ def has_room(state: State, held: Held, width: int, begin: float, end: float) -> 
     )
 
 
-def length(job: Job) -> float:
+def length(state: State, job: Job) -> float:
     """Return how long the reservation of a job is."""
-    return max(job.estimate, 1.0)
+    return max(state.expected_time(job), 1.0)
 
 
 def earliest(state: State, held: Held, job: Job) -> float:
     """Return the earliest time at which a job has room until it is expected to end."""
     moments = sorted({state.now, *(stop for _, stop, _ in held if stop > state.now)})
-    return next(moment for moment in moments if has_room(state, held, job.width, moment, moment + length(job)))
+    return next(moment for moment in moments if has_room(state, held, job.width, moment, moment + length(state, job)))
 
 
 # ---------------------------------------------------------------- orders
@@ -136,13 +348,13 @@ def earliest(state: State, held: Held, job: Job) -> float:
 
 def expansion(state: State, job: Job) -> float:
     """Return the expansion factor that a waiting job has by now."""
-    return 1.0 + (state.now - job.submit) / max(job.estimate, 1.0)
+    return 1.0 + (state.now - job.submit) / max(state.expected_time(job), 1.0)
 
 
 KEYS: dict[str, Key] = {
     "fcfs": lambda state, job: 0.0,
-    "sjf": lambda state, job: job.estimate,
-    "ljf": lambda state, job: -job.estimate,
+    "sjf": lambda state, job: state.expected_time(job),
+    "ljf": lambda state, job: -state.expected_time(job),
     "lxf": lambda state, job: -expansion(state, job),
     "widest": lambda state, job: -job.width,
     "narrowest": lambda state, job: job.width,
@@ -196,10 +408,10 @@ def easy(queue: Key = KEYS["fcfs"], backfill: Key = KEYS["fcfs"], reservations: 
             if begin == state.now and state.start_if_free(job):
                 held.append((begin, job.expected_end, job.width))
             else:
-                held.append((begin, begin + length(job), job.width))
+                held.append((begin, begin + length(state, job), job.width))
                 reserved += 1
         for job in ordered(state, rest, backfill):
-            end = state.now + job.estimate
+            end = state.now + state.expected_time(job)
             # A job of no time is over before any reservation begins.
             if (end == state.now or has_room(state, held, job.width, state.now, end)) and state.start_if_free(job):
                 held.append((state.now, end, job.width))
@@ -212,21 +424,23 @@ def conservative(compress: bool) -> Policy:
 
     def decide(state: State) -> None:
         now = state.now
-        if any(job.expected_end != job.planned_end or job.planned_end <= now for job in state.running):
+        if state.disturbed or any(
+            job.expected_end != job.planned_end or job.planned_end <= now for job in state.running
+        ):
             for job in state.running:
                 job.planned_end = job.expected_end
             for job in state.waiting:
                 job.reserved = None
         for job in list(state.waiting):
             if job.reserved is None or (compress and state.ended and job.reserved > now):
-                held = [(now, other.planned_end, other.width) for other in state.running]
+                held = [(now, other.planned_end, other.processors) for other in state.running]
                 held += [
                     (other.reserved, other.planned_end, other.width)
                     for other in state.waiting
                     if other is not job and other.reserved is not None
                 ]
                 job.reserved = earliest(state, held, job)
-                job.planned_end = job.reserved + length(job)
+                job.planned_end = job.reserved + length(state, job)
             if job.reserved <= now and state.start_if_free(job):
                 job.planned_end = min(job.planned_end, job.expected_end)
         state.wake = min([state.wake, *(job.reserved for job in state.waiting if job.reserved and job.reserved > now)])
@@ -242,7 +456,7 @@ def replanned(state: State) -> None:
         if begin == state.now and state.start_if_free(job):
             held.append((begin, job.expected_end, job.width))
         else:
-            held.append((begin, begin + length(job), job.width))
+            held.append((begin, begin + length(state, job), job.width))
 
 
 Case = tuple[str, dict[str, Any], Policy]

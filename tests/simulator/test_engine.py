@@ -6,108 +6,101 @@ import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from swftools.errors import ParameterError, PolicyError, PolicyWarning
 from swftools.parameters import Parameters, number
 from swftools.simulator import engine
-from swftools.simulator.interface import (
-    FREE,
-    RUNNING,
-    first_waiting,
-    next_waiting,
-    preempt,
-    start,
-    waiting_jobs,
-    waiting_that_fit,
-    wake_at,
-)
+from swftools.simulator.machine.state import FREE, KILL, RUNNING
+from swftools.simulator.machine.verbs import preempt, start, wake_at
+from swftools.simulator.machine.views import first_waiting, next_waiting, now, waiting_jobs, waiting_that_fit
+from swftools.simulator.machine.waiting_queue import ANY, NOBODY
 from swftools.simulator.registry import Policy, find_policy, list_policies, policy
 from swftools.simulator.simulation import simulate
-from swftools.simulator.waiting_queue import ANY, NOBODY
 from tests.drawn import draw_trace
 from tests.strategies import crowded_trace
 
 # What a policy may not do
 
 
-def starts_too_much(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+def starts_too_much(machine):  # type: ignore[no-untyped-def]
     """Start whoever waits."""
     for job in waiting_jobs(machine):
-        start(machine, requests, now, job)
+        start(machine, job)
 
 
-def starts_twice(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+def starts_twice(machine):  # type: ignore[no-untyped-def]
     """Start a job and start it again."""
-    start(machine, requests, now, 0)
-    start(machine, requests, now, 0)
+    start(machine, 0)
+    start(machine, 0)
 
 
-def starts_before_submission(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+def starts_before_submission(machine):  # type: ignore[no-untyped-def]
     """Start a job that comes later."""
-    start(machine, requests, now, 1)
+    start(machine, 1)
 
 
-def starts_nobody(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+def starts_nobody(machine):  # type: ignore[no-untyped-def]
     """Start the answer "nobody"."""
-    start(machine, requests, now, NOBODY)
+    start(machine, NOBODY)
 
 
-def starts_a_stranger(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+def starts_a_stranger(machine):  # type: ignore[no-untyped-def]
     """Start a job beyond the last."""
-    start(machine, requests, now, 2)
+    start(machine, 2)
 
 
-def preempts_who_waits(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+def preempts_who_waits(machine):  # type: ignore[no-untyped-def]
     """Stop a job that does not run."""
-    preempt(machine, requests, now, 0)
+    preempt(machine, 0, KILL)
 
 
-def preempts_a_stranger(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+def preempts_a_stranger(machine):  # type: ignore[no-untyped-def]
     """Stop a job beyond the last."""
-    preempt(machine, requests, now, 7)
+    preempt(machine, 7, KILL)
 
 
-def wakes_in_the_past(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+def wakes_in_the_past(machine):  # type: ignore[no-untyped-def]
     """Ask to be woken now."""
-    wake_at(machine, now, now)
+    wake_at(machine, now(machine))
 
 
-def wakes_at_no_time(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+def wakes_at_no_time(machine):  # type: ignore[no-untyped-def]
     """Ask to be woken at NaN."""
-    wake_at(machine, now, np.nan)
+    wake_at(machine, np.nan)
 
 
-def never_starts(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+def never_starts(machine):  # type: ignore[no-untyped-def]
     """Do nothing."""
 
 
-def wakes_for_ever(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+def wakes_for_ever(machine):  # type: ignore[no-untyped-def]
     """Only wait for better times."""
-    wake_at(machine, now, now + 1.0)
+    wake_at(machine, now(machine) + 1.0)
 
 
-def starts_and_stops(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+def starts_and_stops(machine):  # type: ignore[no-untyped-def]
     """Never finish a decision."""
     while True:
-        start(machine, requests, now, 0)
-        preempt(machine, requests, now, 0)
+        start(machine, 0)
+        preempt(machine, 0, KILL)
 
 
-def raises(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+def raises(machine):  # type: ignore[no-untyped-def]
     """Make a mistake of its own."""
     raise KeyError("a mistake of its own")
 
 
-def turns_for_ever(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+def turns_for_ever(machine):  # type: ignore[no-untyped-def]
     """Give every job a second, of which none ends in one."""
     if machine.counts[RUNNING] > 0:
-        preempt(machine, requests, now, machine.running[0])
-    start(machine, requests, now, 0)
-    wake_at(machine, now, now + 1.0)
+        preempt(machine, machine.running[0], KILL)
+    start(machine, 0)
+    wake_at(machine, now(machine) + 1.0)
 
 
 TWO_JOBS = "submit run width / 0 5 1 / 3 5 2"
@@ -117,7 +110,7 @@ FAULTS = [
     (starts_before_submission, "started job 1 of the queue (submitted at 3 s), which is not waiting"),
     (starts_nobody, "named a job -1 that there is not"),
     (starts_a_stranger, "named a job 2 that there is not"),
-    (preempts_who_waits, "preempted job 0 of the queue (submitted at 0 s), which is not running"),
+    (preempts_who_waits, "preempted or resized job 0 of the queue (submitted at 0 s), which is not running"),
     (preempts_a_stranger, "named a job 7 that there is not"),
     (wakes_in_the_past, "asked to be woken at a time that is not to come"),
     (wakes_at_no_time, "asked to be woken at a time that is not to come"),
@@ -139,17 +132,17 @@ def test_faults(monkeypatch: pytest.MonkeyPatch, decide: Any, message: str, comp
     assert str(told.value).startswith("policy 'faulty', at ")
 
 
-def returns_garbage(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+def returns_garbage(machine):  # type: ignore[no-untyped-def]
     """Answer where an action is wanted."""
     return "job 1"
 
 
-def not_compilable(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+def not_compilable(machine):  # type: ignore[no-untyped-def]
     """First come first served, in a Python that numba does not know."""
     for job in sorted(waiting_jobs(machine).tolist(), key=lambda job: (str(type(job)), job)):
-        if requests.processors[job] > machine.counts[FREE]:
+        if machine.requests.processors[job] > machine.counts[FREE]:
             return
-        start(machine, requests, now, job)
+        start(machine, job)
 
 
 def test_a_policy_that_answers() -> None:
@@ -169,27 +162,27 @@ def test_a_policy_that_cannot_be_compiled() -> None:
 # Preemption, waking, memory, draws
 
 
-def takes_turns(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+def takes_turns(machine, parameters, memory):  # type: ignore[no-untyped-def]
     """Stop each job once after a while if another waits; the ones not stopped yet go first."""
-    stopped = memory.integers[0]
+    stopped = memory.stopped
     while machine.counts[RUNNING] > 0 and first_waiting(machine) != NOBODY:
         oldest = NOBODY
         for i in range(machine.counts[RUNNING]):
             job = machine.running[i]
-            if stopped[job] == 0 and machine.start_time[job] + parameters[0] <= now:
+            if not stopped[job] and machine.start_time[job] + parameters.quantum <= now(machine):
                 oldest = job
         if oldest == NOBODY:
             break
-        preempt(machine, requests, now, oldest)
-        stopped[oldest] = 1
+        preempt(machine, oldest, KILL)
+        stopped[oldest] = True
     for turn in range(2):
         job = first_waiting(machine)
         while job != NOBODY:
-            if stopped[job] == turn and requests.processors[job] <= machine.counts[FREE]:
-                start(machine, requests, now, job)
+            if stopped[job] == turn and machine.requests.processors[job] <= machine.counts[FREE]:
+                start(machine, job)
             job = next_waiting(machine, job)
     if machine.counts[RUNNING] > 0:
-        wake_at(machine, now, now + parameters[0])
+        wake_at(machine, now(machine) + parameters.quantum)
 
 
 @dataclass(frozen=True)
@@ -199,7 +192,18 @@ class TurnsParameters(Parameters):
     quantum: float = number(2.0, above=0, unit="s")
 
 
-TURNS = Policy("turns", takes_turns, TurnsParameters, lambda jobs, processors: ((0, 0), (1, jobs)))
+class Stopped(NamedTuple):
+    """Whether each job was stopped."""
+
+    stopped: npt.NDArray[np.bool_]
+
+
+def nobody_stopped(jobs: int, processors: int) -> Stopped:
+    """Return the memory at the beginning."""
+    return Stopped(np.zeros(jobs, np.bool_))
+
+
+TURNS = Policy("turns", takes_turns, TurnsParameters, nobody_stopped)
 
 
 @pytest.mark.parametrize("compiled", [True, False])
@@ -229,35 +233,35 @@ def test_preemption_on_a_busy_machine() -> None:
         assert segments.loc[at_work, "allocated_processors"].sum() <= 16
 
 
-def changes_its_mind(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+def changes_its_mind(machine, memory):  # type: ignore[no-untyped-def]
     """Start, stop and start a job in one decision; at the second decision stop it and start it anew."""
     job = first_waiting(machine)
     if job != NOBODY:
-        start(machine, requests, now, job)
-        preempt(machine, requests, now, job)
-        start(machine, requests, now, job)
-        wake_at(machine, now, now + 2.0)
-    elif machine.counts[RUNNING] > 0 and memory.floats[0, 0] == 0.0:
-        memory.floats[0, 0] = 1.0
-        preempt(machine, requests, now, 0)
-        start(machine, requests, now, 0)
+        start(machine, job)
+        preempt(machine, job, KILL)
+        start(machine, job)
+        wake_at(machine, now(machine) + 2.0)
+    elif machine.counts[RUNNING] > 0 and memory[0][0] == 0.0:
+        memory[0][0] = 1.0
+        preempt(machine, 0, KILL)
+        start(machine, 0)
 
 
 @pytest.mark.parametrize("compiled", [True, False])
 def test_what_is_undone_at_once_leaves_no_trace(compiled: bool) -> None:
     """A start that is taken back in the same decision is no run; a run that is stopped and begun anew is two."""
-    made = Policy("fickle", changes_its_mind, memory=lambda jobs, processors: ((1, 1), (0, 0)))
+    made = Policy("fickle", changes_its_mind, memory=lambda jobs, processors: (np.zeros(1),))
     segments = simulate(draw_trace("submit run width / 1 5 1", processors=2), made, compiled=compiled).segments
     expected = [[1.0, 3.0, True], [3.0, 8.0, False]]
     assert expected == segments[["start_time", "end_time", "is_preempted"]].to_numpy().tolist()
 
 
-def draws_lots(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+def draws_lots(machine, rng):  # type: ignore[no-untyped-def]
     """Start a waiting job by lot, while it fits."""
-    jobs = waiting_that_fit(machine, 0, ANY, ANY)
+    jobs = waiting_that_fit(machine, NOBODY, ANY, ANY)
     while len(jobs) > 0:
-        start(machine, requests, now, jobs[int(rng.random() * len(jobs))])
-        jobs = waiting_that_fit(machine, 0, ANY, ANY)
+        start(machine, jobs[int(rng.random() * len(jobs))])
+        jobs = waiting_that_fit(machine, NOBODY, ANY, ANY)
 
 
 def test_draws_of_policies() -> None:
@@ -366,7 +370,7 @@ def test_a_name_is_taken_once() -> None:
 def test_policies_of_a_module_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """``module:name`` imports the module first."""
     source = """
-from swftools.simulator.interface import FREE, NOBODY, first_waiting, next_waiting, start
+from swftools.simulator import NOBODY, first_waiting, free, next_waiting, start, width
 from dataclasses import dataclass
 from swftools.parameters import Parameters, number
 from swftools.simulator.registry import policy
@@ -376,11 +380,11 @@ class WhoeverFits(Parameters):
     least: float = number(1.0, least=0)
 
 @policy("whoever-fits", parameters=WhoeverFits)
-def whoever_fits(now, machine, requests, parameters, memory, rng):
+def whoever_fits(machine, parameters):
     job = first_waiting(machine)
     while job != NOBODY:
-        if parameters[0] <= requests.processors[job] <= machine.counts[FREE]:
-            start(machine, requests, now, job)
+        if parameters.least <= width(machine, job) <= free(machine):
+            start(machine, job)
         job = next_waiting(machine, job)
 """
     (tmp_path / "policy_of_ones_own.py").write_text(source, encoding="utf-8")

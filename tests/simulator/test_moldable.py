@@ -7,24 +7,27 @@ import pytest
 
 from swftools import Trace
 from swftools.errors import PolicyError
-from swftools.simulator.interface import FREE, first_waiting, start_on, stretch_on
+from swftools.simulator.machine.state import FREE
+from swftools.simulator.machine.verbs import start_on
+from swftools.simulator.machine.views import first_waiting
+from swftools.simulator.machine.waiting_queue import NOBODY
+from swftools.simulator.machine.work import stretch_on
 from swftools.simulator.registry import Policy
 from swftools.simulator.simulation import simulate
 from swftools.simulator.validation.report import validate
-from swftools.simulator.waiting_queue import NOBODY
 from tests.drawn import draw_trace
 
 
-def takes_all(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+def takes_all(machine):  # type: ignore[no-untyped-def]
     """Start jobs in order of submission on all processors that are free, or as many as their curve allows."""
     job = first_waiting(machine)
     while job != NOBODY:
         processors = machine.counts[FREE]
-        while processors > 0 and stretch_on(requests, job, processors) <= 0.0:
+        while processors > 0 and stretch_on(machine, job, processors) <= 0.0:
             processors -= 1
         if processors == 0:
             return
-        start_on(machine, requests, now, job, processors)
+        start_on(machine, job, processors)
         job = first_waiting(machine)
 
 
@@ -62,20 +65,20 @@ def test_a_machine_smaller_than_the_largest_width_bounds_it() -> None:
     assert [4, 5, 3, 5] == schedule.jobs["allocated_processors"].tolist()
 
 
-def doubles(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+def doubles(machine):  # type: ignore[no-untyped-def]
     """Start the first job on twice its width, whatever its curve says."""
     job = first_waiting(machine)
     if job != NOBODY:
-        start_on(machine, requests, now, job, 2 * requests.processors[job])
+        start_on(machine, job, 2 * machine.requests.processors[job])
 
 
 @pytest.mark.parametrize("compiled", [True, False])
 def test_a_width_that_cannot_be_is_a_fault(compiled: bool) -> None:
     """Of a rigid job, or without curves at all."""
-    message = "started job 0 of the queue .* on a width that its speedup curve does not allow"
+    message = "started or resized job 0 of the queue .* to a width that its speedup curve does not allow"
     with pytest.raises(PolicyError, match=message):
         simulate(draw_trace("submit run width / 0 5 2"), Policy("doubles", doubles), 8, compiled=compiled)
-    with pytest.raises(PolicyError, match="at 100 s: started job 2"):
+    with pytest.raises(PolicyError, match="at 100 s: started or resized job 2"):
         simulate(moldable_trace(), Policy("doubles", doubles), 8, compiled=compiled)
 
 

@@ -14,10 +14,13 @@ from pipelines.tasks.parameters import MetricsParameter, PoliciesParameter
 from swftools.errors import ParameterError, PolicyError
 from swftools.parameters import Parameters, choice, number, truth, whole
 from swftools.simulator import registry
-from swftools.simulator.interface import FAULTS, first_waiting, start_on
-from swftools.simulator.predictors import PREDICTORS, Factor, Request, Virtual, find_predictor
+from swftools.simulator.machine.faults import FAULTS
+from swftools.simulator.machine.verbs import start_on
+from swftools.simulator.machine.views import first_waiting
+from swftools.simulator.predictors.registry import find_predictor, list_predictors
 from swftools.simulator.registry import OPTIONS, Policy, find_policy, list_policies, policy, read_policy
-from swftools.simulator.simulation import simulate
+from swftools.simulator.requested import Factor, Logged, Tsafrir, find_requests
+from swftools.simulator.simulation import Simulation, simulate
 from tests.drawn import draw_trace
 from tests.simulator.test_moldable import moldable_trace
 from tests.strategies import crowded_trace
@@ -26,10 +29,11 @@ from tests.strategies import crowded_trace
 @pytest.fixture(autouse=True)
 def registry_of_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a test registers is gone with it."""
-    monkeypatch.setattr(registry, "_POLICIES", dict(list_policies()))
+    for part in ("known", "_sources"):
+        monkeypatch.setattr(registry._POLICIES, part, dict(getattr(registry._POLICIES, part)))
 
 
-def idle(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+def idle(machine):  # type: ignore[no-untyped-def]
     """Do nothing."""
 
 
@@ -38,7 +42,8 @@ def idle(now, machine, requests, parameters, memory, rng):  # type: ignore[no-un
 
 def test_options_of_simulate_are_known() -> None:
     """The names that no parameter can have are those of ``simulate``."""
-    assert OPTIONS == set(inspect.signature(simulate).parameters) - {"parameters"}
+    named = {*inspect.signature(simulate).parameters, *inspect.signature(Simulation).parameters}
+    assert OPTIONS == named - {"options", "parameters"}
 
 
 @pytest.mark.parametrize("name", sorted(OPTIONS))
@@ -118,7 +123,7 @@ def test_text_and_keywords_mean_the_same(text: str) -> None:
     policy("every-kind", parameters=EveryKind)(idle)
     chosen, given = read_policy(text)
     assert ("every-kind", {"patience": 5, "order": "sjf"}) == (chosen.name, given)
-    assert [5.0, 1.0, 1.0, 1.0] == chosen.parameter_array(given).tolist()
+    assert (5.0, 1, 1, True) == chosen.chosen(given).values()
     assert read_policy("every-kind", given) == read_policy("every-kind:order=sjf", {"patience": 5}) == (chosen, given)
 
 
@@ -194,33 +199,50 @@ def test_metrics_take_the_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "predictor"),
+    ("text", "name", "given"),
     [
-        ("request", Request()),
-        ("virtual", Virtual(0.5)),
-        ("virtual:error=0.25", Virtual(0.25)),
-        ("factor:factor=2", Factor(2)),
-        (Factor(3.5), Factor(3.5)),
+        ("request", "request", {}),
+        ("virtual", "virtual", {"error": 0.5}),
+        ("virtual:error=0.25", "virtual", {"error": 0.25}),
+        (find_predictor("virtual:error=0.25"), "virtual", {"error": 0.25}),
+        ("last-model", "last-model", {}),
     ],
 )
-def test_predictors_by_text(text: Any, predictor: Any) -> None:
+def test_predictors_by_text(text: Any, name: str, given: dict[str, float]) -> None:
     """The text that a schedule records leads back to the predictor."""
-    assert predictor == find_predictor(text)
+    predictor = find_predictor(text)
+    assert (name, given) == (predictor.name, predictor.given.to_mapping())
     assert predictor == find_predictor(predictor.to_text())
     assert predictor.to_text() == simulate(crowded_trace(3), "fcfs", predictor=text).options["predictor"]
 
 
 @pytest.mark.parametrize(
+    ("text", "requests"),
+    [
+        ("logged", Logged()),
+        ("factor", Factor(2.0)),
+        ("factor:factor=3", Factor(3)),
+        (Factor(3.5), Factor(3.5)),
+        ("tsafrir", Tsafrir()),
+    ],
+)
+def test_requests_by_text(text: Any, requests: Any) -> None:
+    """The text that a schedule records leads back to what users asked for."""
+    assert requests == find_requests(text)
+    assert requests == find_requests(requests.to_text())
+    assert requests.to_text() == simulate(crowded_trace(20), "fcfs", requests=text).options["requests"]
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("psychic", "no predictor 'psychic'; there are: request, exact, last-model, virtual, factor, tsafrir$"),
+        ("psychic", "no predictor 'psychic'; there are: exact, last-model, request, virtual$"),
         ("requested", r"no predictor 'requested'; .*; did you mean request\?"),
         ("virtual:0.3", "'0.3' is not KEY=VALUE, such as virtual:KEY=VALUE"),
         ("virtual:error=2", "^virtual: error=2 is not a number from 0 to 1$"),
-        ("factor:factor=0", "^factor: factor=0 is not a number from 1e-6 to 1e6$"),
-        ("factor:error=1", r"^factor: unknown parameters \['error'\]; there are: factor"),
         ("exact:error=0", r"^exact: unknown parameters \['error'\]; there are none$"),
-        (5, "predictor=5 is neither a name nor a Predictor"),
+        (5, "predictor=5 is neither a name nor has it name, learn and predict"),
+        ("no.such.module:mine", "predictor 'no.such.module:mine': module 'no.such.module' cannot be imported"),
     ],
 )
 def test_wrong_predictors_are_refused(text: Any, message: str) -> None:
@@ -229,9 +251,28 @@ def test_wrong_predictors_are_refused(text: Any, message: str) -> None:
         simulate(crowded_trace(3), "fcfs", predictor=text)
 
 
-def test_every_predictor_is_named_by_its_class() -> None:
-    """So that a policy could not be taken for one."""
-    assert {name: kind.NAME for name, kind in PREDICTORS.items()} == {name: name for name in PREDICTORS}
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("guessed", "^no requests 'guessed'; there are: logged, factor, tsafrir$"),
+        ("loged", r"^no requests 'loged'; .*; did you mean logged\?$"),
+        ("factor:factor=0", "^factor: factor=0 is not a number from 1e-6 to 1e6$"),
+        ("factor:error=1", r"^factor: unknown parameters \['error'\]; there are: factor"),
+        ("logged:error=1", r"^logged: unknown parameters \['error'\]; there are none$"),
+        (5, "requests=5 is neither a name nor one of logged, factor, tsafrir"),
+    ],
+)
+def test_wrong_requests_are_refused(text: Any, message: str) -> None:
+    """In the same words."""
+    with pytest.raises(ParameterError, match=message):
+        simulate(crowded_trace(3), "fcfs", requests=text)
+
+
+def test_every_predictor_is_known_by_its_name() -> None:
+    """Its text begins with it, and leads back to it."""
+    assert {name: made.name for name, made in list_predictors().items()} == {name: name for name in list_predictors()}
+    for name, made in list_predictors().items():
+        assert name == made.to_text().partition(":")[0]
 
 
 # Faults
@@ -242,11 +283,11 @@ def test_every_fault_has_words() -> None:
     assert list(range(1, len(FAULTS) + 1)) == sorted(FAULTS)
 
 
-def starts_too_narrow(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+def starts_too_narrow(machine):  # type: ignore[no-untyped-def]
     """Start the first job on a processor less than the half of its width."""
     job = first_waiting(machine)
     if job >= 0:
-        start_on(machine, requests, now, job, (requests.processors[job] - 1) // 2)
+        start_on(machine, job, (machine.requests.processors[job] - 1) // 2)
 
 
 @pytest.mark.parametrize("compiled", [True, False])
@@ -256,7 +297,7 @@ def test_a_width_below_the_simple_curve_is_a_fault(compiled: bool) -> None:
     jobs = trace.jobs.iloc[[1]].reset_index(drop=True).assign(minimum_processors=[1])
     simple = trace.with_jobs(jobs.assign(allocated_processors=[8], maximum_processors=[8]).astype(trace.jobs.dtypes))
     with pytest.raises(
-        PolicyError, match=r"at 50 s: started job 0 .* on a width that its speedup curve does not allow"
+        PolicyError, match=r"at 50 s: started or resized job 0 .* to a width that its speedup curve does not allow"
     ):
         simulate(simple, Policy("too-narrow", starts_too_narrow), 8, compiled=compiled)
 
@@ -267,5 +308,5 @@ def test_no_width_at_all_is_a_fault(compiled: bool) -> None:
     trace = draw_trace("submit run width / 0 40 2")
     curve = {"speedup_curve": ["downey"], "downey_a": [4.0], "downey_sigma": [0.0], "maximum_processors": [4]}
     curved = trace.with_jobs(trace.jobs.assign(**curve, minimum_processors=[np.nan]))
-    with pytest.raises(PolicyError, match="on a width that its speedup curve does not"):
+    with pytest.raises(PolicyError, match="to a width that its speedup curve does not"):
         simulate(curved, Policy("too-narrow", starts_too_narrow), 8, compiled=compiled)

@@ -15,9 +15,9 @@ import pytest
 from swftools import Trace
 from swftools.errors import PolicyError
 from swftools.models import lublin_feitelson
-from swftools.simulator import Policy, engine, list_policies, simulate, wake_at
-from swftools.simulator import running as stretches
-from swftools.simulator.engine import DONE, LEFT, Replay, empty_machine
+from swftools.simulator import Policy, Simulation, engine, list_policies, now, simulate, wake_at
+from swftools.simulator import simulation as stretches
+from swftools.simulator.replay import COMING, DONE, LEFT
 
 JOBS = 300
 
@@ -95,24 +95,28 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return clock
 
 
-def work(clock: Clock, seconds: Iterator[float], asked: list[int], jobs: int) -> Any:
-    """Return work that ends a job an instant, each of which takes some time; it notes how much it was asked for."""
+class Worker(Simulation):
+    """A simulation that ends a job an instant, each of which takes some time; it notes how much it was asked for."""
 
-    def run_some(replay: Replay) -> None:
-        asked.append(int(replay.counts[LEFT]))
-        for _ in range(min(int(replay.counts[LEFT]), jobs - int(replay.counts[DONE]))):
-            clock.time += next(seconds)
-            replay.counts[DONE] += 1
+    def __init__(self, clock: Clock, seconds: Iterator[float], jobs: int) -> None:
+        super().__init__(Trace.from_columns(machine_processors=4, job_number=[], submit_time=[], run_time=[]), "fcfs")
+        self._replay.counts[COMING] = jobs
+        self.clock, self.seconds = clock, seconds
+        self.asked: list[int] = []
 
-    return run_some
+    def _run_some(self) -> None:
+        counts = self._replay.counts
+        self.asked.append(int(counts[LEFT]))
+        for _ in range(min(int(counts[LEFT]), int(counts[COMING] - counts[DONE]))):
+            self.clock.time += next(self.seconds)
+            counts[DONE] += 1
+            counts[LEFT] -= 1
 
 
 def test_stretches_are_short(clock: Clock) -> None:
     """After the first, each is about as long as it is meant to be, however long an instant takes."""
-    asked: list[int] = []
     seconds = itertools.chain(itertools.repeat(1e-6, 400_000), itertools.repeat(1e-3))
-    machine = empty_machine(500_000, 4)
-    stretches.run_to_the_end(work(clock, seconds, asked, 500_000), 500_000, machine, None)
+    asked = Worker(clock, seconds, 500_000).run().asked
     assert asked[0] == 64
     assert max(asked) <= 1.1 * stretches.STRETCH / 1e-6
     assert 45 <= asked[-2] <= 55  # 50 of 1 ms each
@@ -122,9 +126,8 @@ def test_stretches_are_short(clock: Clock) -> None:
 def test_progress_is_told_ten_times_a_second(clock: Clock) -> None:
     """No more often, and not much less often."""
     told: list[float] = []
-    machine = empty_machine(10_000, 4)
-    run_some = work(clock, itertools.repeat(1e-3), [], 10_000)
-    stretches.run_to_the_end(run_some, 10_000, machine, lambda done, jobs, now: told.append(clock.time))
+    worker = Worker(clock, itertools.repeat(1e-3), 10_000)
+    worker.run(progress=lambda done, jobs, now: told.append(clock.time))
     gaps = np.diff(told)[:-1]
     assert gaps.min() >= 0.1
     assert gaps.max() < 0.2
@@ -148,9 +151,9 @@ def test_who_is_told_may_stop_it(trace: Trace, by_instants: None, compiled: bool
         simulate(trace, "easy", compiled=compiled, progress=stop)
 
 
-def raises_late(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+def raises_late(machine):  # type: ignore[no-untyped-def]
     """Do nothing, until it is too late."""
-    if now > 0:
+    if now(machine) > 0:
         raise ValueError("too late")
 
 
@@ -160,9 +163,9 @@ def test_mistakes_of_policies_are_told_as_before(trace: Trace, by_instants: None
         simulate(trace, Policy("late", raises_late), compiled=False)
 
 
-def wakes_for_ever(now, machine, requests, parameters, memory, rng):  # type: ignore[no-untyped-def]
+def wakes_for_ever(machine):  # type: ignore[no-untyped-def]
     """Ask for a decision on and on."""
-    wake_at(machine, now, now + 1.0)
+    wake_at(machine, now(machine) + 1.0)
 
 
 def test_patience_outlasts_a_stretch(trace: Trace, by_instants: None, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,7 +30,7 @@ def four_jobs() -> Trace:
 
 
 def crowd(seed: int) -> Trace:
-    """Return a crowded trace: each job asks for a time, most for more than they need, some for less; some do nothing."""
+    """Return a crowded trace: all jobs ask for a time, most for more than they need, some for less; some do nothing."""
     trace = crowded_trace(200, seed=seed)
     requested = trace.jobs["requested_time"].fillna(7.0).clip(lower=1.0)
     run = trace.jobs["run_time"].where(trace.jobs["job_number"] % 9 != 0, 0.0)

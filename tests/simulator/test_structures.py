@@ -10,8 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swftools.simulator import event_queue, profile, waiting_queue
-from swftools.simulator.waiting_queue import ANY, NOBODY, empty_queue, next_fitting, put
+from swftools.simulator import profile
+from swftools.simulator.machine import event_queue, waiting_queue
+from swftools.simulator.machine.waiting_queue import (
+    ANY,
+    NOBODY,
+    WaitingQueue,
+    empty_queue,
+    next_fitting_place,
+    put,
+    with_more_places,
+)
 
 small = st.integers(0, 6)
 times = st.integers(0, 5).map(float) | st.sampled_from([0.5, 1e9])
@@ -33,48 +42,112 @@ def compiled_or_not(function: Any) -> list[Any]:
     return [function, function.py_func]
 
 
-@pytest.mark.parametrize("search", compiled_or_not(next_fitting), ids=["compiled", "interpreted"])
+@pytest.mark.parametrize("search", compiled_or_not(next_fitting_place), ids=["compiled", "interpreted"])
 @given(data=st.data(), jobs=st.integers(1, 9))
 def test_next_fitting_is_that_of_a_list(search: Any, data: st.DataObject, jobs: int) -> None:
-    """Jobs come and go; after each change every question has the answer of a plain search."""
-    queue = empty_queue(jobs)
+    """Places come and go; after each change every question has the answer of a plain search."""
+    queue = empty_queue(jobs, 16)
     waiting: dict[int, tuple[int, float]] = {}
-    for job, width, asked, leaves in data.draw(
+    for place, width, asked, leaves in data.draw(
         st.lists(st.tuples(st.integers(0, jobs - 1), st.integers(1, 6), times, st.booleans()), max_size=12)
     ):
         if leaves:
-            put(queue, job, np.inf, np.inf)
-            waiting.pop(job, None)
+            put(queue, place, np.inf, np.inf)
+            waiting.pop(place, None)
         else:
-            put(queue, job, float(width), asked)
-            waiting[job] = (width, asked)
+            put(queue, place, float(width), asked)
+            waiting[place] = (width, asked)
         question = data.draw(st.tuples(st.integers(0, jobs), small, times | st.just(-1.0), st.integers(-2, 6)))
         assert naive_next(waiting, *question) == search(queue, *question)
         assert naive_next(waiting, 0, ANY, ANY, ANY) == search(queue, 0, ANY, ANY, ANY)
 
 
-@pytest.mark.parametrize("jobs", [0, 1, 2, 3, 8, 9])
-def test_empty_queue(jobs: int) -> None:
-    """Nobody waits, whatever the number of jobs, and nobody stands behind the last one."""
-    queue = empty_queue(jobs)
-    assert NOBODY == next_fitting(queue, 0, ANY, ANY, ANY)
-    assert NOBODY == next_fitting(queue, jobs + 9, ANY, ANY, ANY)
-    if jobs:
-        put(queue, jobs - 1, 1.0, 0.0)
-        assert jobs - 1 == next_fitting(queue, 0, 1, 0.0, 0)
-        assert NOBODY == next_fitting(queue, jobs, ANY, ANY, ANY)
+@pytest.mark.parametrize("places", [1, 2, 8, 256])
+def test_empty_queue(places: int) -> None:
+    """Nobody waits, whatever the number of places, and nobody stands behind the last one."""
+    queue = empty_queue(places, places)
+    assert NOBODY == next_fitting_place(queue, 0, ANY, ANY, ANY)
+    assert NOBODY == next_fitting_place(queue, places + 9, ANY, ANY, ANY)
+    put(queue, places - 1, 1.0, 0.0)
+    assert places - 1 == next_fitting_place(queue, 0, 1, 0.0, 0)
+    assert NOBODY == next_fitting_place(queue, places, ANY, ANY, ANY)
+
+
+def is_index(queue: WaitingQueue) -> bool:
+    """Whether every node has the least processors and the least time of its two children."""
+    least = queue.least.reshape(-1, 2)
+    return all(
+        (least[node] == np.minimum(least[2 * node], least[2 * node + 1])).all() for node in range(1, len(least) // 2)
+    )
 
 
 @given(st.lists(st.tuples(st.integers(0, 7), st.integers(1, 6), times), max_size=20))
 def test_the_index_is_the_least_below(changes: list[tuple[int, int, float]]) -> None:
-    """Every node has the least processors and the least time of its two children; compiled as interpreted."""
-    queue, other = empty_queue(8), empty_queue(8)
-    for job, width, asked in changes:
-        put(queue, job, float(width), asked)
-        waiting_queue.put.py_func(other, job, float(width), asked)
+    """Every node, after each change; compiled as interpreted."""
+    queue, other = empty_queue(8, 8), empty_queue(8, 8)
+    for place, width, asked in changes:
+        put(queue, place, float(width), asked)
+        waiting_queue.put.py_func(other, place, float(width), asked)
+        assert is_index(queue)
     for values, plain in zip(queue, other, strict=True):
         assert values.tolist() == plain.tolist()
-        assert all(values[node] == min(values[2 * node], values[2 * node + 1]) for node in range(1, 8))
+
+
+steps_of_jobs = st.lists(
+    st.tuples(st.sampled_from(["enter", "enter", "start", "stop", "end"]), st.integers(0, 99), small, times),
+    max_size=60,
+)
+
+
+@pytest.mark.parametrize("interpreted", [False, True])
+@given(steps=steps_of_jobs, question=st.tuples(st.integers(0, 6), times, st.integers(0, 6)))
+def test_the_window_is_a_list(
+    interpreted: bool, steps: list[tuple[str, int, int, float]], question: tuple[int, float, int]
+) -> None:
+    """Jobs enter, start, are stopped and end while places are closed up and doubled: order and answers of a list."""
+    kernels = (waiting_queue.enter, waiting_queue.leave, waiting_queue.close_up, waiting_queue.is_waiting)
+    enter, leave, close_up, is_waiting = (each.py_func if interpreted else each for each in kernels)
+    queue, jobs = empty_queue(len(steps), 2), 0
+    there: list[int] = []  # in order of entry, those that run among them
+    asks: dict[int, tuple[int, float]] = {}
+    waits: set[int] = set()
+    for what, lot, width, asked in steps:
+        job = there[lot % len(there)] if there else NOBODY
+        if what == "enter":
+            if queue.used[0] == len(queue.job):
+                close_up(queue)
+                if 4 * queue.used[0] > 3 * len(queue.job):
+                    queue = with_more_places(queue)
+            enter(queue, jobs, float(width), asked)
+            there.append(jobs)
+            waits.add(jobs)
+            asks[jobs] = (width, asked)
+            jobs += 1
+        elif what == "start" and job in waits:
+            put(queue, queue.place[job], np.inf, np.inf)
+            waits.remove(job)
+        elif what == "stop" and job != NOBODY and job not in waits:
+            put(queue, queue.place[job], float(width), asked)
+            asks[job] = (width, asked)
+            waits.add(job)
+        elif what == "end" and job != NOBODY and job not in waits:
+            leave(queue, job)
+            there.remove(job)
+        assert is_index(queue)
+        assert [job for job in range(jobs) if is_waiting(queue, job)] == sorted(waits)
+        assert [int(job) for job in queue.job if job != NOBODY] == there
+        processors, time, spare = question
+        fitting = [
+            job
+            for job in there
+            if job in waits and asks[job][0] <= processors and (asks[job][1] <= time or asks[job][0] <= spare)
+        ]
+        found = []
+        place = next_fitting_place(queue, 0, processors, time, spare)
+        while place != NOBODY:
+            found.append(int(queue.job[place]))
+            place = next_fitting_place(queue, place + 1, processors, time, spare)
+        assert fitting == found
 
 
 # The heap of events

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -16,9 +15,19 @@ from swftools.checkpoints.inference import (
     infer_checkpoints,
     write_checkpoints,
 )
-from swftools.checkpoints.survey import CheckpointSurvey, read_checkpoint_survey, write_checkpoint_survey
-from swftools.checkpoints.synthetic_survey import CheckpointSurveyParameters, generate_checkpoint_survey
+from swftools.checkpoints.survey import (
+    ANSWER_COLUMNS,
+    CheckpointSurvey,
+    read_checkpoint_survey,
+    write_checkpoint_survey,
+)
+from swftools.checkpoints.synthetic_survey import (
+    CheckpointSurveyParameters,
+    generate_checkpoint_survey,
+    synthetic_survey,
+)
 from swftools.parameters import Parameters
+from swftools.tables import read_table, to_pandas
 from swftools.trace import Trace
 
 
@@ -98,11 +107,18 @@ class AddCheckpoints(Augmentation):
         """Return the columns, the answers, and how many there are of each choice."""
         return infer_checkpoints(trace, self.chosen.survey_of(trace), self.chosen.inference)
 
-    def files(self, trace: Trace, data_set: str) -> Iterator[tuple[str, Callable[[Path], None]]]:
+    def files(self, data_set: str) -> Iterator[tuple[str, Callable[[Path], None]]]:
         """Yield the side file, and the survey if it is synthetic."""
-        if self.chosen.path:
-            yield f"{data_set}.checkpoints.csv", partial(write_checkpoints, trace.jobs)
-            return
-        yield f"{data_set}.synthetic-checkpoints.csv", partial(write_checkpoints, trace.jobs)
-        survey = self.chosen.survey_of(trace)
-        yield f"{data_set}.synthetic-checkpoint-survey.csv", partial(write_checkpoint_survey, survey)
+        synthetic = "" if self.chosen.path else "synthetic-"
+        yield f"{data_set}.{synthetic}checkpoints.csv", self._write_side_file
+        if synthetic:
+            yield f"{data_set}.{synthetic}checkpoint-survey.csv", self._write_survey
+
+    def _write_side_file(self, path: Path) -> None:
+        """Write the columns as the side file."""
+        write_checkpoints(to_pandas(read_table(self.table_path(self.name), self.name), self.name), path)
+
+    def _write_survey(self, path: Path) -> None:
+        """Write the survey that was made up, whose answers the table holds as they are: they tell all of their jobs."""
+        answers = to_pandas(read_table(self.table_path("checkpoint_survey"), "checkpoint_survey"), "checkpoint_survey")
+        write_checkpoint_survey(synthetic_survey(answers[list(ANSWER_COLUMNS)], self.chosen.synthesis), path)

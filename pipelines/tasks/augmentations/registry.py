@@ -21,7 +21,7 @@ from pipelines.tasks.parameters import AUGMENTATIONS, ParametersParameter
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
 from swftools.parameters import Parameters
-from swftools.tables import to_arrow, write_table
+from swftools.tables import QUICK_OPTIONS, to_arrow, write_table
 from swftools.trace import Trace
 
 
@@ -98,10 +98,12 @@ class Augmentation(RulesTask):
 
     def files(
         self,
-        trace: Trace,  # noqa: ARG002 (for augmentations that have files)
-        data_set: str,  # noqa: ARG002
+        data_set: str,  # noqa: ARG002 (for augmentations that have files)
     ) -> Iterable[tuple[str, Callable[[Path], None]]]:
-        """Yield names of files to publish beside the tables, with a function that writes each to a path."""
+        """Yield names of files to publish beside the tables, with a function that writes each to a path.
+
+        The functions load what they need when they are called, so that not all of it is in memory at once.
+        """
         return ()
 
     def run(self) -> None:
@@ -113,4 +115,4 @@ class Augmentation(RulesTask):
         frames = {self.name: pd.concat([keys, columns], axis=1), **dict(zip(self.other_tables, others, strict=True))}
         with self.output().fill() as directory:
             for table, frame in frames.items():
-                write_table(to_arrow(frame, table), directory / f"{table}.parquet", table)
+                write_table(to_arrow(frame, table), directory / f"{table}.parquet", table, QUICK_OPTIONS)

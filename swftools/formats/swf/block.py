@@ -18,7 +18,16 @@ import pyarrow as pa
 from swftools.errors import SwfFormatError
 from swftools.fields.definition import INT64
 from swftools.fields.jobs import SWF_FIELDS
-from swftools.formats.swf.kernel import COMMENT, IS_INTEGER, LONGEST_LINE, ROW_OF_FIELD, STATUS, Scan, scan
+from swftools.formats.swf.kernel import (
+    COMMENT,
+    IS_INTEGER,
+    LONGEST_LINE,
+    ROW_OF_FIELD,
+    STATUS,
+    Scan,
+    count_lines,
+    scan,
+)
 from swftools.header import SwfHeader
 from swftools.tables import empty_frame
 from swftools.utility.tuples import parse_tuples
@@ -131,9 +140,10 @@ def read_block(
             faults[row] = f"{count} fields; more than {MOST_FIELDS} are taken for two lines run together"
         if extras.null_count + len(faults) < len(extras):
             frame["extra_fields"] = pd.Series(extras.to_pandas(), dtype="str")
-    numbers = frame["line_number"].to_numpy(dtype=np.int64)
-    rejected = sorted([*found.rejected, *(_Rejected(int(numbers[row]) - first_line, faults[row]) for row in faults)])
+    rejected = found.rejected
     if faults:
+        numbers = frame["line_number"].to_numpy(dtype=np.int64)
+        rejected = sorted([*rejected, *(_Rejected(int(numbers[row]) - first_line, faults[row]) for row in faults)])
         frame = frame.drop(index=list(faults)).reset_index(drop=True)
     quarantine = _quarantine(text, found.arrays, rejected, first_line)
     if strict and rejected:
@@ -161,7 +171,7 @@ def _split_at(text: bytes, offsets: npt.NDArray[np.int64]) -> pa.LargeBinaryArra
 
 def _sort_lines(text: bytes, name: str) -> _Lines:
     """Scan the text, and judge the lines that the scanner left."""
-    count = text.count(b"\n") + (bool(text) and not text.endswith(b"\n"))
+    count = count_lines(text)
     if count > MOST_LINES:
         raise SwfFormatError(f"{name}: {count:,} lines are more than can be read at once; read it with iter_swf")
     arrays, jobs, others = scan(text, count)
@@ -281,9 +291,14 @@ def _assemble(
         else:
             known = np.array([np.nan if value == -1 else value for value in added], np.float64)
             columns[field.name] = pd.Series(_merge(arrays.floats[row, :jobs], places, known), copy=False)
-    columns["line_number"] = _integers(_merge(arrays.line[:jobs], places, late_lines) + first_line)
+    numbers = _merge(arrays.line[:jobs], places, late_lines)
+    numbers += first_line  # in place: nothing asks for the index of a job's line any more
+    columns["line_number"] = _integers(numbers)
     words = _merge(arrays.extra_words[:jobs], places, np.array([job.words for job in late], np.int64))
+    frame = pd.DataFrame(columns, copy=False)
     rows = np.flatnonzero(arrays.extra_words[:jobs])
+    if not len(rows) and not any(job.extra for job in late):
+        return frame, pa.nulls(len(frame), pa.large_string()), words
     # The pieces between one text and the next are split off too, and every second piece is taken.
     offsets = np.append(np.column_stack((arrays.extra_start[rows], arrays.extra_end[rows])).ravel(), len(text))
     pieces = _split_at(text, offsets).take(pa.array(np.arange(0, 2 * len(rows), 2))).cast(pa.large_string())
@@ -291,7 +306,7 @@ def _assemble(
     which = np.full(jobs, -1)
     which[rows] = np.arange(len(rows))
     which = _merge(which, places, len(rows) + np.arange(len(late)))
-    return pd.DataFrame(columns, copy=False), pieces.take(pa.array(which, mask=which < 0)), words
+    return frame, pieces.take(pa.array(which, mask=which < 0)), words
 
 
 def _merge(

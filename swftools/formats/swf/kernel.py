@@ -26,10 +26,12 @@ JOB, COMMENT, DOUBTFUL, BLANK = 0, 1, 2, 3
 
 _POWERS_OF_TEN = np.array([float(10**power) for power in range(19)])
 _EXACT = 2**53
+_NEXT = np.uint64(1)
 _SHORTEST_JOB = 36  # bytes: 18 digits, 17 blanks, a newline
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
 
 
 class Scan(NamedTuple):
@@ -46,6 +48,12 @@ class Scan(NamedTuple):
     offsets: IntArray  # (lines + 1), where each line starts, and the end of the text
 
 
+def count_lines(text: bytes) -> int:
+    """Return how many lines a text has; the last may lack its newline."""
+    newlines: int = _count_newlines(text)
+    return newlines + (bool(text) and not text.endswith(b"\n"))
+
+
 def scan(text: bytes, lines: int) -> tuple[Scan, int, int]:
     """Scan SWF text; return the filled arrays and the numbers of jobs and of other lines.
 
@@ -57,10 +65,12 @@ def scan(text: bytes, lines: int) -> tuple[Scan, int, int]:
         How many lines they are.
     """
     jobs, width = min(lines, len(text) // _SHORTEST_JOB + 1), int(IS_INTEGER.sum())
+    # In one piece with the integers: the system hands out memory of many MB in larger pages, which is faster.
+    integers = np.empty((width + 1, jobs), np.int64)
     arrays = Scan(
-        np.empty((width, jobs), np.int64),
+        integers[:width],
         np.empty((len(SWF_FIELDS) - width, jobs), np.float64),
-        np.empty(jobs, np.int64),
+        integers[width],
         np.zeros(jobs, np.int64),
         np.zeros(jobs, np.int64),
         np.zeros(jobs, np.int64),
@@ -74,23 +84,41 @@ def scan(text: bytes, lines: int) -> tuple[Scan, int, int]:
     return arrays, found, others
 
 
-@kernel
-def _scan(text, end, out, is_integer, row_of_field, maximum, powers, longest):  # type: ignore[no-untyped-def]
+@kernel(allocates=False)
+def _count_newlines(text: bytes) -> int:
+    """Return how many newlines there are: eight times as fast as ``bytes.count`` where lines are short."""
+    count = 0
+    for at in range(len(text)):
+        count += text[at] == 10
+    return count
+
+
+@kernel(allocates=False)
+def _scan(
+    text: bytes,
+    end: int,
+    out: Scan,
+    is_integer: BoolArray,
+    row_of_field: IntArray,
+    maximum: FloatArray,
+    powers: FloatArray,
+    longest: int,
+) -> tuple[int, int]:
     """Fill ``out`` from ``text[:end]``; return the numbers of jobs and of other lines.
 
     The caller guarantees room for every line and a newline at or behind the end. A decimal number is
     mantissa / 10**decimals, which is exact to the last bit while the mantissa is at most 2**53 and the power
-    at most 10**22.
+    at most 10**22. Positions are unsigned, since a signed one is asked at each use whether it counts from the end.
     """
-    at = 0
-    line = 0
-    jobs = 0
-    others = 0
+    at = np.uint64(0)
+    line = np.uint64(0)
+    jobs = np.uint64(0)
+    others = np.uint64(0)
     while at < end:
         begin = at
         out.offsets[line] = begin
         while text[at] == 32 or text[at] == 9:  # blank or tab
-            at += 1
+            at += _NEXT
         kind = DOUBTFUL
         if _at_line_end(text, at):
             kind = BLANK
@@ -101,24 +129,24 @@ def _scan(text, end, out, is_integer, row_of_field, maximum, powers, longest):  
             while found < 18:
                 negative = text[at] == 45  # -
                 if negative:
-                    at += 1
+                    at += _NEXT
                 mantissa = 0
                 first = at
-                byte = text[at]
-                while 48 <= byte <= 57:
-                    mantissa = mantissa * 10 + (byte - 48)
-                    at += 1
-                    byte = text[at]
+                digit = text[at] - 48
+                while 0 <= digit <= 9:
+                    mantissa = mantissa * 10 + digit
+                    at += _NEXT
+                    digit = text[at] - 48
                 digits = at - first
-                decimals = 0
-                if byte == 46:  # .
-                    at += 1
+                decimals = at - at
+                if text[at] == 46:  # .
+                    at += _NEXT
                     first = at
-                    byte = text[at]
-                    while 48 <= byte <= 57:
-                        mantissa = mantissa * 10 + (byte - 48)
-                        at += 1
-                        byte = text[at]
+                    digit = text[at] - 48
+                    while 0 <= digit <= 9:
+                        mantissa = mantissa * 10 + digit
+                        at += _NEXT
+                        digit = text[at] - 48
                     decimals = at - first
                     digits += decimals
                 # More than 18 digits may have overflowed. A line that ends early has no digits here.
@@ -147,7 +175,7 @@ def _scan(text, end, out, is_integer, row_of_field, maximum, powers, longest):  
                     out.floats[row, jobs] = np.nan if missing else value
                 found += 1
                 while text[at] == 32 or text[at] == 9:
-                    at += 1
+                    at += _NEXT
             if found == 18:
                 kind = JOB
                 start = at
@@ -155,7 +183,7 @@ def _scan(text, end, out, is_integer, row_of_field, maximum, powers, longest):  
                 words = 0
                 while not _at_line_end(text, at):
                     while 32 < text[at] < 127:
-                        at += 1
+                        at += _NEXT
                     # Control characters other than blanks, and whatever is not ASCII, make a line doubtful.
                     if not (text[at] == 32 or text[at] == 9 or _at_line_end(text, at)):
                         kind = DOUBTFUL
@@ -163,10 +191,10 @@ def _scan(text, end, out, is_integer, row_of_field, maximum, powers, longest):  
                     stop = at
                     words += 1
                     while text[at] == 32 or text[at] == 9:
-                        at += 1
+                        at += _NEXT
         while text[at] != 10:
-            at += 1
-        at += 1
+            at += _NEXT
+        at += _NEXT
         if at - begin > longest:
             kind = DOUBTFUL
         if kind == JOB:
@@ -175,18 +203,18 @@ def _scan(text, end, out, is_integer, row_of_field, maximum, powers, longest):  
                 out.extra_end[jobs] = stop
                 out.extra_words[jobs] = words
             out.line[jobs] = line
-            jobs += 1
+            jobs += _NEXT
         elif kind != BLANK:
             out.other_line[others] = line
             out.other_kind[others] = kind
-            others += 1
-        line += 1
+            others += _NEXT
+        line += _NEXT
     out.offsets[line] = end
-    return jobs, others
+    return int(jobs), int(others)
 
 
-@kernel
-def _divide(mantissa, scale):  # type: ignore[no-untyped-def]
+@kernel(allocates=False)
+def _divide(mantissa: int, scale: float) -> float:
     """Return the float64 nearest to mantissa / scale; NaN where it lies too near the middle of two to tell.
 
     The mantissa is above 2**53 and below 10**18, the scale a power of ten up to 10**18. The remainder of the
@@ -207,7 +235,7 @@ def _divide(mantissa, scale):  # type: ignore[no-untyped-def]
     return value if value == quotient + correction * (1.0 - 1e-14) else np.nan
 
 
-@kernel
-def _at_line_end(text, at):  # type: ignore[no-untyped-def]
+@kernel(allocates=False)
+def _at_line_end(text: bytes, at: np.uint64) -> bool:
     """Whether LF or CR LF stands at ``at``."""
-    return text[at] == 10 or (text[at] == 13 and text[at + 1] == 10)
+    return text[at] == 10 or (text[at] == 13 and text[at + _NEXT] == 10)

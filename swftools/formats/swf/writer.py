@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -11,13 +14,18 @@ from swftools.fields.jobs import SWF_FIELDS, SWF_NAMES
 from swftools.formats.compression import LogSource, create_log
 from swftools.formats.swf.block import MOST_FIELDS
 from swftools.formats.swf.kernel import LONGEST_LINE
-from swftools.header import UTILITY_NOTE
+from swftools.formats.swf.words import Words, end_lines, join_fields, words_of
+from swftools.header import UTILITY_NOTE, SwfHeader
 from swftools.tables import to_arrow
 from swftools.trace import Trace
 from swftools.utility.functions import UtilityFunctions
 from swftools.utility.tuples import format_tuples
 
-_LINES_AT_ONCE = 1 << 10  # so that even the longest lines fit into an Arrow array of 2 GiB
+_LINES_AT_ONCE = 1 << 13  # so that they stay in the processor's cache
+_TAILS_AT_ONCE = 1 << 28  # bytes, so that they fit into an Arrow array of 2 GiB
+_POINT = 50  # most bytes of a time and a value, each of them 24 and a blank
+_LEVEL = 6
+_LEVEL_OF_UTILITY = 1  # long decimals hardly compress: a fifth of the time for a tenth more bytes
 _MOST_EXTRA = MOST_FIELDS - len(SWF_FIELDS)
 _EXTRA_FIELDS = rf"^[^\x00-\x20]+([ \t]+[^\x00-\x20]+){{0,{_MOST_EXTRA - 1}}}$"
 
@@ -54,16 +62,37 @@ def write_swf(trace: Trace, target: LogSource) -> None:
     >>> file.getvalue()
     b'1 0 -1 2.5 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n'
     """
-    tail = next((name for name in ("utility", "extra_fields") if name in trace.jobs), None)
+    tail = _tail_of(trace.jobs.columns)
     columns = [*SWF_NAMES, tail] if tail else list(SWF_NAMES)
     try:
         table = to_arrow(trace.jobs[columns], "jobs")
     except SchemaError as error:
         raise SwfFormatError(f"cannot be written as SWF: {error}") from error
+    write_jobs(trace.header, table, target)
+
+
+def write_jobs(header: SwfHeader, table: pa.Table, target: LogSource) -> None:
+    """Write the jobs of a table as ``write_swf`` does those of a trace.
+
+    Parameters
+    ----------
+    header : SwfHeader
+        The log's header.
+    table : pyarrow.Table
+        Jobs that ``swftools.tables.check_table`` accepts, in whole columns: the 18 fields, and what may stand behind
+        them.
+    target : path or binary file object
+        As in ``write_swf``.
+
+    Raises
+    ------
+    SwfFormatError, UtilityError, StorageError, ParameterError
+        As in ``write_swf``.
+    """
+    tail = _tail_of(table.column_names)
     if (row := pc.index(table["status"], -1).as_py()) >= 0:
         raise SwfFormatError(f"row {row}: status -1 would read back as missing; make it null")
-    words = [_aligned(table[name].combine_chunks()) for name in SWF_NAMES]
-    header = trace.header.without_note(UTILITY_NOTE)
+    header = header.without_note(UTILITY_NOTE)
     if tail == "utility":
         header = header.with_entry("Note", UTILITY_NOTE)
         UtilityFunctions.from_arrow(table["utility"])  # checks them all before anything is written
@@ -72,13 +101,34 @@ def write_swf(trace: Trace, target: LogSource) -> None:
     comments = [line.encode() for line in header.to_lines()]
     if any(len(line) >= LONGEST_LINE for line in comments):
         raise SwfFormatError(f"a header entry of {LONGEST_LINE:,} bytes and more would not read back; shorten it")
-    with create_log(target) as stream:
+    fields = [words_of(table[name]) for name in SWF_NAMES]
+    with create_log(target, gzip_level=_LEVEL_OF_UTILITY if tail == "utility" else _LEVEL) as stream:
         stream.write(b"".join(line + b"\n" for line in comments))
-        for start in range(0, len(table), _LINES_AT_ONCE):
-            parts = [column.slice(start, _LINES_AT_ONCE) for column in words]
-            if tail:
-                parts.append(_tails(table[tail].slice(start, _LINES_AT_ONCE)))
-            stream.write(_lines(parts, start))
+        for start, stop in _pieces(table[tail] if tail else None, len(table)):
+            tails = _tails(table[tail][start:stop]) if tail else None
+            stream.write(_lines(fields, start, stop, tails))
+
+
+def _tail_of(columns: Iterable[str]) -> str | None:
+    """Return which column stands behind the 18 fields; None if none does."""
+    return next((name for name in ("utility", "extra_fields") if name in columns), None)
+
+
+def _pieces(tails: pa.ChunkedArray | None, jobs: int) -> Iterator[tuple[int, int]]:
+    """Yield the first row of each piece of a table, and the one behind the last: as many lines as are written at once.
+
+    Pieces of long tails are shorter, but have a row at least.
+    """
+    sizes = np.zeros(jobs + 1, np.int64)
+    if tails is not None:
+        lengths = pc.binary_length(tails) if tails.type == STRING else pc.multiply(pc.list_value_length(tails), _POINT)
+        np.cumsum(pc.fill_null(lengths, 0), out=sizes[1:])
+    stop = 0
+    while stop < jobs:
+        start = stop
+        fitting = int(np.searchsorted(sizes, sizes[start] + _TAILS_AT_ONCE, "right")) - 1
+        stop = max(start + 1, min(start + _LINES_AT_ONCE, fitting))
+        yield start, stop
 
 
 def _tails(column: pa.ChunkedArray) -> pa.StringArray:
@@ -87,21 +137,16 @@ def _tails(column: pa.ChunkedArray) -> pa.StringArray:
     return pc.fill_null(texts if texts.type == STRING else format_tuples(UtilityFunctions.from_arrow(texts)), "")
 
 
-def _lines(words: list[pa.StringArray], start: int) -> bytes:
-    """Return the text of some jobs, the first of which is in row ``start``, from the words of their fields."""
-    lines = pc.utf8_rtrim(pc.binary_join_element_wise(*words, " "), " ")
-    if (row := pc.index(pc.greater_equal(pc.binary_length(lines), LONGEST_LINE), True).as_py()) >= 0:
+def _lines(fields: list[Words], start: int, stop: int, tails: pa.StringArray | None) -> bytes:
+    """Return the text of some jobs."""
+    lines = join_fields(fields, start, stop)
+    room = LONGEST_LINE - lines.shape[1]
+    if tails is not None and (row := pc.index(pc.greater_equal(pc.binary_length(tails), room), True).as_py()) >= 0:
         raise SwfFormatError(
             f"row {start + row}: a line of {LONGEST_LINE:,} bytes and more would not read back; "
             "shorten its utility function or extra_fields"
         )
-    return "\n".join([*lines.to_pylist(), ""]).encode()
-
-
-def _aligned(column: pa.Array) -> pa.StringArray:
-    """Return the words of a field, missing as -1, padded to equal width so that columns stand straight."""
-    words = pc.fill_null(column.cast(pa.string()), "-1")
-    return pc.utf8_lpad(words, pc.max(pc.utf8_length(words)).as_py() or 1)
+    return end_lines(lines, tails).tobytes()
 
 
 def _check_extras(extras: pa.ChunkedArray) -> None:

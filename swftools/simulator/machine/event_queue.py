@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from swftools.kernel import kernel
+from swftools.kernel import FloatArray, IntArray, kernel
 
 
 @kernel(allocates=False)
-def push(times, events, count, time, event):  # type: ignore[no-untyped-def]
+def push(times: FloatArray, events: IntArray, count: int, time: float, event: int) -> None:
     """Add an event to a heap of ``count`` events; the caller guarantees the room."""
     place = count
     while place > 0:
@@ -19,7 +19,7 @@ def push(times, events, count, time, event):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def pop(times, events, count):  # type: ignore[no-untyped-def]
+def pop(times: FloatArray, events: IntArray, count: int) -> int:
     """Take the first event, of equal times the lowest, out of a heap of ``count``; the caller keeps the count."""
     first = events[0]
     count -= 1

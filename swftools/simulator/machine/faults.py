@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Never
+
 from swftools.kernel import kernel
-from swftools.simulator.machine.state import FAULT, FAULT_FREE, FAULT_JOB, FREE
+from swftools.simulator.machine.state import FAULT, FAULT_FREE, FAULT_JOB, FREE, Machine
 
 TOO_WIDE, NOT_WAITING, NOT_RUNNING, NO_SUCH_JOB, IN_THE_PAST, TOO_MANY, IDLE, ENDLESS, NO_SUCH_WIDTH = range(1, 10)
-NO_SUCH_WAY, NO_TIME, RESIZE_TOO_WIDE = range(10, 13)
+NO_SUCH_WAY, NO_TIME, RESIZE_TOO_WIDE, NOT_SUBMITTED = range(10, 14)
 
 FAULTS = {
     TOO_WIDE: "started job {job}, which needs {width} processors, with {free} free",
@@ -19,14 +21,15 @@ FAULTS = {
     ENDLESS: "decides on and on while no job comes or ends; {waiting} jobs are waiting, job {job} first among them",
     NO_SUCH_WIDTH: "started or resized job {job} to a width that its speedup curve does not allow",
     NO_SUCH_WAY: "preempted job {job} neither by KILL nor by CHECKPOINT nor by SUSPEND",
-    NO_TIME: "predicted, or held back, job {job} by a time that is NaN, or held a job that is not waiting",
+    NO_TIME: "predicted job {job} by NaN, or held it until NaN or for ever, or while it is not waiting",
     RESIZE_TOO_WIDE: "resized job {job} to more processors than it has and are free ({free})",
+    NOT_SUBMITTED: "predicted or held job {job}, which has not been submitted",
 }
 """The faults in words; 0 in ``counts[FAULT]`` is none."""
 
 
 @kernel(allocates=False)
-def fail(machine, fault, job):  # type: ignore[no-untyped-def]
+def fail(machine: Machine, fault: int, job: int) -> Never:
     """Note what is wrong and end the simulation."""
     counts = machine.counts
     counts[FAULT], counts[FAULT_JOB], counts[FAULT_FREE] = fault, job, counts[FREE]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from swftools.kernel import kernel
-from swftools.simulator.machine.state import FREE, OVER, RUNNING
+from swftools.simulator.machine.state import FREE, OVER, RUNNING, Machine
 
 
 @kernel(allocates=False)
-def expect_end(machine, job, end):  # type: ignore[no-untyped-def]
+def expect_end(machine: Machine, job: int, end: float) -> None:
     """Put a job among the running ones, behind those that are expected to end no later."""
     machine.expected_end[job] = end
     place = machine.counts[RUNNING]
@@ -20,7 +20,7 @@ def expect_end(machine, job, end):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def forget_end(machine, job):  # type: ignore[no-untyped-def]
+def forget_end(machine: Machine, job: int) -> None:
     """Take a job out of the running ones."""
     place = 0
     while machine.running[place] != job:
@@ -33,7 +33,7 @@ def forget_end(machine, job):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def release(machine, job):  # type: ignore[no-untyped-def]
+def release(machine: Machine, job: int) -> None:
     """Free the processors of a running job."""
     forget_end(machine, job)
     machine.counts[FREE] += machine.allocated[job]

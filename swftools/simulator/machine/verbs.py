@@ -13,6 +13,7 @@ from swftools.simulator.machine.faults import (
     NO_SUCH_WIDTH,
     NO_TIME,
     NOT_RUNNING,
+    NOT_SUBMITTED,
     NOT_WAITING,
     RESIZE_TOO_WIDE,
     TOO_MANY,
@@ -35,21 +36,25 @@ from swftools.simulator.machine.state import (
     SUSPEND,
     WAITING,
     WAKE,
+    Machine,
 )
-from swftools.simulator.machine.views import expected_time
+from swftools.simulator.machine.views import expected_time, is_held
 from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting, leave, put
 from swftools.simulator.machine.work import last_checkpoint, restart_overhead, stretch_on, time_to_go, work_of_run
 
+_STOPPED_HERE = -2
+"""Less i, in ``Machine.run``: the run of the job was the i-th that this decision stopped, from 0."""
+
 
 @kernel(allocates=False)
-def start(machine, job):  # type: ignore[no-untyped-def]
+def start(machine: Machine, job: int) -> None:
     """Start a waiting job now, on the processors that it asks for."""
     _check(machine, job)
     _start(machine, job, machine.requests.processors[job], 1.0)
 
 
 @kernel(allocates=False)
-def start_on(machine, job, processors):  # type: ignore[no-untyped-def]
+def start_on(machine: Machine, job: int, processors: int) -> None:
     """Start a waiting job now on another number of processors, which its speedup curve must allow."""
     _check(machine, job)
     stretch = stretch_on(machine, job, processors)
@@ -59,7 +64,7 @@ def start_on(machine, job, processors):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def resize(machine, job, processors):  # type: ignore[no-untyped-def]
+def resize(machine: Machine, job: int, processors: int) -> None:
     """Let a running job go on with what is left of its work on another number of processors, from now on.
 
     Its speedup curve must allow them. Nothing is lost; the run on the new width begins with the overhead of going on.
@@ -80,7 +85,7 @@ def resize(machine, job, processors):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def preempt(machine, job, how):  # type: ignore[no-untyped-def]
+def preempt(machine: Machine, job: int, how: int) -> None:
     """Stop a running job now; it waits again, at the place of the queue where it stood.
 
     ``how`` is ``KILL`` (all of its work is lost), ``CHECKPOINT`` (what it did since its last checkpoint is lost, all if
@@ -98,13 +103,14 @@ def preempt(machine, job, how):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def hold(machine, job, until):  # type: ignore[no-untyped-def]
+def hold(machine: Machine, job: int, until: float) -> None:
     """Keep a job out of the queue until a time, at which it enters behind whoever is there.
 
     The job waits, or is being submitted just now. A time that has come changes nothing.
     """
     counts = machine.counts
-    if not until < np.inf or job < 0 or job > counts[SUBMITTED]:
+    _check_known(machine, job)
+    if not until < np.inf:
         fail(machine, NO_TIME, job)
     if until <= machine.clock[NOW]:
         return
@@ -114,19 +120,22 @@ def hold(machine, job, until):  # type: ignore[no-untyped-def]
         put(machine.queue, machine.queue.place[job], np.inf, np.inf)
         leave(machine.queue, job)
         counts[WAITING] -= 1
-        counts[DISTURBED] += 1
+    elif is_held(machine, job):
+        fail(machine, NO_TIME, job)
+    counts[DISTURBED] += 1
     push(machine.held_until, machine.held, counts[HELD], until, job)
     counts[HELD] += 1
 
 
 @kernel(allocates=False)
-def predict(machine, job, time):  # type: ignore[no-untyped-def]
+def predict(machine: Machine, job: int, time: float) -> None:
     """Say how long all of a job's work takes on its own width, s; more than its limit counts as the limit.
 
     For predictors. A running job is expected to end anew; one that would have ended by then, now.
     """
     requests = machine.requests
-    if np.isnan(time) or job < 0 or job > machine.counts[SUBMITTED]:
+    _check_known(machine, job)
+    if np.isnan(time):
         fail(machine, NO_TIME, job)
     requests.requested_time[job] = min(max(time, 0.0), requests.limit[job])
     if job == machine.counts[SUBMITTED]:
@@ -144,7 +153,7 @@ def predict(machine, job, time):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def wake_at(machine, time):  # type: ignore[no-untyped-def]
+def wake_at(machine: Machine, time: float) -> None:
     """Ask for a decision at a time, if no event comes before it."""
     if not time > machine.clock[NOW]:
         fail(machine, IN_THE_PAST, NOBODY)
@@ -152,21 +161,29 @@ def wake_at(machine, time):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def _check(machine, job):  # type: ignore[no-untyped-def]
+def _check(machine: Machine, job: int) -> None:
     """End the simulation if there is no such job."""
     if job < 0 or job >= len(machine.allocated):
         fail(machine, NO_SUCH_JOB, job)
 
 
 @kernel(allocates=False)
-def _wait(machine, job):  # type: ignore[no-untyped-def]
+def _check_known(machine: Machine, job: int) -> None:
+    """End the simulation unless there is such a job, and it was submitted, or is being submitted just now."""
+    _check(machine, job)
+    if np.isnan(machine.requests.submit_time[job]):
+        fail(machine, NOT_SUBMITTED, job)
+
+
+@kernel(allocates=False)
+def _wait(machine: Machine, job: int) -> None:
     """Let a job that has a place wait there, for as long as it is expected to run."""
     queue = machine.queue
     put(queue, queue.place[job], float(machine.requests.processors[job]), expected_time(machine, job))
 
 
 @kernel(allocates=False)
-def _start(machine, job, processors, stretch):  # type: ignore[no-untyped-def]
+def _start(machine: Machine, job: int, processors: int, stretch: float) -> None:
     """Start a waiting job on processors."""
     counts = machine.counts
     if not is_waiting(machine.queue, job):
@@ -179,7 +196,7 @@ def _start(machine, job, processors, stretch):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def _occupy(machine, job, processors, stretch):  # type: ignore[no-untyped-def]
+def _occupy(machine: Machine, job: int, processors: int, stretch: float) -> None:
     """Let a job run on free processors from now on."""
     counts, requests = machine.counts, machine.requests
     if counts[STARTED] == len(machine.started):
@@ -200,21 +217,27 @@ def _occupy(machine, job, processors, stretch):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def _stop(machine, job, how):  # type: ignore[no-untyped-def]
-    """End the run of a job; what it did is kept or lost. A run of this very decision leaves no trace."""
+def _stop(machine: Machine, job: int, how: int) -> None:
+    """End the run of a job; what it did is kept or lost. A run of this very decision leaves no trace.
+
+    But if this decision stopped the job before, the stricter of the two ways counts: KILL, CHECKPOINT, SUSPEND, RESIZE.
+    """
     counts, stops = machine.counts, machine.stops
-    if machine.run[job] != NOBODY:
+    stop = _STOPPED_HERE - machine.run[job]
+    if machine.run[job] >= 0:
         if counts[STOPPED] == len(stops.run):
             fail(machine, TOO_MANY, job)
         work = work_of_run(machine, job)
-        stops.run[counts[STOPPED]], stops.how[counts[STOPPED]] = machine.run[job], how
-        stops.work[counts[STOPPED]] = work
+        stop = counts[STOPPED]
+        stops.run[stop], stops.how[stop], stops.work[stop] = machine.run[job], how, work
         counts[STOPPED] += 1
-        done = machine.done[job] + work
+        machine.run[job] = _STOPPED_HERE - stop
+        machine.done[job] += work
+    elif stop >= 0:
+        stops.how[stop] = min(stops.how[stop], how)
+    if stop >= 0:
         if how == KILL:
-            done = 0.0
+            machine.done[job] = 0.0
         elif how == CHECKPOINT:
-            done = last_checkpoint(machine, job, done)
-        machine.done[job] = done
-        machine.run[job] = NOBODY
+            machine.done[job] = last_checkpoint(machine, job, machine.done[job])
     release(machine, job)

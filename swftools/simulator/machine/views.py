@@ -4,44 +4,53 @@ from __future__ import annotations
 
 import numpy as np
 
-from swftools.kernel import kernel
-from swftools.simulator.machine.state import CAPACITY, FREE, NOW, RUNNING, WAITING
+from swftools.kernel import IntArray, kernel
+from swftools.simulator.machine.state import CAPACITY, FREE, HELD, NOW, RUNNING, WAITING, Machine
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY, next_fitting_place
 from swftools.simulator.machine.work import time_to_go
 
 
 @kernel(allocates=False)
-def now(machine):  # type: ignore[no-untyped-def]
+def now(machine: Machine) -> float:
     """Return the present instant, s."""
     return machine.clock[NOW]
 
 
 @kernel(allocates=False)
-def free(machine):  # type: ignore[no-untyped-def]
+def free(machine: Machine) -> int:
     """Return how many processors are free."""
     return machine.counts[FREE]
 
 
 @kernel(allocates=False)
-def capacity(machine):  # type: ignore[no-untyped-def]
+def capacity(machine: Machine) -> int:
     """Return how many processors the machine has."""
     return machine.counts[CAPACITY]
 
 
 @kernel(allocates=False)
-def width(machine, job):  # type: ignore[no-untyped-def]
+def width(machine: Machine, job: int) -> int:
     """Return how many processors a job asks for."""
     return machine.requests.processors[job]
 
 
 @kernel(allocates=False)
-def fits(machine, job):  # type: ignore[no-untyped-def]
+def fits(machine: Machine, job: int) -> bool:
     """Whether there is a job, and it fits into the free processors."""
     return job != NOBODY and machine.requests.processors[job] <= machine.counts[FREE]
 
 
 @kernel(allocates=False)
-def expected_time(machine, job):  # type: ignore[no-untyped-def]
+def is_held(machine: Machine, job: int) -> bool:
+    """Whether a job is held back; takes as long as there are such jobs."""
+    for i in range(machine.counts[HELD]):  # noqa: SIM110 (numba has no any() of a generator)
+        if machine.held[i] == job:
+            return True
+    return False
+
+
+@kernel(allocates=False)
+def expected_time(machine: Machine, job: int) -> float:
     """Return how long a waiting job is expected to run, s, if it starts now on its own width.
 
     That is what is predicted, less the work that was done, and the overhead of going on.
@@ -56,19 +65,19 @@ def expected_time(machine, job):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def first_waiting(machine):  # type: ignore[no-untyped-def]
+def first_waiting(machine: Machine) -> int:
     """Return the waiting job that entered the queue first, or NOBODY."""
     return next_fitting(machine, NOBODY, ANY, ANY, ANY)
 
 
 @kernel(allocates=False)
-def next_waiting(machine, job):  # type: ignore[no-untyped-def]
+def next_waiting(machine: Machine, job: int) -> int:
     """Return the waiting job next behind another, or NOBODY."""
     return next_fitting(machine, job, ANY, ANY, ANY)
 
 
 @kernel(allocates=False)
-def next_fitting(machine, job, processors, time, spare):  # type: ignore[no-untyped-def]
+def next_fitting(machine: Machine, job: int, processors: float, time: float, spare: float) -> int:
     """Return the next waiting job behind another that fits, or NOBODY; behind NOBODY all stand.
 
     It fits if needed <= processors and (expected time <= time or needed <= spare). The other job need not wait any
@@ -80,7 +89,7 @@ def next_fitting(machine, job, processors, time, spare):  # type: ignore[no-unty
 
 
 @kernel
-def waiting_jobs(machine):  # type: ignore[no-untyped-def]
+def waiting_jobs(machine: Machine) -> IntArray:
     """Return the waiting jobs in order, as an array of their own."""
     jobs = np.empty(machine.counts[WAITING], np.int64)
     job = first_waiting(machine)
@@ -91,7 +100,7 @@ def waiting_jobs(machine):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def waiting_that_fit(machine, job, time, spare):  # type: ignore[no-untyped-def]
+def waiting_that_fit(machine: Machine, job: int, time: float, spare: float) -> IntArray:
     """Return the waiting jobs behind another that fit now and need at most ``time``, or ``spare`` processors.
 
     In order. These are the jobs that may backfill: those that are expected to end in time, and those that need no more
@@ -108,13 +117,13 @@ def waiting_that_fit(machine, job, time, spare):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def can_start_any(machine):  # type: ignore[no-untyped-def]
+def can_start_any(machine: Machine) -> bool:
     """Whether any waiting job fits into the free processors: if not, a policy need not look further."""
     return machine.queue.least[2] <= machine.counts[FREE]
 
 
 @kernel(allocates=False)
-def earliest_start(machine, processors):  # type: ignore[no-untyped-def]
+def earliest_start(machine: Machine, processors: int) -> tuple[float, int]:
     """Return when so many processors will be free if running jobs end as expected, and how many are then left over."""
     available = machine.counts[FREE]
     when = machine.clock[NOW]

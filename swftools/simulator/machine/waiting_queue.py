@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from swftools.kernel import kernel
+from swftools.kernel import FloatArray, IntArray, kernel
 
 ANY = 1e300
 """A number of processors, or a time, that is enough for every job."""
@@ -32,10 +32,10 @@ class WaitingQueue(NamedTuple):
     job of each place, ``place`` the place of each job, and ``used`` how many places have been given away.
     """
 
-    least: npt.NDArray[np.float64]
+    least: FloatArray
     job: npt.NDArray[np.int32]
     place: npt.NDArray[np.int32]
-    used: npt.NDArray[np.int64]
+    used: IntArray
 
 
 def empty_queue(jobs: int, places: int = 256) -> WaitingQueue:
@@ -59,7 +59,7 @@ def with_more_places(queue: WaitingQueue) -> WaitingQueue:
 
 
 @kernel(allocates=False)
-def enter(queue, job, processors, time):  # type: ignore[no-untyped-def]
+def enter(queue: WaitingQueue, job: int, processors: float, time: float) -> None:
     """Let a job wait behind all others; the caller guarantees a place."""
     place = queue.used[0]
     queue.used[0] = place + 1
@@ -69,21 +69,21 @@ def enter(queue, job, processors, time):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def leave(queue, job):  # type: ignore[no-untyped-def]
+def leave(queue: WaitingQueue, job: int) -> None:
     """Give up the place of a job that does not wait."""
     queue.job[queue.place[job]] = NOBODY
     queue.place[job] = NOBODY
 
 
 @kernel(allocates=False)
-def is_waiting(queue, job):  # type: ignore[no-untyped-def]
+def is_waiting(queue: WaitingQueue, job: int) -> bool:
     """Whether a job waits."""
     place = queue.place[job]
     return place != NOBODY and queue.least[2 * (place + len(queue.job))] < np.inf
 
 
 @kernel(allocates=False)
-def put(queue, place, processors, time):  # type: ignore[no-untyped-def]
+def put(queue: WaitingQueue, place: int, processors: float, time: float) -> None:
     """Let the job of a place wait, for processors for a time; infinite ones let it wait no more."""
     least = queue.least
     node = place + len(queue.job)
@@ -98,7 +98,7 @@ def put(queue, place, processors, time):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def next_fitting_place(queue, first, processors, time, spare):  # type: ignore[no-untyped-def]
+def next_fitting_place(queue: WaitingQueue, first: int, processors: float, time: float, spare: float) -> int:
     """Return the next place from ``first`` on whose job fits, or NOBODY.
 
     It fits if needed <= processors and (its time <= time or needed <= spare).
@@ -125,7 +125,7 @@ def next_fitting_place(queue, first, processors, time, spare):  # type: ignore[n
 
 
 @kernel(allocates=False)
-def close_up(queue):  # type: ignore[no-untyped-def]
+def close_up(queue: WaitingQueue) -> None:
     """Close up the places that nobody has."""
     least, places = queue.least, len(queue.job)
     kept = 0
@@ -145,7 +145,7 @@ def close_up(queue):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def index(queue):  # type: ignore[no-untyped-def]
+def index(queue: WaitingQueue) -> None:
     """Make the inner nodes of the tree from its leaves."""
     least = queue.least
     for node in range(len(queue.job) - 1, 0, -1):

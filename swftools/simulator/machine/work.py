@@ -11,11 +11,11 @@ import numpy as np
 
 from swftools.kernel import kernel
 from swftools.models.speedup import DOWNEY, NO_CURVE, downey_speedup_at, simple_speedup_at
-from swftools.simulator.machine.state import FIXED, NOW, PER_PROCESSOR
+from swftools.simulator.machine.state import FIXED, NOW, PER_PROCESSOR, Machine
 
 
 @kernel(allocates=False)
-def stretch_on(machine, job, processors):  # type: ignore[no-untyped-def]
+def stretch_on(machine: Machine, job: int, processors: int) -> float:
     """Return by what a job's times are multiplied on a number of processors; 0 if it cannot run on so many.
 
     That is S(own width) / S(processors) of its speedup curve; 1 on its own width.
@@ -37,20 +37,20 @@ def stretch_on(machine, job, processors):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def work_done(machine, job):  # type: ignore[no-untyped-def]
+def work_done(machine: Machine, job: int) -> float:
     """Return how much of its work a job has done so far, s on its own width; all of it when it has ended."""
     return machine.done[job] + (work_of_run(machine, job) if machine.allocated[job] > 0 else 0.0)
 
 
 @kernel(allocates=False)
-def work_of_run(machine, job):  # type: ignore[no-untyped-def]
+def work_of_run(machine: Machine, job: int) -> float:
     """Return how much work a running job did in its present run."""
     time = machine.clock[NOW] - machine.start_time[job] - machine.overhead[job]
     return max(time, 0.0) / stretch_on(machine, job, machine.allocated[job])
 
 
 @kernel(allocates=False)
-def restart_overhead(machine, job, processors):  # type: ignore[no-untyped-def]
+def restart_overhead(machine: Machine, job: int, processors: int) -> float:
     """Return what a run of a job on processors begins with, s: nothing unless it goes on with work that was done."""
     if machine.done[job] == 0.0:
         return 0.0
@@ -60,13 +60,13 @@ def restart_overhead(machine, job, processors):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def time_to_go(machine, job, time, processors, stretch):  # type: ignore[no-untyped-def]
+def time_to_go(machine: Machine, job: int, time: float, processors: int, stretch: float) -> float:
     """Return how long a run takes that begins now, if all of the job's work is ``time``."""
     return restart_overhead(machine, job, processors) + (time - machine.done[job]) * stretch
 
 
 @kernel(allocates=False)
-def last_checkpoint(machine, job, work):  # type: ignore[no-untyped-def]
+def last_checkpoint(machine: Machine, job: int, work: float) -> float:
     """Return how much of the work that a job has done its last checkpoint has.
 
     A job writes one whenever another ``checkpoint_interval`` of its work is done.

@@ -44,52 +44,50 @@ import numpy as np
 import numpy.typing as npt
 
 from swftools.kernel import kernel
-from swftools.simulator.machine.state import CAPACITY, DISTURBED, ENDED, NOW, RUNNING, SUBMITTED
+from swftools.simulator.machine.state import DISTURBED, ENDED, NOW, RUNNING, SUBMITTED
 from swftools.simulator.machine.verbs import start, wake_at
 from swftools.simulator.machine.views import can_start_any, first_waiting, fits, next_waiting, now, width
 from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting
+from swftools.simulator.planning import (
+    LEAST_TIME,
+    Plan,
+    bring_forward,
+    empty_plan,
+    has_room_now,
+    hold_running,
+    next_with_room_now,
+    place,
+    planned_end,
+    planned_time,
+)
 from swftools.simulator.policies.easy import profile_memory
-from swftools.simulator.policies.job_orders import planned_time
-from swftools.simulator.profile import add, clear, earliest, forget_past
+from swftools.simulator.profile import BLOCKS, add, earliest, forget_past
 from swftools.simulator.registry import policy
 
-STEPS, SEEN, DISTURBANCES = range(3)
-"""Places in ``Plan.counts``: steps of the profile, jobs that had been submitted, disturbances of the queue."""
+SEEN, DISTURBANCES = range(2)
+"""Places in ``KeptPlan.counts``: jobs that had been submitted, disturbances of the queue."""
 
 
-class Plan(NamedTuple):
-    """A profile, and of each job whether it is planned, from when, and until when; the next time that one is due."""
+class KeptPlan(NamedTuple):
+    """A plan that is kept between decisions; the next time at which a job is due; and how far it has followed."""
 
-    times: npt.NDArray[np.float64]
-    levels: npt.NDArray[np.int64]
-    begins: npt.NDArray[np.float64]
-    ends: npt.NDArray[np.float64]
-    planned: npt.NDArray[np.bool_]
+    plan: Plan
     due: npt.NDArray[np.float64]
     counts: npt.NDArray[np.int64]
 
 
-def plan_memory(jobs: int, processors: int) -> Plan:  # noqa: ARG001 (as all memories)
+def plan_memory(jobs: int, processors: int) -> KeptPlan:  # noqa: ARG001 (as all memories)
     """Return a plan of nobody."""
-    steps = 2 * jobs + 4
-    return Plan(
-        np.zeros(steps),
-        np.zeros(steps, np.int64),
-        np.zeros(jobs),
-        np.zeros(jobs),
-        np.zeros(jobs, np.bool_),
-        np.zeros(1),
-        np.zeros(3, np.int64),
-    )
+    return KeptPlan(empty_plan(jobs), np.zeros(1), np.zeros(2, np.int64))
 
 
-@policy("conservative", memory=plan_memory, promises=("reservation",), restates=("pyss",), version=1)
+@policy("conservative", memory=plan_memory, promises=("reservation",), restates=("pyss",), version=2)
 def conservative(machine, memory):  # type: ignore[no-untyped-def]
     """Start jobs at their reservations, which move forward whenever a job ends."""
     decide_by_plan(machine, memory, True)
 
 
-@policy("conservative-fixed", memory=plan_memory, promises=("fixed-reservation",), version=1)
+@policy("conservative-fixed", memory=plan_memory, promises=("fixed-reservation",), version=2)
 def conservative_fixed(machine, memory):  # type: ignore[no-untyped-def]
     """Start jobs at their reservations, which do not move."""
     decide_by_plan(machine, memory, False)
@@ -101,48 +99,44 @@ def conservative_fixed(machine, memory):  # type: ignore[no-untyped-def]
     rests=True,
     promises=("exact-reservation",),
     restates=("cqsim",),
-    version=1,
+    version=2,
 )
 def conservative_replanned(machine, memory):  # type: ignore[no-untyped-def]
     """Plan all waiting jobs anew and start those that are planned for now."""
+    # Reservations only take room away: behind the last job that has room now nobody starts, nor need be planned.
     if not can_start_any(machine):
         return
-    times, levels, present = memory.times, memory.levels, now(machine)
-    count = clear(times, levels, present, machine.counts[CAPACITY])
-    for i in range(machine.counts[RUNNING]):
-        job = machine.running[i]
-        count = add(times, levels, count, present, machine.expected_end[job], -machine.allocated[job])
+    hold_running(machine, memory, LEAST_TIME)
     job = first_waiting(machine)
-    while job != NOBODY and can_start_any(machine):
+    candidate = next_with_room_now(machine, memory, NOBODY)
+    while candidate != NOBODY:
         processors, time = width(machine, job), planned_time(machine, job)
-        begin = earliest(times, levels, count, processors, time)
-        if begin <= present and fits(machine, job):
+        begin = now(machine) if job == candidate else earliest(memory, processors, time, np.inf)
+        if begin <= now(machine) and fits(machine, job):
             start(machine, job)
-            count = add(times, levels, count, present, machine.expected_end[job], -processors)
-        else:
-            count = add(times, levels, count, begin, begin + time, -processors)
+        add(memory, begin, begin + time, -processors)
+        if job == candidate or not has_room_now(machine, memory, candidate):
+            candidate = next_with_room_now(machine, memory, candidate)
         job = next_waiting(machine, job)
 
 
 @kernel(allocates=False)
-def decide_by_plan(machine, plan, compress):  # type: ignore[no-untyped-def]
+def decide_by_plan(machine, memory, compress):  # type: ignore[no-untyped-def]
     """Keep the plan up to date and start the jobs whose time has come."""
-    times, levels, begins, ends, due, counts = plan.times, plan.levels, plan.begins, plan.ends, plan.due, plan.counts
+    plan, due, counts = memory.plan, memory.due, memory.counts
     present = now(machine)
-    anew = counts[DISTURBANCES] != machine.counts[DISTURBED] or is_outdated(machine, ends)
+    anew = counts[DISTURBANCES] != machine.counts[DISTURBED] or is_outdated(machine, plan.end)
     counts[DISTURBANCES] = machine.counts[DISTURBED]
-    count = counts[STEPS]
-    if count == 0 or anew:
-        count = clear(times, levels, present, machine.counts[CAPACITY])
+    if anew or plan.profile.counts[BLOCKS] == 0:
+        hold_running(machine, plan.profile, LEAST_TIME)
         for i in range(machine.counts[RUNNING]):
             job = machine.running[i]
-            ends[job] = machine.expected_end[job]
-            count = add(times, levels, count, present, ends[job], -machine.allocated[job])
+            plan.end[job] = planned_end(machine, job, LEAST_TIME)
     else:
-        count = forget_past(times, levels, count, present)
+        forget_past(plan.profile, present)
         for i in range(machine.counts[ENDED]):
             job = machine.ended[i]
-            count = add(times, levels, count, present, ends[job], machine.requests.processors[job])
+            add(plan.profile, present, plan.end[job], width(machine, job))
     compress = compress and machine.counts[ENDED] > 0
     # Unless the plan changes, or a job's time has come, only new jobs need be looked at.
     if anew or compress or due[0] <= present:
@@ -151,26 +145,18 @@ def decide_by_plan(machine, plan, compress):  # type: ignore[no-untyped-def]
     else:
         job = first_of_new(machine, counts[SEEN])
     while job != NOBODY:
-        processors, time = width(machine, job), planned_time(machine, job)
-        if anew or not plan.planned[job] or (compress and begins[job] > present):
-            if plan.planned[job] and not anew:
-                count = add(times, levels, count, begins[job], ends[job], processors)
-            plan.planned[job] = True
-            begins[job] = earliest(times, levels, count, processors, time)
-            ends[job] = begins[job] + time
-            count = add(times, levels, count, begins[job], ends[job], -processors)
-        if begins[job] <= present and fits(machine, job):
+        if anew or not plan.is_placed[job]:
+            place(plan, job, width(machine, job), planned_time(machine, job))
+        elif compress and plan.begin[job] > present:
+            bring_forward(plan, job, width(machine, job), planned_time(machine, job))
+        if plan.begin[job] <= present and fits(machine, job):
             start(machine, job)
-            if ends[job] > machine.expected_end[job]:
-                count = add(times, levels, count, machine.expected_end[job], ends[job], processors)
-                ends[job] = machine.expected_end[job]
         else:
-            due[0] = min(due[0], begins[job])
+            due[0] = min(due[0], plan.begin[job])
         job = next_waiting(machine, job)
     counts[SEEN] = machine.counts[SUBMITTED]
     if present < due[0] < np.inf:
         wake_at(machine, due[0])
-    counts[STEPS] = count
 
 
 @kernel(allocates=False)
@@ -184,9 +170,9 @@ def first_of_new(machine, seen):  # type: ignore[no-untyped-def]
 
 @kernel(allocates=False)
 def is_outdated(machine, ends):  # type: ignore[no-untyped-def]
-    """Whether a running job is not expected to end when the plan has it, or should have ended already."""
+    """Whether a running job is not to hold its processors until the plan has it end, or should have ended already."""
     for i in range(machine.counts[RUNNING]):
         job = machine.running[i]
-        if machine.expected_end[job] != ends[job] or ends[job] <= machine.clock[NOW]:
+        if planned_end(machine, job, LEAST_TIME) != ends[job] or ends[job] <= machine.clock[NOW]:
             return True
     return False

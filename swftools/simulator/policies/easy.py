@@ -33,14 +33,11 @@ Arpaci-Dusseau and Vernon 2002 for several reservations.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from swftools.kernel import kernel
 from swftools.parameters import Parameters, choice, whole
-from swftools.simulator.machine.state import CAPACITY, RUNNING
 from swftools.simulator.machine.verbs import start
 from swftools.simulator.machine.views import (
     can_start_any,
@@ -56,8 +53,9 @@ from swftools.simulator.machine.views import (
     width,
 )
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY
-from swftools.simulator.policies.job_orders import FCFS, ORDERS, in_order, planned_time
-from swftools.simulator.profile import add, clear, earliest, least
+from swftools.simulator.planning import hold_running, planned_time
+from swftools.simulator.policies.job_orders import FCFS, ORDERS, in_order
+from swftools.simulator.profile import Profile, add, earliest, empty_profile, least
 from swftools.simulator.registry import alias, policy
 
 
@@ -77,16 +75,9 @@ class EasyParameters(Parameters):
     reservations: int = whole(1, least=1)
 
 
-class Profile(NamedTuple):
-    """The free processors over future time; nothing unless several reservations are asked for."""
-
-    times: npt.NDArray[np.float64]
-    levels: npt.NDArray[np.int64]
-
-
 def profile_memory(jobs: int, processors: int) -> Profile:  # noqa: ARG001 (as all memories)
-    """Return a profile: a step for each running job, two for each waiting one."""
-    return Profile(np.zeros(2 * jobs + 4), np.zeros(2 * jobs + 4, np.int64))
+    """Return a profile, which costs no memory until it is used: if several reservations are asked for."""
+    return empty_profile(jobs)
 
 
 @policy(
@@ -144,27 +135,24 @@ def backfill(machine, order, head, shadow, extra):  # type: ignore[no-untyped-de
 @kernel
 def easy_with_several(machine, parameters, memory, head):  # type: ignore[no-untyped-def]
     """Decide with reservations for the head and the next few, planned on a profile of the free processors."""
-    times, levels, present = memory.times, memory.levels, now(machine)
-    count = clear(times, levels, present, machine.counts[CAPACITY])
-    for i in range(machine.counts[RUNNING]):
-        job = machine.running[i]
-        count = add(times, levels, count, present, machine.expected_end[job], -machine.allocated[job])
+    present = now(machine)
+    hold_running(machine, memory, 0.0)
     job = head
     last = head
     reserved = 0
     while job != NOBODY and reserved < parameters.reservations:
         processors, time = width(machine, job), planned_time(machine, job)
-        begin = earliest(times, levels, count, processors, time)
+        begin = earliest(memory, processors, time, np.inf)
         if begin <= present and fits(machine, job):
             start(machine, job)
-            count = add(times, levels, count, present, machine.expected_end[job], -processors)
+            add(memory, present, machine.expected_end[job], -processors)
         else:
-            count = add(times, levels, count, begin, begin + time, -processors)
+            add(memory, begin, begin + time, -processors)
             reserved += 1
         last = job
         job = next_waiting(machine, job)
     for other in in_order(parameters.backfill_order, machine, waiting_that_fit(machine, last, ANY, ANY)):
         processors, end = width(machine, other), present + expected_time(machine, other)
-        if fits(machine, other) and (end <= present or processors <= least(times, levels, count, end)):
-            count = add(times, levels, count, present, end, -processors)
+        if fits(machine, other) and (end <= present or processors <= least(memory, end)):
+            add(memory, present, end, -processors)
             start(machine, other)

@@ -11,17 +11,12 @@ import numpy as np
 from swftools.kernel import kernel
 from swftools.simulator.machine.state import NOW
 from swftools.simulator.machine.views import expected_time
+from swftools.simulator.planning import LEAST_TIME
 
 ORDERS = ("fcfs", "sjf", "lxf", "widest", "narrowest", "ljf")
 """First come, shortest, largest expansion factor, widest, narrowest, longest first."""
 
 FCFS, SJF, LXF, WIDEST, NARROWEST, LJF = range(len(ORDERS))
-
-LEAST_TIME = 1.0
-"""Estimates below it count as this much, s, in expansion factors and in reservations.
-
-Otherwise an estimate of 0 s has no expansion factor, and a reservation of no length keeps nobody away.
-"""
 
 
 @kernel(allocates=False)
@@ -44,12 +39,6 @@ def order_key(order, machine, job):  # type: ignore[no-untyped-def]
 def expansion_factor(machine, job):  # type: ignore[no-untyped-def]
     """Return (wait so far + estimate) / estimate of a waiting job, estimates being at least ``LEAST_TIME``."""
     return 1.0 + (machine.clock[NOW] - machine.requests.submit_time[job]) / max(expected_time(machine, job), LEAST_TIME)
-
-
-@kernel(allocates=False)
-def planned_time(machine, job):  # type: ignore[no-untyped-def]
-    """Return how long a reservation of a job is: its estimate, at least ``LEAST_TIME``."""
-    return max(expected_time(machine, job), LEAST_TIME)
 
 
 @kernel

@@ -11,7 +11,6 @@ Tsafrir, Etsion and Feitelson 2007, "Backfilling using system-generated predicti
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -20,11 +19,12 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from swftools.errors import ParameterError, PolicyError, PolicyWarning
+from swftools.errors import ParameterError, PolicyError
+from swftools.kernel import Kernel
 from swftools.keyed_random import generator
 from swftools.parameter_text import read_entry, write_entry
-from swftools.parameters import Parameters, is_whole
-from swftools.simulator.entry import Memory, check_arguments, compiled_entry, interpreted_entry
+from swftools.parameters import Parameters, is_whole, refuse_unknown
+from swftools.simulator.entry import Memory, check_arguments, compiled_entry, compiled_or_none, interpreted_entry
 from swftools.simulator.names import Names
 from swftools.simulator.registry import checked_class
 from swftools.simulator.requested import REQUESTS
@@ -132,19 +132,17 @@ class Predictor:
     @cached_property
     def compiled(self) -> Any:
         """What observes, compiled; None, with a warning, where numba cannot."""
-        from numba.core.errors import NumbaError  # noqa: PLC0415 (takes half a second, and is needed from here on)
+        return compiled_or_none(f"predictor {self.name!r}", self._entry, checked=False)
 
+    @cached_property
+    def checked(self) -> Any:
+        """The same, where an index outside its array is an error."""
+        return compiled_or_none(f"predictor {self.name!r}", self._entry, checked=True)
+
+    @cached_property
+    def _entry(self) -> Kernel[..., None]:
         values, memory = self.given.values(), self.empty_memory(1, 1)
-        try:
-            return compiled_entry(
-                self.observe or nothing, _FIRST, self.own, values, memory, observe_signature()
-            ).compiled
-        except NumbaError as error:
-            reason = str(error).strip().splitlines()[-1][:200]
-            warnings.warn(
-                f"predictor {self.name!r} is interpreted, not compiled: {reason}", PolicyWarning, stacklevel=2
-            )
-            return None
+        return compiled_entry(self.observe or nothing, _FIRST, self.own, values, memory, observe_signature())
 
     def interpreted(self, memory: Memory) -> Callable[..., Any]:
         """Return what observes as an interpreted engine calls it."""
@@ -274,6 +272,7 @@ def _read(text: str) -> Predictor | PythonPredictor:
     module, inner = _PREDICTORS.module_of(name)
     if module is None or inner in _PREDICTORS.known:
         found = _PREDICTORS.find(name)
+        refuse_unknown(found.name, given, found.parameters.names())
         return replace(found, given=found.parameters.from_mapping(given)) if given else found
     made = getattr(module, inner, None)
     if isinstance(made, type):

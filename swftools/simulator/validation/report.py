@@ -1,7 +1,8 @@
 """Is a schedule possible, and does it keep what its policy promises? Independent of the engine that made it.
 
 The rules of ``RULES`` hold for every schedule; what a policy promises beside them stands in its decorator, and is
-recomputed by ``swftools.simulator.validation.promises``. Schedules of other simulators are checked as well, from a table of starts.
+recomputed by ``swftools.simulator.validation.promises``. Schedules of other simulators are checked as well, from a
+table of starts.
 """
 
 from __future__ import annotations

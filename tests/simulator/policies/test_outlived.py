@@ -7,7 +7,7 @@ import pytest
 from swftools import Trace
 from swftools.simulator.simulation import simulate
 from tests.naive.simulator import TWINS
-from tests.simulator.policies.test_policies import naive_starts
+from tests.simulator.twin import naive_starts
 
 
 @pytest.mark.parametrize("compiled", [True, False])

@@ -17,15 +17,15 @@ from hypothesis import strategies as st
 from swftools import Trace
 from swftools.errors import ParameterError
 from swftools.simulator.policies.job_orders import ORDERS
-from swftools.simulator.predictors import PREDICTORS, find_predictor
+from swftools.simulator.predictors.registry import list_predictors
 from swftools.simulator.registry import find_policy, list_policies
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.simulation import simulate
-from swftools.simulator.workload import prepare
 from tests.drawn import draw_trace, names_of, picture_columns, rows_of, schedule_columns
 from tests.folders import ROOT
-from tests.naive.simulator import TWINS, Job, Policy, simulate_naively
+from tests.naive.simulator import TWINS, Policy
 from tests.simulator.policies.drawings import DRAWINGS
+from tests.simulator.twin import naive_starts
 from tests.strategies import crowded_trace, workloads
 
 OURS = sorted(name for name, made in list_policies().items() if made.decide.__module__.startswith("swftools."))
@@ -61,38 +61,22 @@ def test_drawn_schedules(title: str, policy: str, picture: str) -> None:
 # The slow twins
 
 
-def naive_starts(trace: Trace, policy: Policy, predictor: str, overrun: str) -> list[float | None]:
-    """Return the starts of the jobs of a trace, in its order, in the slow simulator."""
-    told = find_predictor(predictor)
-    processors = trace.processors
-    assert processors is not None
-    work = prepare(trace, processors, overrun=overrun, cancelled="drop", predictor=told, seed=3, least=0.0)
-    asked = work.requests
-    columns = (asked.submit_time, asked.processors, work.run_time, asked.requested_time, asked.limit)
-    jobs = [
-        Job(*values)
-        for values in zip(*(c.tolist() for c in (*columns, asked.user_id, asked.priority_rank)), strict=True)
-    ]
-    simulate_naively(jobs, processors, policy, learns=told.learns)
-    starts = dict(zip(work.row.tolist(), [job.start for job in jobs], strict=True))
-    return [starts[row] for row in sorted(starts)]
-
-
 @pytest.mark.parametrize("name", CLASSIC)
 @settings(max_examples=30)
 @given(
     trace=workloads(),
     data=st.data(),
-    predictor=st.sampled_from(["request", "exact", "last-model", "virtual:error=0.9", "factor:factor=3"]),
+    predictor=st.sampled_from(["request", "exact", "last-model", "virtual:error=0.9"]),
+    requests=st.sampled_from(["logged", "factor:factor=3"]),
     overrun=st.sampled_from(["extend", "kill", "run-on"]),
 )
 def test_starts_are_those_of_the_twin(
-    name: str, trace: Trace, data: st.DataObject, predictor: str, overrun: str
+    name: str, trace: Trace, data: st.DataObject, predictor: str, requests: str, overrun: str
 ) -> None:
     """Job by job on small crowds, whatever is estimated."""
     _, parameters, twin = data.draw(st.sampled_from([case for case in TWINS if case[0] == name]))
-    schedule = simulate(trace, name, predictor=predictor, overrun=overrun, seed=3, **parameters)
-    assert naive_starts(trace, twin, predictor, overrun) == schedule.jobs["start_time"].tolist()
+    schedule = simulate(trace, name, predictor=predictor, requests=requests, overrun=overrun, seed=3, **parameters)
+    assert naive_starts(trace, twin, predictor, overrun, requests) == schedule.jobs["start_time"].tolist()
 
 
 @pytest.mark.parametrize("predictor", ["request", "last-model", "virtual"])
@@ -129,7 +113,7 @@ def test_the_crowd_keeps_the_machine_busy() -> None:
     assert utilization(simulate(trace, "easy"), float(trace.jobs["submit_time"].max())) >= 0.9
 
 
-@pytest.mark.parametrize("predictor", PREDICTORS)
+@pytest.mark.parametrize("predictor", sorted(list_predictors()))
 @pytest.mark.parametrize("name", OURS)
 def test_compiled_equals_interpreted(name: str, predictor: str) -> None:
     """Bit for bit, on a busy machine, of every policy that there is."""
@@ -294,8 +278,8 @@ def test_waits_of_first_come_first_served_are_those_of_erlang(servers: int, load
 
 def test_words_of_parameters() -> None:
     """A word is one of the orders, and its place is what the policy gets."""
-    assert [0.0, 1.0] == find_policy("easy").parameter_array({}).tolist()
-    assert [2.0, 3.0] == find_policy("easy").parameter_array({"backfill_order": ORDERS[2], "reservations": 3}).tolist()
+    assert (0, 1) == find_policy("easy").chosen({}).values()
+    assert (2, 3) == find_policy("easy").chosen({"backfill_order": ORDERS[2], "reservations": 3}).values()
     assert ORDERS == find_policy("easy").parameters.domains()["backfill_order"].choices
     with pytest.raises(ParameterError, match="backfill_order='random' is not one of fcfs, sjf, lxf"):
         simulate(crowded_trace(3), "easy", backfill_order="random")

@@ -8,7 +8,7 @@ import pytest
 from swftools import Trace
 from swftools.simulator import simulate
 from tests.drawn import draw_trace
-from tests.naive.simulator import TWINS, Job, Policy, simulate_naively
+from tests.naive.simulator import TWINS, Job, Policy, last_model, simulate_naively
 from tests.strategies import crowded_trace
 
 JOBS = """
@@ -30,7 +30,7 @@ def test_by_hand(compiled: bool) -> None:
     """What has ended at the very second of a submission counts; of what ended, the last end; unknown users are as said.
 
     Job 2 comes as job 1 ends, having used a quarter. Job 4 comes while job 2 runs. Job 5 comes after job 2, which used
-    all, ended later than job 4, which used half. Job 6 has no user. Job 8 outlives its request, whose use counts as all.
+    all, ended later than job 4, which used half. Job 6 has no user. Job 8 outlives its request: that counts as all.
     """
     trace = draw_trace(JOBS, processors=16)
     schedule = simulate(trace, "fcfs", predictor="last-model", overrun="run-on", compiled=compiled)
@@ -47,7 +47,8 @@ def naive_starts(trace: Trace, policy: Policy, overrun: str) -> list[float | Non
     ranks = trace.jobs["priority_rank"].fillna(-1).astype(int)
     columns = (arrays.submit_time, arrays.width, arrays.run_time, limit, limit, arrays.user_id, ranks)
     jobs = [Job(*values) for values in zip(*(column.tolist() for column in columns), strict=True)]
-    return [job.start for job in simulate_naively(jobs, trace.processors or 0, policy, learns=True)]
+    simulate_naively(jobs, trace.processors or 0, policy, observe=last_model())
+    return [job.start for job in jobs]
 
 
 @pytest.mark.parametrize("overrun", ["extend", "run-on"])
