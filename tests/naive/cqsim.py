@@ -1,8 +1,9 @@
 """CQSim, restated from what is known of it: seconds as places of an array, one event after the other.
 
 Completions come before submissions of the same second, those of jobs that started earlier first, and a decision follows
-each event. Of running jobs it expects that they run as long as requested; of waiting ones it knows the run time, and
-plans with it. Jobs that run longer than requested are stopped then; jobs of no run time do not come at all.
+each event: it starts jobs in order up to the first that does not fit, then plans that one and those behind it. Of
+running jobs it expects that they run as long as requested; of waiting ones it knows the run time, and plans with it,
+also of those that start by this very plan. Jobs that run longer than requested are stopped then; jobs of no run time do not come at all.
 """
 
 from __future__ import annotations
@@ -46,22 +47,20 @@ def simulate_as_cqsim(jobs: Sequence[Job], processors: int, *, conservative: boo
             waiting.append(coming.pop(0))
         free = processors - sum(jobs[number].width for number in running)
         room = _room(jobs, starts, running, now, processors, jobs_ahead=waiting)
-        reserved = 0
+        is_blocked = False
         for number in list(waiting):
             job = jobs[number]
-            if conservative or reserved == 0:
-                begin = _earliest(room, job)
-            else:
-                begin = 0 if (room[: job.run] >= job.width).all() else len(room)
-            if begin == 0 and job.width <= free:
+            if job.width <= free and (not is_blocked or (room[: job.run] >= job.width).all()):
                 starts[number] = now
                 free -= job.width
                 waiting.remove(number)
                 running.append(number)
-                room[: job.request] -= job.width
-            elif conservative or reserved == 0:
+                # What goes ahead of the first that has to wait is planned in one go with it, by run time still.
+                room[: job.run if is_blocked else job.request] -= job.width
+            elif conservative or not is_blocked:
+                begin = _earliest(room, job)
                 room[begin : begin + job.run] -= job.width
-                reserved += 1
+                is_blocked = True
     return starts
 
 
