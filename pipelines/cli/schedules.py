@@ -39,10 +39,22 @@ _options = [
         "--cancelled", type=click.Choice(CANCELLED), default="drop", show_default=True, help="Jobs without run time."
     ),
     click.option(
+        "--requests",
+        default="logged",
+        show_default=True,
+        help="What users ask for: logged, factor:factor=2, or tsafrir where the log lacks it.",
+    ),
+    click.option(
         "--predictor",
         default="request",
         show_default=True,
-        help="What policies are told of run times, such as exact; a wrong word lists all.",
+        help="What policies are told of run times: exact, last-model, virtual:error=0.5, or module:name of yours.",
+    ),
+    click.option(
+        "--restart-overhead",
+        default="0",
+        show_default=True,
+        help="What going on with work takes: seconds, uniform:per_processor=0.1, or column:name=NAME.",
     ),
     click.option(
         "--semantics",
@@ -93,7 +105,7 @@ def simulate_log(
     from pipelines.tasks.parameters import PoliciesParameter
     from pipelines.tasks.simulate import label_of
     from swftools.selection import scale_to_load
-    from swftools.simulator.simulation import check_options, simulate
+    from swftools.simulator.simulation import Simulation, check_options
     from swftools.simulator.validation.report import validate
 
     (entry,) = json.loads(PoliciesParameter().normalize(policy if policy.lstrip().startswith("{") else [policy]))
@@ -104,9 +116,12 @@ def simulate_log(
         trace = scale_to_load(trace, offered_load)
     parameters = {name: value for name, value in entry.items() if name != "policy"}
     with simulation_shown() as progress:
-        schedule = simulate(trace, entry["policy"], seed=seed, progress=progress, **options, **parameters)
+        simulation = Simulation(trace, entry["policy"], seed=seed, **options, **parameters).run(progress=progress)
+    schedule = simulation.schedule()
     said = "standard input" if log == "-" else log
     click.echo(f"{said}, {label_of(entry)} on {schedule.processors:,} processors: {len(schedule):,} jobs")
+    if simulation.predictor:
+        click.echo(f"  the predictor in Python took {simulation.predictor_seconds:,.1f} s")
     _print_figures(schedule)
     if output:
         _WRITERS[Path(output.lower()).suffix](schedule, output)

@@ -18,7 +18,7 @@ from pipelines.tasks.facts import account_of, assumptions_of, card_of, origin_of
 from pipelines.tasks.measure import MeasureSchedule, MeasuringTask
 from pipelines.tasks.parameters import PoliciesParameter
 from pipelines.tasks.publishing import Contents, PublishingTask
-from pipelines.tasks.simulate import source_hash
+from pipelines.tasks.simulate import source_hash, version_of_predictor
 from swftools.errors import ParameterError
 from swftools.fields.dictionary import SCHEMA_VERSION
 from swftools.simulator.metrics.measures import summarize
@@ -120,6 +120,7 @@ class ComparePolicies(MeasuringTask, PublishingTask):
                 **augmented_by,
                 "policies": json.loads(self.policies),
                 "own_policies": {name: source_hash(name) for name in policies},
+                "predictor": version_of_predictor(self.predictor),
                 "options": {**self.options, "load": self.load, "processors": self.processors},
                 "metrics": json.loads(self.metrics),
                 "queues_left_out": self.queues_left_out,

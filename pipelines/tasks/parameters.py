@@ -17,10 +17,13 @@ from pipelines.catalog.strict_yaml import NotYamlError, read_yaml
 from pipelines.keys import canonical_json
 from swftools.cleaning import list_rules, resolve_rules
 from swftools.errors import ParameterError
-from swftools.parameter_text import read_assignments, read_entries, read_entry
+from swftools.parameter_text import read_assignments, read_entries, read_entry, write_entry
 from swftools.parameters import did_you_mean
 from swftools.simulator.metrics.parameters import MetricParameters
+from swftools.simulator.predictors.registry import find_predictor, list_predictors
 from swftools.simulator.registry import list_policies, read_policy
+from swftools.simulator.requested import find_requests
+from swftools.simulator.restart import find_restart_overhead
 
 AUGMENTATIONS: dict[str, type[Any]] = {}
 """The tasks of augmentations by name, in the order in which they are defined; their base class fills this."""
@@ -83,6 +86,50 @@ class PoliciesParameter(luigi.Parameter):
         if not chosen:
             raise ParameterError("policies: give at least one")
         return canonical_json(chosen)
+
+
+class RequestsParameter(luigi.Parameter):
+    """What users ask for, as text: ``logged``, ``factor:factor=2``, ``tsafrir``."""
+
+    def normalize(self, value: Any) -> str:
+        """Return name and parameters in their one form.
+
+        Raises
+        ------
+        ParameterError
+            There is none of that name, or it takes no such parameter.
+        """
+        return find_requests(value).to_text()
+
+
+class PredictorParameter(luigi.Parameter):
+    """What policies are told of run times, as text: ``exact``, ``virtual:error=0.5``, ``module:name`` of one's own."""
+
+    def normalize(self, value: Any) -> str:
+        """Return name and parameters that are given in one form, ``module:`` with them.
+
+        Raises
+        ------
+        ParameterError
+            There is none of that name, or it takes no such parameter.
+        """
+        find_predictor(value)
+        name, given = read_entry(value, list_predictors())
+        return write_entry(name, dict(sorted(given.items())))
+
+
+class RestartOverheadParameter(luigi.Parameter):
+    """What it takes to go on with work, as text: seconds, ``uniform:per_processor=0.1``, ``column:name=mine``."""
+
+    def normalize(self, value: Any) -> str:
+        """Return name and parameters in their one form.
+
+        Raises
+        ------
+        ParameterError
+            It is negative, there is none of that name, or it takes no such parameter.
+        """
+        return find_restart_overhead(value).to_text()
 
 
 class MetricsParameter(luigi.Parameter):

@@ -15,16 +15,28 @@ from pipelines.keys import canonical_json, content_key
 from pipelines.tasks.augmentations.registry import Augmentation
 from pipelines.tasks.augmented import augmentations_of, augmented
 from pipelines.tasks.clean import CleanTrace, RulesTask
-from pipelines.tasks.parameters import AugmentParameter, ParametersParameter, PoliciesParameter
+from pipelines.tasks.parameters import (
+    AugmentParameter,
+    ParametersParameter,
+    PoliciesParameter,
+    PredictorParameter,
+    RequestsParameter,
+    RestartOverheadParameter,
+)
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
 from swftools.fields.augmentations import AUGMENTATION_COLUMNS
+from swftools.parameter_text import read_entry
 from swftools.selection import scale_to_load
+from swftools.simulator.predictors.registry import Predictor, find_predictor
 from swftools.simulator.registry import find_policy
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.simulation import check_options, simulate
 from swftools.tables import QUICK_OPTIONS, read_table, to_arrow, to_pandas, write_table
 from swftools.trace import Trace
+
+OPTIONS = ("overrun", "cancelled", "requests", "predictor", "restart_overhead", "semantics")
+"""The options of ``simulate`` that tasks have under the same names, beside machine and seed."""
 
 
 def label_of(entry: Mapping[str, Any]) -> str:
@@ -42,13 +54,19 @@ class SimulationTask(RulesTask):
     load = luigi.FloatParameter(default=0.0, description="offered load, by scaling arrivals; 0: the log's own")
     overrun = luigi.Parameter(default="extend", description="extend, kill or run-on: jobs longer than requested")
     cancelled = luigi.Parameter(default="drop", description="drop, end-at-once or full-request: jobs without run time")
-    predictor = luigi.Parameter(default="request", description="what policies are told: exact, factor:factor=2, ...")
+    requests = RequestsParameter(default="logged", description="what users ask for: logged, factor:factor=2, tsafrir")
+    predictor = PredictorParameter(
+        default="request", description="what policies are told: request, exact, last-model, virtual:error=0.5, ..."
+    )
+    restart_overhead = RestartOverheadParameter(
+        default="0", description="going on with work: seconds, uniform:per_processor=0.1 or column:name=mine"
+    )
     semantics = luigi.Parameter(default="instant", description="instant, pyss or cqsim")
 
     @property
     def options(self) -> dict[str, Any]:
         """The options of ``simulate``."""
-        return {name: getattr(self, name) for name in ("overrun", "cancelled", "predictor", "semantics")}
+        return {name: getattr(self, name) for name in OPTIONS}
 
     def check_values(self) -> None:
         """Raise ParameterError if an option is outside its domain, of the augmentations too."""
@@ -66,7 +84,7 @@ class SimulatePolicy(SimulationTask):
     tables schedule, segments and excluded; complete when that exists.
     """
 
-    code_version = 2
+    code_version = 3
     """Of engine and tables; each policy has a version of its own beside it."""
     policy = PoliciesParameter(default="easy", description="a policy, such as easy or easy:reservations=2")
     seed = luigi.IntParameter(default=0, description="seed of every random draw")
@@ -98,6 +116,7 @@ class SimulatePolicy(SimulationTask):
             "policy": self.entry,
             "policy_version": find_policy(self.entry["policy"]).version,
             "own_policy": source_hash(self.entry["policy"]),
+            "predictor_version": version_of_predictor(self.predictor),
             "seed": self.seed,
             "processors": self.processors,
             "load": self.load,
@@ -169,7 +188,23 @@ class SimulatePolicy(SimulationTask):
 
 def source_hash(name: str) -> str | None:
     """Return the hash of the source of a policy of the user's own, for which no ``code_version`` of ours speaks."""
-    module = find_policy(name).decide.__module__
+    return _hash_of_module(find_policy(name).decide.__module__)
+
+
+def version_of_predictor(predictor: str) -> dict[str, Any]:
+    """Return the version that a predictor declares, and the hash of its source if it is the user's own.
+
+    Of one in Python that is all: it declares no version.
+    """
+    found = find_predictor(predictor)
+    if isinstance(found, Predictor):
+        return {"version": found.version, "own": _hash_of_module(found.function.__module__)}
+    module = read_entry(predictor)[0].rpartition(":")[0]
+    return {"version": None, "own": _hash_of_module(module)}
+
+
+def _hash_of_module(module: str) -> str | None:
+    """Return the hash of a module's source; None of one of ours."""
     if module.startswith("swftools."):
         return None
     return hashlib.sha256(inspect.getsource(importlib.import_module(module)).encode()).hexdigest()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from swftools.errors import ParameterError
@@ -51,16 +52,27 @@ class Names(Generic[T]):
         ParameterError
             There is none of that name, or no such module.
         """
-        module, colon, rest = name.rpartition(":")
-        if colon:
-            try:
-                importlib.import_module(module)
-            except ImportError as error:
-                raise ParameterError(f"{self.one} {name!r}: module {module!r} cannot be imported: {error}") from error
+        _, rest = self.module_of(name)
         if rest not in self.known:
             there_are = ", ".join(sorted(self.known))
             raise ParameterError(f"no {self.one} {rest!r}; there are: {there_are}{did_you_mean([rest], self.known)}")
         return self.known[rest]
+
+    def module_of(self, name: str) -> tuple[ModuleType | None, str]:
+        """Import the module of ``module:name``; return it, None without one, and the name.
+
+        Raises
+        ------
+        ParameterError
+            There is no such module, or it cannot be read.
+        """
+        module, colon, rest = name.rpartition(":")
+        if not colon:
+            return None, rest
+        try:
+            return importlib.import_module(module), rest
+        except (ImportError, SyntaxError) as error:
+            raise ParameterError(f"{self.one} {name!r}: module {module!r} cannot be imported: {error}") from error
 
     def read(self, text: str) -> tuple[T, dict[str, Any]]:
         """Return a thing and the parameters behind its name.

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from swftools.errors import ParameterError
-from swftools.parameter_text import read_entry
+from swftools.parameter_text import read_entry, read_scalar
 from swftools.parameters import Parameters, did_you_mean, is_number, number
 from swftools.simulator.machine.state import Restart
 from swftools.trace import Trace
@@ -92,13 +92,14 @@ def find_restart_overhead(overhead: float | str | Uniform | Column) -> Uniform |
 
     Examples
     --------
-    >>> find_restart_overhead(60)
-    Uniform(seconds=60, per_processor=0.0)
+    >>> find_restart_overhead(60), find_restart_overhead("60")
+    (Uniform(seconds=60.0, per_processor=0.0), Uniform(seconds=60.0, per_processor=0.0))
     """
     if isinstance(overhead, Uniform | Column):
         return overhead
-    if is_number(overhead):
-        return Uniform.from_mapping({"seconds": overhead})
+    seconds = read_scalar(overhead.strip()) if isinstance(overhead, str) else overhead
+    if is_number(seconds):
+        return Uniform.from_mapping({"seconds": float(seconds)})
     if not isinstance(overhead, str):
         raise ParameterError(f"restart_overhead={overhead!r} is neither seconds nor one of {', '.join(OVERHEADS)}")
     name, given = read_entry(overhead, OVERHEADS)

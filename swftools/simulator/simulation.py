@@ -15,6 +15,7 @@ from swftools.errors import ParameterError, PolicyError
 from swftools.keyed_random import generator
 from swftools.parameters import is_number, is_whole
 from swftools.simulator.asking import Asked
+from swftools.simulator.calling import called_directly, found_directly
 from swftools.simulator.engine import Options, compiled_engine, simulate_events
 from swftools.simulator.entry import pack
 from swftools.simulator.machine.faults import FAULTS
@@ -33,7 +34,13 @@ from swftools.simulator.machine.state import (
 from swftools.simulator.machine.views import waiting_jobs
 from swftools.simulator.options import check_choice
 from swftools.simulator.outcome import schedule_of
-from swftools.simulator.predictors.registry import Predictor, PythonPredictor, find_predictor
+from swftools.simulator.predictors.registry import (
+    Predictor,
+    PythonPredictor,
+    find_predictor,
+    list_predictors,
+    text_of,
+)
 from swftools.simulator.registry import Policy, list_policies, read_policy
 from swftools.simulator.replay import ANSWERED, ASKS, BEYOND, COMING, DONE, LEFT, begin_replay, with_room
 from swftools.simulator.requested import Logged, find_requests
@@ -102,10 +109,8 @@ class Simulation:
         **parameters: Any,
     ) -> None:
         (self.policy, given), asked = read_policy(policy, parameters), find_requests(requests)
-        ours = isinstance(predictor, str | Predictor)
-        told = find_predictor(predictor if ours else "request")  # type: ignore[arg-type]
-        if not ours and not isinstance(predictor, PythonPredictor):
-            raise ParameterError(f"predictor={predictor!r} is neither a name nor has it name, learn and predict")
+        found = find_predictor(predictor)
+        told = found if isinstance(found, Predictor) else list_predictors()["request"]
         overhead = find_restart_overhead(restart_overhead)
         size = processors if processors is not None else trace.processors
         if size is None:
@@ -116,9 +121,9 @@ class Simulation:
             raise ParameterError(f"seed={seed!r} is not an integer from 0 to 2**64 - 1")
         if not isinstance(compiled, bool) and compiled != CHECKED:
             raise ParameterError(f"compiled={compiled!r} is not one of: True, False, {CHECKED!r}")
-        check_options(overrun=overrun, cancelled=cancelled, requests=asked, predictor=told, semantics=semantics)
+        check_options(overrun=overrun, cancelled=cancelled, predictor=found, semantics=semantics)
         _check_needs(self.policy, trace)
-        _check_semantics(semantics, self.policy, predictor if ours else "", overrun)  # type: ignore[arg-type]
+        _check_semantics(semantics, self.policy, found, overrun)
         self.trace = trace
         self._workload = prepare(
             trace,
@@ -140,7 +145,7 @@ class Simulation:
             plans_by_limit=SEMANTICS[semantics] == CQSIM,
         )
         self._replay = begin_replay(len(row), size)
-        self._asked = None if ours else Asked(predictor, trace, row)  # type: ignore[arg-type]
+        self._asked = None if isinstance(found, Predictor) else Asked(found, trace, self._workload.coming)
         self._events = Options(
             SEMANTICS[semantics], int(self.policy.rests), int(told.observe is not None), int(self._asked is not None)
         )
@@ -150,14 +155,14 @@ class Simulation:
         self._decider = pack(chosen.values(), memories[0], generator(seed, f"simulate/{self.policy.name}"))
         interpreted = told.interpreted(memories[1]), self.policy.interpreted(chosen, memories[0])
         called: tuple[Any, Any, Any] = (
-            compiled and _compiled(self.policy, told, "checked" if compiled == CHECKED else "compiled")
+            compiled and _compiled(self.policy, told, "checked" if compiled == CHECKED else "compiled", self._asked)
         ) or (simulate_events, interpreted[0], _without_answer(self.policy.name, interpreted[1]))
         self._engine, self._observe, self._decide = called
         self.options: dict[str, Any] = {
             "overrun": overrun,
             "cancelled": cancelled,
             "requests": asked.to_text(),
-            "predictor": told.to_text() if ours else str(predictor.name),  # type: ignore[union-attr]
+            "predictor": text_of(predictor),
             "restart_overhead": overhead.to_text(),
             "semantics": semantics,
             "seed": seed,
@@ -179,6 +184,11 @@ class Simulation:
     def processors(self) -> int:
         """Processors of the machine."""
         return int(self._machine.counts[CAPACITY])
+
+    @property
+    def predictor(self) -> PythonPredictor | None:
+        """The predictor in Python, with what it has learned so far; None if there is none."""
+        return self._asked.predictor if self._asked else None
 
     @property
     def predictor_seconds(self) -> float:
@@ -299,7 +309,7 @@ class Simulation:
         """Ask a predictor in Python about the job that is being submitted."""
         job, coming, counts = int(self._machine.counts[SUBMITTED]), self._workload.coming, self._replay.counts
         if self._asked:
-            told = self._asked.predict(job, self.now, self._replay.log, coming.run_time)
+            told = self._asked.predict(job, self.now, self._replay.log)
             coming.told[job] = min(max(told, 0.0), coming.limit[job])
         counts[ASKS], counts[ANSWERED] = 0, job + 1
 
@@ -432,7 +442,13 @@ def simulate(  # noqa: PLR0913 (options by name)
 
 
 def check_options(
-    *, overrun: str, cancelled: str, requests: str | Logged, predictor: str | Predictor, semantics: str
+    *,
+    overrun: str,
+    cancelled: str,
+    predictor: str | Predictor | PythonPredictor,
+    semantics: str,
+    requests: str | Logged = "logged",
+    restart_overhead: float | str | Uniform | Column = 0.0,
 ) -> None:
     """Raise ParameterError unless the options of a simulation are what they may be."""
     check_choice("overrun", overrun, OVERRUN)
@@ -440,6 +456,7 @@ def check_options(
     check_choice("semantics", semantics, SEMANTICS)
     find_requests(requests)
     find_predictor(predictor)
+    find_restart_overhead(restart_overhead)
 
 
 def _check_needs(policy: Policy, trace: Trace) -> None:
@@ -451,27 +468,39 @@ def _check_needs(policy: Policy, trace: Trace) -> None:
         )
 
 
-def _check_semantics(semantics: str, policy: Policy, predictor: str | Predictor, overrun: str) -> None:
+def _check_semantics(semantics: str, policy: Policy, predictor: Predictor | PythonPredictor, overrun: str) -> None:
     """Raise ParameterError where it is not known how another simulator would do it."""
     if semantics == "instant":
         return
-    told = find_predictor(predictor).name if predictor else "one in Python"
+    told = str(predictor.name)
     if semantics not in policy.restates:
         known = ", ".join(name for name, other in list_policies().items() if semantics in other.restates)
         raise ParameterError(f"semantics={semantics!r} is known for {known}, not for {policy.name!r}")
-    if semantics == "pyss" and (told not in ("request", "exact") or overrun == "run-on"):
+    known_to_both = isinstance(predictor, Predictor) and told in ("request", "exact")
+    if semantics == "pyss" and (not known_to_both or overrun == "run-on"):
         raise ParameterError(
             f"semantics='pyss' with predictor={told!r}, overrun={overrun!r}: it frees processors when a job is "
             "expected to end, so no job may outlive what policies are told"
         )
-    if semantics == "cqsim" and told != "exact":
-        raise ParameterError(f"semantics='cqsim' needs predictor='exact', not {told!r}: it plans by run times")
+    if semantics == "cqsim" and (not isinstance(predictor, Predictor) or told != "exact"):
+        raise ParameterError(
+            f"semantics='cqsim' needs predictor='exact', not {told!r}: it plans waiting jobs by their run times"
+        )
+    if semantics == "cqsim" and overrun == "run-on":
+        raise ParameterError("semantics='cqsim' with overrun='run-on': it expects no job to outlive its request")
 
 
-def _compiled(policy: Policy, predictor: Predictor, form: str) -> tuple[Any, Any, Any] | None:
+def _compiled(policy: Policy, predictor: Predictor, form: str, asked: Asked | None) -> tuple[Any, Any, Any] | None:
     """Return engine, predictor and policy in a compiled form; None where numba cannot compile one."""
     observe, decide = getattr(predictor, form), getattr(policy, form)
-    return (getattr(compiled_engine(), form), observe, decide) if observe and decide else None
+    if not (observe and decide):
+        return None
+    engine = getattr(compiled_engine(), form)
+    return (
+        (called_directly(engine), found_directly(observe), found_directly(decide))
+        if asked
+        else (engine, observe, decide)
+    )
 
 
 def _without_answer(name: str, entry: Callable[..., Any]) -> Callable[..., None]:

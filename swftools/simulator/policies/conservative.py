@@ -108,13 +108,19 @@ def conservative_replanned(machine, memory):  # type: ignore[no-untyped-def]
         return
     hold_running(machine, memory, LEAST_TIME)
     job = first_waiting(machine)
+    leads = True
     candidate = next_with_room_now(machine, memory, NOBODY)
     while candidate != NOBODY:
         processors, time = width(machine, job), planned_time(machine, job)
         begin = now(machine) if job == candidate else earliest(memory, processors, time, np.inf)
+        end = begin + time
         if begin <= now(machine) and fits(machine, job):
             start(machine, job)
-        add(memory, begin, begin + time, -processors)
+            if leads:  # CQSim, which plans running jobs by request, takes these for running, those behind for planned
+                end = max(end, machine.expected_end[job])
+        else:
+            leads = False
+        add(memory, begin, end, -processors)
         if job == candidate or not has_room_now(machine, memory, candidate):
             candidate = next_with_room_now(machine, memory, candidate)
         job = next_waiting(machine, job)

@@ -11,24 +11,23 @@ Tsafrir, Etsion and Feitelson 2007, "Backfilling using system-generated predicti
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
-from swftools.errors import ParameterError
+from swftools.errors import ParameterError, PolicyError
 from swftools.kernel import Kernel
 from swftools.keyed_random import generator
-from swftools.parameter_text import write_entry
-from swftools.parameters import Parameters, refuse_unknown
+from swftools.parameter_text import read_entry, write_entry
+from swftools.parameters import Parameters, is_whole, refuse_unknown
 from swftools.simulator.entry import Memory, check_arguments, compiled_entry, compiled_or_none, interpreted_entry
 from swftools.simulator.names import Names
 from swftools.simulator.registry import checked_class
+from swftools.simulator.requested import REQUESTS
 from swftools.simulator.signatures import observe_signature
 
 FloatArray = npt.NDArray[np.float64]
@@ -40,20 +39,37 @@ _FIRST = ("event", "machine", "job")
 class PythonPredictor(Protocol):
     """A predictor in Python, which is asked at submissions, beside the compiled engine.
 
-    ``name`` is what the schedule's options call it. ``learn`` is told of the jobs that ended since the last time, in
-    order of end: their rows of the trace, with the columns run_time (of the simulation, s) and end_time beside the
-    trace's other columns. ``predict`` is given a job that is being submitted, its row of the trace, and the time, and
-    returns how long it is predicted to run, s; more than the job's limit counts as the limit. A copy of the simulation
-    copies it (``copy.deepcopy``).
+    ``name`` is what the schedule's options call it. A simulation works on a copy of it (``copy.deepcopy``), and so does
+    a copy of the simulation; ``Simulation.predictor`` is the one that learned.
     """
 
     name: str
 
-    def learn(self, ended: pd.DataFrame) -> None:
-        """Learn from jobs that ended."""
+    def learn(self, ended: list[dict[str, Any]]) -> None:
+        """Learn from jobs that ended since the last time.
 
-    def predict(self, job: Mapping[str, Any], now: float) -> float:
-        """Return how long a job is predicted to run, s."""
+        Parameters
+        ----------
+        ended : list of dict
+            What ``predict`` was given of each, with run_time (of the simulation, s) and end_time, in order of end.
+        """
+
+    def predict(self, job: dict[str, Any], now: float) -> float:
+        """Return how long a job that is being submitted is predicted to run.
+
+        Parameters
+        ----------
+        job : dict
+            Its columns of the trace, but lists and what tells its fate; ``width`` and ``requested_time`` are those of
+            the simulation. None where a value is missing.
+        now : float
+            The time, s.
+
+        Returns
+        -------
+        float
+            Seconds; more than the requested time counts as that, less than 0 as 0.
+        """
 
 
 @dataclass(frozen=True)
@@ -87,10 +103,31 @@ class Predictor:
     version: int = 1
     given: Parameters = field(default_factory=Parameters)
 
+    @property
+    def function(self) -> Callable[..., Any]:
+        """What was registered, whatever its kind."""
+        return self.observe or self.foretell or nothing
+
     @cached_property
     def own(self) -> tuple[str, ...]:
         """Which of ``parameters``, ``memory`` and ``rng`` it observes with."""
         return check_arguments(f"predictor {self.name!r}", self.observe or nothing, _FIRST)
+
+    @cached_property
+    def foretells_with(self) -> tuple[str, ...]:
+        """Which of ``parameters`` and ``rng`` it foretells with.
+
+        Raises
+        ------
+        ParameterError
+            Its arguments are others than those of such a predictor.
+        """
+        if self.foretell is None:
+            return ()
+        own = check_arguments(f"predictor {self.name!r}", self.foretell, ["run_time", "limit"])
+        if "memory" in own:
+            raise ParameterError(f"predictor {self.name!r} takes memory; what is foretold before the run has none")
+        return own
 
     @cached_property
     def compiled(self) -> Any:
@@ -116,13 +153,21 @@ class Predictor:
         return self.memory(jobs, processors) if self.memory else ()
 
     def told(self, run_time: FloatArray, limit: FloatArray, seed: int) -> FloatArray:
-        """Return what policies are told of each job at its submission, unless it observes and says otherwise."""
+        """Return what policies are told of each job at its submission, unless it observes and says otherwise.
+
+        Raises
+        ------
+        PolicyError
+            It foretells something else than a number for each job.
+        """
         if self.foretell is None:
             return limit.copy()
         mine: dict[str, Any] = {"parameters": self.given, "rng": generator(seed, f"simulate/{self.name}")}
-        wanted = list(inspect.signature(self.foretell).parameters)[2:]
-        told = np.array(self.foretell(run_time, limit, *(mine[name] for name in wanted)), dtype=np.float64)
-        return np.minimum(told, limit)
+        told = np.array(self.foretell(run_time, limit, *(mine[name] for name in self.foretells_with)), dtype=np.float64)
+        if told.shape != limit.shape or np.isnan(told).any():
+            what = "NaN" if told.shape == limit.shape else f"an array of shape {told.shape}"
+            raise PolicyError(f"predictor {self.name!r} foretold {what} for {len(limit)} jobs; give each a number")
+        return np.clip(told, 0.0, limit)
 
     def to_text(self) -> str:
         """Return name and parameters in the form that ``find_predictor`` takes back."""
@@ -131,6 +176,12 @@ class Predictor:
 
 def nothing(event, machine, job):  # type: ignore[no-untyped-def]
     """Observe nothing."""
+
+
+def _check_version(name: str, version: object) -> None:
+    """Refuse a version that tells no predictions apart."""
+    if not is_whole(version, 1):
+        raise ParameterError(f"predictor {name!r}: version={version!r} is not an integer of 1 or more")
 
 
 _PREDICTORS: Names[Predictor] = Names("predictor")
@@ -148,8 +199,9 @@ def predictor(
     Raises
     ------
     ParameterError
-        The name is taken, or its arguments are not those of a predictor.
+        The name is taken, its arguments are not those of a predictor, or the version is not a whole number from 1 on.
     """
+    _check_version(name, version)
 
     def register(observe: Callable[..., None]) -> Callable[..., None]:
         kind = checked_class("predictor", name, parameters)
@@ -169,20 +221,26 @@ def foretold(
     Raises
     ------
     ParameterError
-        The name is taken.
+        The name is taken, its arguments are not those of such a predictor, or the version is not a whole number from 1
+        on.
     """
+    _check_version(name, version)
 
     def register(foretell: Callable[..., FloatArray]) -> Callable[..., FloatArray]:
         kind = checked_class("predictor", name, parameters)
         made = Predictor(name, None, foretell, kind, None, version, kind())
+        made.foretells_with  # noqa: B018 (refuses wrong arguments)
         _PREDICTORS.add(name, made, foretell)
         return foretell
 
     return register
 
 
-def find_predictor(predictor: str | Predictor) -> Predictor:
+def find_predictor(predictor: str | Predictor | PythonPredictor) -> Predictor | PythonPredictor:
     """Return a predictor by name, with its parameters behind it, such as ``virtual:error=0.3``; also ``module:name``.
+
+    That is a predictor which the module registers, or one in Python: an object of the module, or a class, which is
+    called with the parameters.
 
     Raises
     ------
@@ -194,13 +252,64 @@ def find_predictor(predictor: str | Predictor) -> Predictor:
     >>> find_predictor("virtual:error=0.3").to_text()
     'virtual:error=0.3'
     """
-    if isinstance(predictor, Predictor):
+    if isinstance(predictor, str):
+        return _read(predictor)
+    if isinstance(predictor, type):
+        raise ParameterError(f"predictor={predictor.__name__} is a class; pass an object of it")
+    if isinstance(predictor, Predictor | PythonPredictor):
         return predictor
+    raise ParameterError(f"predictor={predictor!r} is neither a name nor has it name, learn and predict")
+
+
+def _read(text: str) -> Predictor | PythonPredictor:
+    """Return a predictor by its text."""
+    name, given = read_entry(text, {*_PREDICTORS.known, *REQUESTS})
+    if name in REQUESTS and name not in _PREDICTORS.known:
+        raise ParameterError(
+            f"predictor {text!r}: that is what users ask for, not what is predicted: requests={text!r}, "
+            f"on a command line --requests {text}"
+        )
+    module, inner = _PREDICTORS.module_of(name)
+    if module is None or inner in _PREDICTORS.known:
+        found = _PREDICTORS.find(name)
+        refuse_unknown(found.name, given, found.parameters.names())
+        return replace(found, given=found.parameters.from_mapping(given)) if given else found
+    made = getattr(module, inner, None)
+    if isinstance(made, type):
+        try:
+            made = made(**given)
+        except Exception as error:
+            raise ParameterError(f"predictor {text!r}: {type(error).__name__}: {error}") from error
+    elif made is not None and given:
+        raise ParameterError(f"predictor {text!r}: {inner} is an object, not a class, and takes no parameters")
+    if not isinstance(made, PythonPredictor):
+        what = f"{module.__name__}.{inner} has not name, learn and predict" if made is not None else "there is none"
+        raise ParameterError(
+            f"no predictor {inner!r} in module {module.__name__!r}: it registers none by that name, and {what}"
+        )
+    return made
+
+
+def text_of(predictor: str | Predictor | PythonPredictor) -> str:
+    """Return what a schedule's options call a predictor: name and parameters, of an object its name.
+
+    Raises
+    ------
+    ParameterError
+        As ``find_predictor``.
+
+    Examples
+    --------
+    >>> text_of("virtual"), text_of("virtual: error = 0.3")
+    ('virtual:error=0.5', 'virtual:error=0.3')
+    """
+    found = find_predictor(predictor)
+    if isinstance(found, Predictor):
+        return found.to_text()
     if not isinstance(predictor, str):
-        raise ParameterError(f"predictor={predictor!r} is neither a name nor a Predictor")
-    found, given = _PREDICTORS.read(predictor)
-    refuse_unknown(found.name, given, found.parameters.names())
-    return replace(found, given=found.parameters.from_mapping(given)) if given else found
+        return str(found.name)
+    name, given = read_entry(predictor)
+    return write_entry(name, dict(sorted(given.items())))
 
 
 def list_predictors() -> dict[str, Predictor]:

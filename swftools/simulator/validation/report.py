@@ -206,6 +206,8 @@ def _check_promises(
         return [], [f"{policy} promises nothing" if policy in list_policies() else f"promises not checked: {known}"], []
     if runs.stopped.any():
         return [], ["promises not checked: jobs were stopped or resized"], []
+    if semantics == "cqsim" and (jobs.requested > jobs.estimated).any():
+        return [], ["promises not checked: cqsim expects running jobs to run as long as requested"], []
     order = np.lexsort((jobs.occurrence, jobs.number, jobs.submit))
     turn = np.empty(len(order), np.int64)
     turn[runs.job] = np.arange(len(order))
