@@ -225,7 +225,7 @@ class Simulation:
             As ``simulate`` does; the simulation cannot go on then.
         """
         counts = self._replay.counts
-        if until is not None and (not isinstance(until, Real) or np.isnan(until)):
+        if until is not None and not _is_time(until):
             raise ParameterError(f"until={until!r} is neither a time (s) nor None, which is the end")
         self._replay.until[0] = np.inf if until is None else until
         jobs, instants, told = int(counts[COMING]), FIRST, time.perf_counter()
@@ -414,6 +414,11 @@ def check_options(
     check_choice("semantics", semantics, SEMANTICS)
     find_requests(requests)
     find_predictor(predictor)
+
+
+def _is_time(value: object) -> bool:
+    """Whether a value is a number, also an infinite one, and no truth value."""
+    return not isinstance(value, bool) and isinstance(value, Real) and not np.isnan(float(value))
 
 
 def _check_needs(policy: Policy, trace: Trace) -> None:

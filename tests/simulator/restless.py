@@ -59,7 +59,7 @@ class Restless(NamedTuple):
     acts: npt.NDArray[np.int64]
 
 
-def no_acts(jobs: int, processors: int) -> Restless:  # noqa: ARG001 (as all memories)
+def no_acts(jobs: int, processors: int) -> Restless:
     """Return the memory at the beginning."""
     return Restless(np.zeros(1, np.int64))
 
@@ -157,7 +157,10 @@ def backfill(state: State) -> None:
         return
     head = state.waiting[0]
     ends = [max(job.expected_end, state.now) for job in state.running]
-    frees = {end: state.free + sum(j.processors for j in state.running if max(j.expected_end, state.now) <= end) for end in ends}
+    frees = {
+        end: state.free + sum(j.processors for j in state.running if max(j.expected_end, state.now) <= end)
+        for end in ends
+    }
     shadow = min(end for end, there in frees.items() if there >= head.width)
     extra = frees[shadow] - head.width
     for job in state.waiting[1:]:
@@ -175,7 +178,7 @@ class Seen(NamedTuple):
     events: npt.NDArray[np.int64]
 
 
-def nothing_seen(jobs: int, processors: int) -> Seen:  # noqa: ARG001 (as all memories)
+def nothing_seen(jobs: int, processors: int) -> Seen:
     """Return the memory at the beginning."""
     return Seen(np.zeros(1, np.int64))
 

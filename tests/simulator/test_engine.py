@@ -198,7 +198,7 @@ class Stopped(NamedTuple):
     stopped: npt.NDArray[np.bool_]
 
 
-def nobody_stopped(jobs: int, processors: int) -> Stopped:  # noqa: ARG001 (as all memories)
+def nobody_stopped(jobs: int, processors: int) -> Stopped:
     """Return the memory at the beginning."""
     return Stopped(np.zeros(jobs, np.bool_))
 

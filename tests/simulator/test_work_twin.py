@@ -1,4 +1,4 @@
-"""What becomes of work - stopped, kept, lost, resized, held back, predicted anew - against the slow twin, run by run."""
+"""What becomes of work - stopped, kept, lost, resized, held, predicted anew - against the slow twin, run by run."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def assert_as_the_twin(
     assert shown_naive(trace, jobs, runs, work) == shown(trace, schedule)
     starts = dict(zip(work.coming.row.tolist(), jobs, strict=True))
     assert [starts[row].start for row in sorted(starts)] == schedule.jobs["start_time"].tolist()
-    stops = [sum(run.how in ("killed", "checkpointed", "suspended") for run in starts[row].runs) for row in sorted(starts)]
+    stops = [sum(run.how in STRICTEST[:3] for run in starts[row].runs) for row in sorted(starts)]
     assert stops == schedule.jobs["preemptions"].tolist()
     return runs
 

@@ -41,7 +41,6 @@ from swftools.simulator.machine.views import expected_time, is_held
 from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting, leave, put
 from swftools.simulator.machine.work import last_checkpoint, restart_overhead, stretch_on, time_to_go, work_of_run
 
-
 _STOPPED_HERE = -2
 """Less i, in ``Machine.run``: the run of the job was the i-th that this decision stopped, from 0."""
 
