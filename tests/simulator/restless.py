@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from swftools.keyed_random import generator
+from swftools.kernel import kernel
 from swftools.parameters import Parameters, number, whole
 from swftools.simulator.machine.events import SUBMISSION
 from swftools.simulator.machine.state import CAPACITY, CHECKPOINT, KILL, RUNNING, STARTED, SUBMITTED, SUSPEND, WAITING
@@ -64,12 +65,30 @@ def no_acts(jobs: int, processors: int) -> Restless:
     return Restless(np.zeros(1, np.int64))
 
 
+@kernel(allocates=False)
+def start_as_easy(machine):  # type: ignore[no-untyped-def]
+    """Start in order; others go ahead where that does not delay the first."""
+    head = first_waiting(machine)
+    while fits(machine, head):
+        start(machine, head)
+        head = next_waiting(machine, head)
+    if head != NOBODY:
+        shadow, extra = earliest_start(machine, width(machine, head))
+        time = shadow - now(machine)
+        job = next_fitting(machine, head, free(machine), time, extra)
+        while job != NOBODY:
+            if expected_time(machine, job) > time:
+                extra -= width(machine, job)
+            start(machine, job)
+            job = next_fitting(machine, job, free(machine), time, extra)
+
+
 def restless(machine, parameters, memory, rng):  # type: ignore[no-untyped-def]
     """Stop, resize, hold back and start jobs by lot, each twice in a decision; then go on as EASY does."""
     acts = memory.acts
     most = min(machine.counts[CAPACITY], len(machine.allocated))
-    for job in range(2 * machine.counts[SUBMITTED]):
-        job = job // 2
+    for turn in range(2 * machine.counts[SUBMITTED]):
+        job = turn // 2
         lot, other = rng.random(), rng.random()
         processors = 1 << int(4 * other)
         may = acts[0] < parameters.acts and machine.counts[STARTED] < most
@@ -93,19 +112,7 @@ def restless(machine, parameters, memory, rng):  # type: ignore[no-untyped-def]
                 start(machine, job)
             elif lot > 0.8 and stretch_on(machine, job, processors) > 0.0 and processors <= free(machine):
                 start_on(machine, job, processors)
-    head = first_waiting(machine)
-    while fits(machine, head):
-        start(machine, head)
-        head = next_waiting(machine, head)
-    if head != NOBODY:
-        shadow, extra = earliest_start(machine, width(machine, head))
-        time = shadow - now(machine)
-        job = next_fitting(machine, head, free(machine), time, extra)
-        while job != NOBODY:
-            if expected_time(machine, job) > time:
-                extra -= width(machine, job)
-            start(machine, job)
-            job = next_fitting(machine, job, free(machine), time, extra)
+    start_as_easy(machine)
     if machine.counts[WAITING] + machine.counts[RUNNING] > 0 and acts[0] < parameters.acts:
         acts[0] += 1
         wake_at(machine, now(machine) + 1.0 + int(4 * rng.random()))
