@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ import pandas as pd
 from swftools.choices import CANCELLED, CQSIM, OVERRUN, PYSS, SEMANTICS
 from swftools.errors import ParameterError, PolicyError
 from swftools.keyed_random import generator
-from swftools.parameters import is_number, is_whole
+from swftools.parameters import is_whole
 from swftools.simulator.asking import Asked
 from swftools.simulator.calling import called_directly, found_directly
 from swftools.simulator.engine import Options, compiled_engine, simulate_events
@@ -236,7 +237,7 @@ class Simulation:
             As ``simulate`` does; the simulation cannot go on then.
         """
         counts = self._replay.counts
-        if until is not None and not (is_number(until) or until in (np.inf, -np.inf)):
+        if until is not None and not _is_time(until):
             raise ParameterError(f"until={until!r} is neither a time (s) nor None, which is the end")
         self._replay.until[0] = np.inf if until is None else until
         jobs, instants, told = int(counts[COMING]), FIRST, time.perf_counter()
@@ -457,6 +458,11 @@ def check_options(
     find_requests(requests)
     find_predictor(predictor)
     find_restart_overhead(restart_overhead)
+
+
+def _is_time(value: object) -> bool:
+    """Whether a value is a number, also an infinite one, and no truth value."""
+    return not isinstance(value, bool) and isinstance(value, Real) and not np.isnan(float(value))
 
 
 def _check_needs(policy: Policy, trace: Trace) -> None:

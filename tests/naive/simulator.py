@@ -143,7 +143,7 @@ class State:
             return
         if job in self.waiting:
             self.waiting.remove(job)
-            self.disturbed = True
+        self.disturbed = True
         job.ticket, job.held_until = None, until
         self.held.append(job)
 
@@ -385,10 +385,13 @@ def ordered(state: State, jobs: Sequence[Job], key: Key) -> list[Job]:
 
 
 def strict(order: str) -> Policy:
-    """Start in the order; nobody overtakes."""
+    """Start in the order; nobody overtakes. Of equal jobs that do not change places with time the first submitted."""
 
     def decide(state: State) -> None:
-        for job in ordered(state, state.waiting, KEYS[order]):
+        jobs = list(state.waiting)
+        if order not in ("fcfs", "lxf"):
+            jobs.sort(key=state.submitted.index)
+        for job in ordered(state, jobs, KEYS[order]):
             if not state.start_if_free(job):
                 return
 
