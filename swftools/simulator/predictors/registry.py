@@ -169,11 +169,12 @@ def foretold(
     Raises
     ------
     ParameterError
-        The name is taken.
+        The name is taken, or its arguments are not those of such a predictor.
     """
 
     def register(foretell: Callable[..., FloatArray]) -> Callable[..., FloatArray]:
         kind = checked_class("predictor", name, parameters)
+        check_arguments(f"predictor {name!r}", foretell, ("run_time", "limit"), ("parameters", "rng"))
         made = Predictor(name, None, foretell, kind, None, version, kind())
         _PREDICTORS.add(name, made, foretell)
         return foretell
