@@ -23,7 +23,6 @@ from swftools.simulator import (
     start,
 )
 
-
 ONE = Trace.from_columns(machine_processors=4, job_number=[1], submit_time=[0], run_time=[1], requested_processors=[1])
 
 
