@@ -16,6 +16,7 @@ from swftools.errors import ParameterError, PolicyError
 from swftools.keyed_random import generator
 from swftools.parameters import is_whole
 from swftools.simulator.asking import Asked
+from swftools.simulator.bell import Bell
 from swftools.simulator.calling import called_directly, found_directly
 from swftools.simulator.engine import Options, compiled_engine, simulate_events
 from swftools.simulator.entry import pack
@@ -241,23 +242,25 @@ class Simulation:
             raise ParameterError(f"until={until!r} is neither a time (s) nor None, which is the end")
         self._replay.until[0] = np.inf if until is None else until
         jobs, instants, told = int(counts[COMING]), FIRST, time.perf_counter()
-        while counts[DONE] < jobs:
-            begin = time.perf_counter()
-            self._machine, self._replay = with_room(self._machine, self._replay)
-            counts[LEFT] = instants
-            self._run_some()
-            end = time.perf_counter()
-            if counts[ASKS]:
-                self._ask()
-            if counts[BEYOND]:
-                counts[BEYOND] = 0
-                break
-            # What an instant takes differs by a thousand times between an empty queue and a long one.
-            if counts[LEFT] == 0:
-                instants = int(instants * min(8.0, max(0.125, STRETCH / max(end - begin, 1e-9)))) + 1
-            if progress and end - told >= PAUSE and counts[DONE] < jobs:
-                told = end
-                progress(int(counts[DONE]), jobs, self.now)
+        with Bell(counts) as bell:
+            while counts[DONE] < jobs:
+                begin = time.perf_counter()
+                self._machine, self._replay = with_room(self._machine, self._replay)
+                counts[LEFT] = instants
+                bell.begin_stretch()
+                self._run_some()
+                end = time.perf_counter()
+                if counts[ASKS]:
+                    self._ask()
+                if counts[BEYOND]:
+                    counts[BEYOND] = 0
+                    break
+                # What an instant takes differs by a thousand times between an empty queue and a long one.
+                if counts[LEFT] <= 0:
+                    instants = int(instants * min(8.0, max(0.125, STRETCH / max(end - begin, 1e-9)))) + 1
+                if progress and end - told >= PAUSE and counts[DONE] < jobs:
+                    told = end
+                    progress(int(counts[DONE]), jobs, self.now)
         if progress:
             progress(int(counts[DONE]), jobs, self.now)
         return self
