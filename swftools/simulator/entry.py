@@ -137,9 +137,10 @@ def compiled_entry(
     values: Any,
     memory: Memory,
     signature: Any,
+    allocates: bool = True,
 ) -> Kernel[..., None]:
     """Return what the compiled engine calls: a kernel that unpacks what is the function's own, and calls it."""
-    names: dict[str, Any] = {"decide": kernel(function)}
+    names: dict[str, Any] = {"decide": kernel(allocates=allocates)(function)}
     counter = itertools.count()
     written = {
         "parameters": _written_values(values, names),
