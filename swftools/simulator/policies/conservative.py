@@ -112,9 +112,11 @@ def conservative_replanned(machine, memory):  # type: ignore[no-untyped-def]
     while candidate != NOBODY:
         processors, time = width(machine, job), planned_time(machine, job)
         begin = now(machine) if job == candidate else earliest(memory, processors, time, np.inf)
+        end = begin + time
         if begin <= now(machine) and fits(machine, job):
             start(machine, job)
-        add(memory, begin, begin + time, -processors)
+            end = planned_end(machine, job, LEAST_TIME)
+        add(memory, begin, end, -processors)
         if job == candidate or not has_room_now(machine, memory, candidate):
             candidate = next_with_room_now(machine, memory, candidate)
         job = next_waiting(machine, job)
