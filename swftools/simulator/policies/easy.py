@@ -19,8 +19,8 @@ Outlived estimates
     moment; the reservation is computed anew at each decision, so it moves then.
 Cost of a decision
     Nothing if no waiting job fits. Otherwise O(r) over the r running jobs for the reservation and O(log n) for each job
-    started; with another order than that of submission a search among the c jobs that may backfill, which looks at few of
-    them unless the longest or widest goes first; with k > 1 O((r + k) (k + c)).
+    started; with another order than that of submission a search among the c jobs that may backfill, which looks at few
+    of them unless the longest or widest goes first; with k > 1 O((r + k) (k + c)).
 
 References
 ----------

@@ -52,7 +52,7 @@ def simple_order(kind: int) -> Order:
 
 @kernel(allocates=False)
 def rank_order(least_rank: float) -> Order:
-    """Return the order of priority ranks, of which the least, which is served first, is known; unknown ones are last."""
+    """Return the order of priority ranks, of which the least, served first, is known; unknown ones are last."""
     return Order(RANK, 0.0, 0.0, 0.0, 0.0, ANY, least_rank)
 
 
