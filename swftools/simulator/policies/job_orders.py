@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from swftools.kernel import kernel
-from swftools.simulator.machine.state import CAPACITY, DISTURBED, NOW, IntArray, Machine
+from swftools.kernel import IntArray, kernel
+from swftools.simulator.machine.state import CAPACITY, DISTURBED, NOW, Machine
 from swftools.simulator.machine.views import expected_time
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY
 from swftools.simulator.planning import LEAST_TIME
