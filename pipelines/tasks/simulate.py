@@ -66,7 +66,7 @@ class SimulatePolicy(SimulationTask):
     tables schedule, segments and excluded; complete when that exists.
     """
 
-    code_version = 2
+    code_version = 3
     """Of engine and tables; each policy has a version of its own beside it."""
     policy = PoliciesParameter(default="easy", description="a policy, such as easy or easy:reservations=2")
     seed = luigi.IntParameter(default=0, description="seed of every random draw")

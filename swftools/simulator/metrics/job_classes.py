@@ -127,7 +127,8 @@ class Sample:
     """
 
     def __init__(self, values: FloatArray, of_job: IntArray, count: int) -> None:
-        self._known = ~np.isnan(values)
+        known = ~np.isnan(values)
+        self._known = slice(None) if known.all() else known  # no copies where nothing is missing
         self._values, self._class, self._count = values[self._known], of_job[self._known], count
         self.jobs = np.bincount(self._class, minlength=count)
         self._sorted: FloatArray | None = None
@@ -157,6 +158,12 @@ class Sample:
         rise = above - below
         result[some] = np.where(share >= 0.5, above - rise * (1 - share), below + rise * share)
         return result
+
+    def largest(self) -> FloatArray:
+        """Return the largest values; NaN over no jobs."""
+        most = np.full(self._count, -np.inf)
+        np.maximum.at(most, self._class, self._values)
+        return np.where(self.jobs > 0, most, np.nan)
 
     def above_zero(self) -> Sample:
         """Return the same of values above 0 only."""
