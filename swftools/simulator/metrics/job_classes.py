@@ -132,10 +132,14 @@ class Sample:
         self._values, self._class, self._count = values[self._known], of_job[self._known], count
         self.jobs = np.bincount(self._class, minlength=count)
         self._sorted: FloatArray | None = None
+        self._total: FloatArray | None = None
 
     def total(self) -> FloatArray:
         """Return sums; NaN over no jobs."""
-        return np.where(self.jobs > 0, self._sum(self._values), np.nan)
+        if self._total is None:
+            sums = self._sum(self._values) if self._values.any() else np.zeros(self._count)
+            self._total = np.where(self.jobs > 0, sums, np.nan)
+        return self._total
 
     def mean(self, weights: FloatArray | None = None) -> FloatArray:
         """Return means, weighted if weights of all jobs are given; NaN over no jobs, or where weights are 0 in all."""
@@ -161,6 +165,8 @@ class Sample:
 
     def largest(self) -> FloatArray:
         """Return the largest values; NaN over no jobs."""
+        if self._count == 1 and len(self._values):
+            return np.array([self._values.max()])
         most = np.full(self._count, -np.inf)
         np.maximum.at(most, self._class, self._values)
         return np.where(self.jobs > 0, most, np.nan)
