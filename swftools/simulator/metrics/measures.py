@@ -296,7 +296,7 @@ def _statistics(
         for point in percentiles:
             yield f"p{point:.15g}", unit, sample.jobs, sample.percentile(point)
     if name != "is_backfilled":
-        yield "max", unit, sample.jobs, sample.percentile(100)
+        yield "max", unit, sample.jobs, sample.largest()
 
 
 def _trimmed(submit_time: FloatArray) -> IntArray:
@@ -317,11 +317,14 @@ def _machine_rows(schedule: Schedule, work: FloatArray, parameters: MetricParame
     for name, unit in (("utilization", "1"), ("queue_length", "jobs"), ("queued_work", "processor-seconds")):
         values.append((name, "time_mean", unit, mean_over_time(steps, name, window) if len(jobs) else None))
         values.append((name, "max", unit, max_over_time(steps, name, window) if len(jobs) else None))
-    parts = {"wasted_load": steps["lost_processors"], "overhead_load": steps["overhead_processors"]}
-    parts = {"useful_load": steps["busy_processors"] - sum(parts.values()), **parts}
-    for name, held in parts.items():
-        share = mean_over_time(steps.assign(held=held), "held", window) if len(jobs) else None
-        values.append((name, "value", "1", None if share is None else share / schedule.processors))
+    loads: dict[str, float | None] = dict.fromkeys(("useful", "wasted", "overhead"))
+    whole = mean_over_time(steps, "utilization", window) if len(jobs) else None
+    if whole is not None:
+        for name, column in (("wasted", "lost_processors"), ("overhead", "overhead_processors")):
+            loads[name] = share = (mean_over_time(steps, column, window) or 0.0) / schedule.processors
+            whole -= share
+        loads["useful"] = whole
+    values += [(f"{name}_load", "value", "1", load) for name, load in loads.items()]
     values.append(("excluded_jobs", "count", "jobs", float(len(schedule.excluded))))
     count = np.array([len(jobs)])
     return [

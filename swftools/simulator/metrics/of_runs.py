@@ -15,19 +15,18 @@ import pandas as pd
 
 from swftools.errors import ParameterError
 from swftools.simulator.metrics.columns import FloatArray, IntArray, column_of, rows_of
-from swftools.simulator.schedule import Schedule
+from swftools.simulator.schedule import Schedule, ends_of
 
 BoolArray = npt.NDArray[np.bool_]
 
-STOPS = {"killed": "kills", "checkpointed": "checkpoint_restarts", "suspended": "suspensions", "resized": "resizes"}
-"""The ways in which runs are stopped, and the measures that count them."""
+STOPS = ("kills", "checkpoint_restarts", "suspensions", "resizes")
+"""The measures that count how often jobs are stopped, in the order of ``ENDS``."""
 
 
 class Stretches(NamedTuple):
     """The runs of a schedule, by the rows of its segments.
 
-    ``overhead``, ``useful`` and ``lost`` (s) are the three stretches of the run; ``how`` is the place in ``STOPS``, -1
-    of runs to the end of their jobs.
+    ``overhead``, ``useful`` and ``lost`` (s) are the three stretches of the run; ``how`` is the place in ``ENDS``.
     """
 
     start: FloatArray
@@ -37,6 +36,11 @@ class Stretches(NamedTuple):
     useful: FloatArray
     lost: FloatArray
     how: IntArray
+
+    @property
+    def is_stopped(self) -> BoolArray:
+        """Which runs ended before the job was done."""
+        return (self.how >= 0) & (self.how < len(STOPS))
 
 
 def stretches_of(segments: pd.DataFrame) -> Stretches:
@@ -51,14 +55,13 @@ def stretches_of(segments: pd.DataFrame) -> Stretches:
     if missing := [name for name in (*names, "ended_by") if name not in segments]:
         raise ParameterError(f"schedule.segments has no columns {', '.join(missing)}")
     start, end, processors, overhead, work, lost_work = (column_of(segments, name) for name in names)
-    how = np.full(len(segments), -1)
-    for place, name in enumerate(STOPS):
-        how[(segments["ended_by"] == name).to_numpy(dtype=np.bool_, na_value=False)] = place
     share = np.zeros(len(segments))
     np.divide(lost_work, work, out=share, where=work > 0)
     worked = end - start - overhead
     useful = worked * (1.0 - share)
-    return Stretches(start, end, processors, overhead, useful, np.where(share > 0, worked - useful, 0.0), how)
+    return Stretches(
+        start, end, processors, overhead, useful, np.where(share > 0, worked - useful, 0.0), ends_of(segments)
+    )
 
 
 class Spent(NamedTuple):
@@ -86,10 +89,10 @@ def spent_by_jobs(schedule: Schedule) -> Spent:
     """
     jobs, runs = schedule.jobs, stretches_of(schedule.segments)
     whole = column_of(jobs, "allocated_processors") * column_of(jobs, "run_time")
-    is_odd = (runs.how >= 0) | (runs.overhead > 0) | (runs.lost > 0)
+    is_odd = runs.is_stopped | (runs.overhead > 0) | (runs.lost > 0)
     if not is_odd.any():
         zero = np.zeros(len(jobs))
-        return Spent(zero, zero, zero, whole, zero, dict.fromkeys(STOPS.values(), zero))
+        return Spent(zero, zero, zero, whole, zero, dict.fromkeys(STOPS, zero))
     row = rows_of(schedule.segments, jobs)
 
     def total(values: FloatArray | BoolArray) -> FloatArray:
@@ -103,5 +106,5 @@ def spent_by_jobs(schedule: Schedule) -> Spent:
         total(runs.overhead * runs.processors),
         np.where(total(is_odd) > 0, total(runs.useful * runs.processors), whole),
         total((runs.overhead + runs.lost) * is_counted),
-        {name: total(runs.how == place) for place, name in enumerate(STOPS.values())},
+        {name: total(runs.how == place) for place, name in enumerate(STOPS)},
     )

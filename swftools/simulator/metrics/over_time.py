@@ -99,7 +99,7 @@ def over_time(schedule: Schedule, *, where: Where = None, demand: str = "request
     work = width * column_of(jobs, demand)
     runs = stretches_of(segments)
     start, end, busy = runs.start, runs.end, runs.processors
-    lost, late, stopped = runs.lost > 0, runs.overhead > 0, runs.how >= 0
+    lost, late, stopped = runs.lost > 0, runs.overhead > 0, runs.is_stopped
     again = row[stopped]
     instants = (
         *(submit, start, end, end[stopped]),

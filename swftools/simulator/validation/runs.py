@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from swftools.errors import ParameterError
-from swftools.simulator.schedule import Schedule
+from swftools.simulator.schedule import ENDS, Schedule, ends_of
 from swftools.simulator.validation.widths import moldable_jobs
 
 IntArray = npt.NDArray[np.int64]
@@ -20,7 +20,6 @@ BoolArray = npt.NDArray[np.bool_]
 _TIMES = ("submit_time", "start_time", "end_time", "wait_time", "run_time", "requested_time", "estimated_time")
 _COUNTS = ("job_number", "job_occurrence", "allocated_processors", "preemptions")
 _OF_RUNS = ("start_time", "end_time", "allocated_processors", "work", "lost_work", "overhead")
-ENDS = ("killed", "checkpointed", "suspended", "resized", "completed", "limit")
 KILLED, CHECKPOINTED, SUSPENDED, RESIZED, COMPLETED, LIMIT = range(6)
 
 
@@ -142,7 +141,7 @@ def read_runs(schedule: Schedule) -> tuple[Jobs, Runs, list[Finding]]:
         sound,
     )
     columns = {name: floats(segments, name) for name in _OF_RUNS}
-    how, words = _ends(segments["ended_by"])
+    how = ends_of(segments)
     numbers = integers(segments, "job_number")
     wrong = np.zeros(len(segments), np.bool_)
     for values in columns.values():
@@ -153,7 +152,8 @@ def read_runs(schedule: Schedule) -> tuple[Jobs, Runs, list[Finding]]:
         return f"a run of job {numbers[i]}: {told}"
 
     def say_end(i: int) -> str:
-        return f"a run of job {numbers[i]} has ended_by={words.iloc[i]!r}, which is none of {', '.join(ENDS)}"
+        word = segments["ended_by"].iloc[i]
+        return f"a run of job {numbers[i]} has ended_by={word!r}, which is none of {', '.join(ENDS)}"
 
     for places, say in ((np.flatnonzero(wrong), say_run), (np.flatnonzero(how < 0), say_end)):
         occurrence_of_run = integers(segments, "job_occurrence")
@@ -173,13 +173,6 @@ def read_runs(schedule: Schedule) -> tuple[Jobs, Runs, list[Finding]]:
         how[fine],
     )
     return jobs, runs, findings
-
-
-def _ends(column: pd.Series[Any]) -> tuple[IntArray, pd.Series[Any]]:
-    """Return the places in ``ENDS`` of how runs ended, -1 if none, and the words."""
-    code, words = pd.factorize(column)
-    place = np.array([ENDS.index(word) if word in ENDS else -1 for word in words], dtype=np.int64)
-    return np.append(place, -1)[code], column
 
 
 def of_jobs(rule: str, wrong: BoolArray, time: FloatArray, jobs: Jobs, say: Callable[[int], str]) -> Finding:

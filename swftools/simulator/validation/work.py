@@ -108,6 +108,8 @@ def _follow_work(
 
 def check_work(jobs: Jobs, runs: Runs, history: History, tolerance: float) -> Iterator[Finding]:
     """Check that the work that runs keep is the job's, and that what they lose is what their ends lose."""
+    if not (runs.stopped.any() or runs.lost.any()):
+        return
     margin = tolerance + 4 * np.spacing(np.abs(runs.end))
     is_closed = np.append(history.is_closed, False)[runs.job]
     yield of_runs(
@@ -142,6 +144,8 @@ def check_overhead(
     A column is that of the trace where it is given (``row``: of each job in it), else that of the schedule. A run that
     is stopped within its overhead has only that part of it.
     """
+    if not (history.before.any() or runs.overhead.any()):
+        return
     seconds, per_processor, of_job = _overhead_option(schedule, trace, row)
     of_run = np.append(of_job, np.nan)[runs.job]
     whole = np.where(history.before > 0.0, seconds + per_processor * runs.processors + of_run, 0.0)

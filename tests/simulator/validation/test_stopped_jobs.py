@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from swftools import Trace
 from swftools.errors import ParameterError
 from swftools.simulator import CHECKPOINT, KILL, SUSPEND
-from swftools.simulator.schedule import Schedule
+from swftools.simulator.schedule import ENDS, Schedule
 from swftools.simulator.validation import work
 from swftools.simulator.validation.report import validate
-from swftools.simulator.validation.runs import ENDS, read_runs
+from swftools.simulator.validation.runs import read_runs
 from swftools.simulator.validation.work import read_history
 from tests.naive.validation import naive_lost_work
 from tests.simulator.stopped import disturbed, drawn, resizes, scripted, starts, stops, with_curves
