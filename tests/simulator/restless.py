@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from swftools.keyed_random import generator
 from swftools.kernel import kernel
+from swftools.keyed_random import generator
 from swftools.parameters import Parameters, number, whole
 from swftools.simulator.machine.events import SUBMISSION
 from swftools.simulator.machine.state import CAPACITY, CHECKPOINT, KILL, RUNNING, STARTED, SUBMITTED, SUSPEND, WAITING

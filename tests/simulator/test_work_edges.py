@@ -181,9 +181,7 @@ def test_resizing(compiled: bool) -> None:
 
     def act(machine):  # type: ignore[no-untyped-def]
         """Resize by the time."""
-        if now(machine) == 4.0:
-            resize(machine, 0, 8)
-        elif now(machine) == 5.0:
+        if now(machine) in (4.0, 5.0):
             resize(machine, 0, 8)
         elif now(machine) == 6.0:
             resize(machine, 0, 2)
@@ -289,7 +287,10 @@ def starts_who_is_held(machine):  # type: ignore[no-untyped-def]
 WRONG: list[tuple[Any, str]] = [
     (resizes_who_waits, "preempted or resized job 0 of the queue (submitted at 0 s), which is not running"),
     (stops_somehow, "preempted job 0 of the queue (submitted at 0 s) neither by KILL nor by CHECKPOINT nor by SUSPEND"),
-    (holds(0, 9.0), "predicted job 0 of the queue (submitted at 0 s) by NaN, or held it until NaN or for ever, or while"),
+    (
+        holds(0, 9.0),
+        "predicted job 0 of the queue (submitted at 0 s) by NaN, or held it until NaN or for ever, or while",
+    ),
     (holds(0, np.nan), "held it until NaN or for ever"),
     (holds(0, np.inf), "held it until NaN or for ever"),
     (holds(1, 9.0), "predicted or held job 1 of the queue (submitted at 40 s), which has not been submitted"),

@@ -83,8 +83,8 @@ class Machine(NamedTuple):
     what this decision did so far; ``ended`` the jobs that ended since the last one; ``allocated`` the processors that a
     job holds, 0 if it does not run; ``run`` the row of its present run in the log, less than 0 if it has none, also
     before the decision that started it is over. ``start_time``, ``expected_end`` and ``overhead`` are of the job's
-    present, or last, run; ``done`` is its work (s on its own width) that was done before, and is kept; ``clock`` has the
-    time of this decision, and when to wake at the latest.
+    present, or last, run; ``done`` is its work (s on its own width) that was done before, and is kept; ``clock`` has
+    the time of this decision, and when to wake at the latest.
     """
 
     counts: IntArray
