@@ -427,9 +427,8 @@ def conservative(compress: bool) -> Policy:
 
     def decide(state: State) -> None:
         now = state.now
-        if state.disturbed or any(
-            job.expected_end != job.planned_end or job.planned_end <= now for job in state.running
-        ):
+        outdated = [job for job in state.running if job.expected_end != job.planned_end or job.planned_end <= now]
+        if state.disturbed or outdated:
             for job in state.running:
                 job.planned_end = job.expected_end
             for job in state.waiting:

@@ -164,10 +164,7 @@ def backfill(state: State) -> None:
         return
     head = state.waiting[0]
     ends = [max(job.expected_end, state.now) for job in state.running]
-    frees = {
-        end: state.free + sum(j.processors for j in state.running if max(j.expected_end, state.now) <= end)
-        for end in ends
-    }
+    frees = {end: state.free + sum(job.processors for job in state.running if job.expected_end <= end) for end in ends}
     shadow = min(end for end, there in frees.items() if there >= head.width)
     extra = frees[shadow] - head.width
     for job in state.waiting[1:]:

@@ -38,7 +38,7 @@ def poison(simulation: Simulation, junk: float) -> None:
     """Write junk over all that is known of jobs that have not been submitted."""
     machine = simulation._machine
     for column in machine.requests:
-        column[machine.counts[SUBMITTED] :] = junk if column.dtype.kind == "f" or junk == junk else -1
+        column[machine.counts[SUBMITTED] :] = junk if column.dtype.kind == "f" or not np.isnan(junk) else -1
 
 
 @pytest.mark.parametrize("predictor", PREDICTORS)
