@@ -258,7 +258,7 @@ def simulate_output() -> Iterator[Any]:
         {"overrun": "kill", "cancelled": "end-at-once"},
         {"overrun": "run-on", "cancelled": "full-request", "predictor": "last-model"},
         {"predictor": "virtual:error=0.5", "seed": 3},
-        {"predictor": "factor:factor=3", "semantics": "pyss"},
+        {"requests": "factor:factor=3", "semantics": "pyss"},
     ]
     for options in others:
         yield from schedule_output("easy", options)

@@ -1,6 +1,6 @@
 """CQSim, restated from what is known of it: seconds as places of an array, one event after the other.
 
-Completions come before submissions of the same second, those of jobs that started earlier first, and a decision follows
+Completions come before submissions of the same second, those of jobs that started earlier first. A decision follows
 each event: it starts jobs in order up to the first that does not fit, then plans that one and those behind it. Of
 running jobs it expects that they run as long as requested; of waiting ones it knows the run time, and plans with it,
 also of those that start by this very plan. Jobs that run longer than requested are stopped then; jobs of no run time do

@@ -46,8 +46,15 @@ def by_task(log: str, folder: Path, **parameters: Any) -> pd.DataFrame:
             {"overrun": "kill", "cancelled": "end-at-once", "seed": 3},
         ),
         (("--predictor", "virtual", "--seed", "3"), {"predictor": "virtual", "seed": 3}),
+        (
+            ("--requests", "factor:factor=3", "--restart-overhead", "60"),
+            {"requests": "factor:factor=3", "restart_overhead": "60"},
+        ),
     ],
-    ids=["default", "load", "processors", "load and processors", "rules and policy", "options", "predictor and seed"],
+    ids=[
+        *("default", "load", "processors", "load and processors", "rules and policy", "options", "predictor and seed"),
+        "requests",
+    ],
 )
 def test_on_the_shipped_log(tmp_path: Path, flags: tuple[str, ...], parameters: dict[str, Any]) -> None:
     """Whatever is asked for."""

@@ -102,6 +102,9 @@ def test_seeds_and_parameters_are_cells(tmp_path: Path) -> None:
         {"overrun": "kill"},
         {"cancelled": "end-at-once"},
         {"predictor": "exact"},
+        {"predictor": "virtual:error=0.3"},
+        {"requests": "factor:factor=2"},
+        {"restart_overhead": "5"},
         {"semantics": "pyss"},
         {"metrics": "bound=60"},
         {"unmeasured_queues": "1"},
@@ -209,7 +212,8 @@ def test_simulate_and_check_on_the_console(tmp_path: Path) -> None:
 def test_simulate_takes_every_option(tmp_path: Path) -> None:
     """Options and parameters reach the simulation."""
     command = [*SWFTOOLS, "simulate", LOG, "--policy", '{"policy": "easy", "backfill_order": "sjf"}']
-    command += ["--processors", "128", "--load", "0.5", "--predictor", "factor:factor=2", "--overrun", "kill", "--raw"]
+    command += ["--processors", "128", "--load", "0.5", "--requests", "factor:factor=2", "--overrun", "kill", "--raw"]
+    command += ["--predictor", "last-model", "--restart-overhead", "uniform:seconds=5,per_processor=1"]
     done = run(command, tmp_path)
     assert 0 == done.returncode, done.stderr
     assert "easy(backfill_order=sjf) on 128 processors: 300 jobs" in done.stdout
