@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -32,11 +32,47 @@ ENDED_BY = {
 """How a run may end, in words."""
 
 
+class Done(NamedTuple):
+    """What a schedule is made of: of jobs, in order of submission; their runs; and the jobs that are left out.
+
+    ``told`` is what was predicted of jobs at submission; ``log`` has no more rows than runs.
+    """
+
+    row: IntArray
+    run_time: FloatArray
+    told: FloatArray
+    submit_time: FloatArray
+    processors: IntArray
+    limit: FloatArray
+    is_cut: npt.NDArray[np.bool_]
+    log: Log
+    excluded: pd.DataFrame
+
+
+def what_was_done(workload: Workload, requests: Requests, log: Log, *, copies: bool) -> Done:
+    """Return what a schedule is made of, and nothing else, so that the rest can be forgotten.
+
+    ``copies``: of its own, since the simulation goes on; else they are the simulation's.
+    """
+    coming, runs = workload.coming, int(log.size[0])
+    own = np.copy if copies else np.asarray
+    run_time, told = own(coming.run_time), own(coming.told)
+    return Done(
+        coming.row,
+        run_time,
+        told.copy() if np.may_share_memory(run_time, told) else told,  # two columns must not be one
+        own(requests.submit_time),
+        requests.processors,
+        own(requests.limit),
+        workload.is_cut,
+        Log._make([*(own(column[:runs]) for column in log[:-1]), log.size]),
+        workload.excluded,
+    )
+
+
 def schedule_of(
     trace: Trace,
-    workload: Workload,
-    requests: Requests,
-    log: Log,
+    done: Done,
     is_over: npt.NDArray[np.bool_],
     unfinished: str,
     processors: int,
@@ -49,12 +85,8 @@ def schedule_of(
     ----------
     trace : Trace
         Its jobs.
-    workload : Workload
-        What is simulated of it.
-    requests : Requests
-        What is known of the jobs that were submitted.
-    log : Log
-        Their runs.
+    done : Done
+        What was done of it; its arrays become columns.
     is_over : numpy.ndarray of bool, shape (jobs simulated,)
         Which jobs have ended; the others are excluded.
     unfinished : str
@@ -66,67 +98,73 @@ def schedule_of(
     options : mapping
         Of the run.
     """
-    coming, runs = workload.coming, int(log.size[0])
+    row, excluded = done.row, done.excluded
     keys = {"job_number": trace.jobs["job_number"].array, "job_occurrence": count_occurrences(trace.jobs)}
-    every = is_over.all()
-    log_job = log.job[:runs]
-    run = np.arange(runs) if every else np.flatnonzero(is_over[log_job])
-    job = log_job[run]
-    columns, segments = _columns(workload, requests, log, run, job)
-    over = np.arange(len(is_over)) if every else np.flatnonzero(is_over)
-    over = over[np.argsort(coming.row[over], kind="stable")]
-    rows = coming.row[over]
-    rest = trace.jobs.drop(columns=[*columns, *keys], errors="ignore")
-    rest = rest if len(rows) == len(trace) else rest.iloc[rows]  # all of them: no copy
-    table = {name: column[rows] for name, column in keys.items()}
-    table |= {name: column[over] for name, column in columns.items()}
-    jobs = pd.concat([pd.DataFrame(table, copy=False), rest.reset_index(drop=True)], axis=1)
-    row = coming.row[job]
-    segment = pd.DataFrame({name: column[row] for name, column in keys.items()} | segments, copy=False)
-    left = coming.row[np.flatnonzero(~is_over)]
-    out = np.concatenate([workload.excluded["row"].to_numpy(dtype=np.int64), left])
-    reasons = [*workload.excluded["reason"], *([unfinished] * len(left))]
+    every = bool(is_over.all())
+    run: Any = slice(None) if every else np.flatnonzero(is_over[done.log.job])
+    job = done.log.job[run]
+    jobs, segments = _columns(done, run, job)
+    segments = {name: column[row[job]] for name, column in keys.items()} | segments
+    del done, job
+    # Jobs stand in the order of the trace; where that is the order of submission nothing is moved.
+    if not (every and (row[1:] > row[:-1]).all()):
+        over = np.flatnonzero(is_over)
+        over = over[np.argsort(row[over], kind="stable")]
+        jobs = {name: column[over] for name, column in jobs.items()}
+        row, left = row[over], row[~is_over]
+    else:
+        left = row[:0]
+    rest = trace.jobs.drop(columns=[*jobs, *keys], errors="ignore")
+    rest = rest if len(row) == len(trace) else rest.iloc[row]  # all of them: no copy
+    table = pd.DataFrame({name: column[row] for name, column in keys.items()} | jobs, copy=False)
+    out = np.concatenate([excluded["row"].to_numpy(dtype=np.int64), left])
+    reasons = [*excluded["reason"], *([unfinished] * len(left))]
     order = np.argsort(out, kind="stable")
-    excluded = pd.DataFrame({name: column[out[order]] for name, column in keys.items()})
-    excluded["reason"] = pd.array(reasons, dtype="str")[order]
-    return Schedule(jobs, segment, excluded, processors, policy, dict(options))
+    others = pd.DataFrame({name: column[out[order]] for name, column in keys.items()})
+    others["reason"] = pd.array(reasons, dtype="str")[order]
+    return Schedule(
+        pd.concat([table, rest.reset_index(drop=True)], axis=1),
+        pd.DataFrame(segments, copy=False),
+        others,
+        processors,
+        policy,
+        dict(options),
+    )
 
 
-def _columns(
-    workload: Workload, requests: Requests, log: Log, run: IntArray, job: npt.NDArray[np.int32]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the columns of jobs, in order of submission, and of runs."""
-    coming, jobs = workload.coming, len(workload.coming.row)
+def _columns(done: Done, run: Any, job: npt.NDArray[np.int32]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the columns of jobs, in order of submission, and of some of the runs, whose jobs are given."""
+    log, jobs = done.log, len(done.row)
     start, end = log.start[run], log.end[run]
     processors, how = log.processors[run], log.ended_by[run]
-    before, overhead = log.before[run], log.overhead[run]
-    last: Any = np.zeros(jobs, np.int64)
-    last[job] = np.arange(len(run))
-    first, time = last, coming.run_time
-    if len(run) > jobs or (processors != requests.processors[job]).any():
+    before = log.before[run]
+    last = np.zeros(jobs, np.int32)
+    last[job] = np.arange(len(job), dtype=np.int32)
+    first, time = last, done.run_time
+    if len(job) > jobs or (processors != done.processors[job]).any():
         begins = before == 0.0
-        first = np.zeros(jobs, np.int64)
+        first = np.zeros(jobs, np.int32)
         first[job[begins]] = np.flatnonzero(begins)  # the last run that began the job, or began it anew
-        counts = np.arange(len(run)) >= first[job]
+        counts = np.arange(len(job)) >= first[job]
         time = np.asarray(np.bincount(job[counts], weights=(end - start)[counts], minlength=jobs), dtype=np.float64)
-        is_plain = (first == last) & (processors[last] == requests.processors)
-        time = np.where(is_plain, coming.run_time, time)
+        is_plain = (first == last) & (processors[last] == done.processors)
+        time = np.where(is_plain, done.run_time, time)
     is_end = how == COMPLETED
-    work = np.where(is_end, coming.run_time[job] - before, log.work[run])
-    how = np.where(is_end & workload.is_cut[job], LIMIT, how)
+    work = np.where(is_end, done.run_time[job] - before, log.work[run])
+    how = np.where(is_end & done.is_cut[job], LIMIT, how).astype(np.int8, copy=False)
     stopped = (how != COMPLETED) & (how != LIMIT)
     waits = stopped & (how != RESIZE)
     begin = start[first]
     latest = np.maximum.accumulate(begin) if len(begin) else begin
     columns = {
-        "submit_time": requests.submit_time,
+        "submit_time": done.submit_time,
         "start_time": begin,
         "end_time": end[last],
-        "wait_time": begin - requests.submit_time,
+        "wait_time": begin - done.submit_time,
         "run_time": time,
         "allocated_processors": _whole(processors[last]),
-        "requested_time": requests.limit,
-        "estimated_time": coming.told,
+        "requested_time": done.limit,
+        "estimated_time": done.told,
         # By instant: whoever was submitted earlier and starts later was left waiting.
         "is_backfilled": begin < latest,
         "preemptions": _whole(np.bincount(job[waits], minlength=jobs)),
@@ -136,7 +174,7 @@ def _columns(
         "end_time": end,
         "allocated_processors": _whole(processors),
         "work": work,
-        "overhead": overhead,
+        "overhead": log.overhead[run],
         "ended_by": _words(how),
         "is_preempted": stopped,
     }
@@ -150,5 +188,5 @@ def _whole(values: npt.NDArray[Any]) -> pd.arrays.IntegerArray:
 
 def _words(how: npt.NDArray[Any]) -> Any:
     """Return how runs ended, in words, as a column."""
-    words = pa.array([ENDED_BY[number] for number in sorted(ENDED_BY)])
-    return pd.array(words.take(pa.array(how.astype(np.int64))), dtype="str")
+    words = pa.array([ENDED_BY[number] for number in sorted(ENDED_BY)], pa.large_string())
+    return pd.array(words.take(pa.array(how)), dtype="str")

@@ -19,8 +19,8 @@ Outlived estimates
     moment; the reservation is computed anew at each decision, so it moves then.
 Cost of a decision
     Nothing if no waiting job fits. Otherwise O(r) over the r running jobs for the reservation and O(log n) for each job
-    started; with another order than that of submission a search among the c jobs that may backfill, which looks at few of
-    them unless the longest or widest goes first; with k > 1 O((r + k) (k + c)).
+    started; with another order than that of submission a search among the c jobs that may backfill, which looks at few
+    of them unless the longest or widest goes first; with k > 1 O((r + k) (k + c)).
 
 References
 ----------
@@ -77,7 +77,8 @@ class EasyParameters(Parameters):
 
 def profile_memory(jobs: int, processors: int) -> Profile:  # noqa: ARG001 (as all memories)
     """Return a profile, which costs no memory until it is used: if several reservations are asked for."""
-    return empty_profile(jobs)
+    # Arrays of one zero, said to be many, are not even looked through.
+    return Profile._make(np.broadcast_to(column[:1], column.shape) for column in empty_profile(jobs))
 
 
 @policy(

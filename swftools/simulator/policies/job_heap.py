@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from swftools.kernel import kernel
+from swftools.kernel import FloatArray, IntArray, kernel
 from swftools.simulator.machine.event_queue import pop, push
-from swftools.simulator.machine.state import DISTURBED, SUBMITTED, FloatArray, IntArray, Machine
+from swftools.simulator.machine.state import DISTURBED, SUBMITTED, Machine
 from swftools.simulator.machine.views import expected_time, first_waiting, next_waiting
 from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting
 from swftools.simulator.policies.job_orders import Order, key_of, rank_of
@@ -18,7 +18,7 @@ class JobHeap(NamedTuple):
     """Jobs by key, then place in the queue; some may wait no more.
 
     ``keys`` and ``tickets`` are the heap. Tickets are numbered as jobs stand in the queue; ``job`` has the job of each.
-    ``counts``: tickets in the heap, tickets given, jobs that had been submitted, how often the queue had been disturbed.
+    ``counts``: tickets in the heap, tickets given, jobs submitted by then, how often the queue was disturbed by then.
     """
 
     keys: FloatArray

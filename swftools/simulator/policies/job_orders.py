@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from swftools.kernel import kernel
-from swftools.simulator.machine.state import CAPACITY, DISTURBED, NOW, IntArray, Machine
+from swftools.kernel import IntArray, kernel
+from swftools.simulator.machine.state import CAPACITY, DISTURBED, NOW, Machine
 from swftools.simulator.machine.views import expected_time
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY
 from swftools.simulator.planning import LEAST_TIME
@@ -52,7 +52,7 @@ def simple_order(kind: int) -> Order:
 
 @kernel(allocates=False)
 def rank_order(least_rank: float) -> Order:
-    """Return the order of priority ranks, of which the least, which is served first, is known; unknown ones are last."""
+    """Return the order of priority ranks, unknown ones last; no waiting job has a lesser one than ``least_rank``."""
     return Order(RANK, 0.0, 0.0, 0.0, 0.0, ANY, least_rank)
 
 

@@ -46,8 +46,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from swftools.kernel import IntArray
 from swftools.parameters import Parameters, number
-from swftools.simulator.machine.state import SUBMITTED, IntArray, Machine
+from swftools.simulator.machine.state import SUBMITTED, Machine
 from swftools.simulator.machine.verbs import start
 from swftools.simulator.machine.views import can_start_any, fits
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY
