@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -32,11 +32,47 @@ ENDED_BY = {
 """How a run may end, in words."""
 
 
+class Done(NamedTuple):
+    """What a schedule is made of: of jobs, in order of submission; their runs; and the jobs that are left out.
+
+    ``told`` is what was predicted of jobs at submission; ``log`` has no more rows than runs.
+    """
+
+    row: IntArray
+    run_time: FloatArray
+    told: FloatArray
+    submit_time: FloatArray
+    processors: IntArray
+    limit: FloatArray
+    is_cut: npt.NDArray[np.bool_]
+    log: Log
+    excluded: pd.DataFrame
+
+
+def what_was_done(workload: Workload, requests: Requests, log: Log, *, copies: bool) -> Done:
+    """Return what a schedule is made of, and nothing else, so that the rest can be forgotten.
+
+    ``copies``: of its own, since the simulation goes on; else they are the simulation's.
+    """
+    coming, runs = workload.coming, int(log.size[0])
+    own = np.copy if copies else np.asarray
+    run_time, told = own(coming.run_time), own(coming.told)
+    return Done(
+        coming.row,
+        run_time,
+        told.copy() if np.may_share_memory(run_time, told) else told,  # two columns must not be one
+        own(requests.submit_time),
+        requests.processors,
+        own(requests.limit),
+        workload.is_cut,
+        Log._make([*(own(column[:runs]) for column in log[:-1]), log.size]),
+        workload.excluded,
+    )
+
+
 def schedule_of(
     trace: Trace,
-    workload: Workload,
-    requests: Requests,
-    log: Log,
+    done: Done,
     is_over: npt.NDArray[np.bool_],
     unfinished: str,
     processors: int,
@@ -49,12 +85,8 @@ def schedule_of(
     ----------
     trace : Trace
         Its jobs.
-    workload : Workload
-        What is simulated of it.
-    requests : Requests
-        What is known of the jobs that were submitted.
-    log : Log
-        Their runs.
+    done : Done
+        What was done of it; its arrays become columns.
     is_over : numpy.ndarray of bool, shape (jobs simulated,)
         Which jobs have ended; the others are excluded.
     unfinished : str
@@ -66,81 +98,90 @@ def schedule_of(
     options : mapping
         Of the run.
     """
-    coming, runs = workload.coming, int(log.size[0])
+    excluded, left = done.excluded, done.row[~is_over]
     keys = {"job_number": trace.jobs["job_number"].array, "job_occurrence": count_occurrences(trace.jobs)}
-    every = is_over.all()
-    log_job = log.job[:runs]
-    run = np.arange(runs) if every else np.flatnonzero(is_over[log_job])
-    job = log_job[run]
-    over = np.flatnonzero(is_over)
-    columns, segments = _columns(workload, requests, log, run, slice(None) if every else over)
-    order = np.argsort(coming.row[over], kind="stable")
-    rows = coming.row[over[order]]
-    rest = trace.jobs.drop(columns=[*columns, *keys], errors="ignore")
-    rest = rest if len(rows) == len(trace) else rest.iloc[rows]  # all of them: no copy
-    table = {name: column[rows] for name, column in keys.items()}
-    table |= {name: column[order] for name, column in columns.items()}
-    jobs = pd.concat([pd.DataFrame(table, copy=False), rest.reset_index(drop=True)], axis=1)
-    row = coming.row[job]
-    segment = pd.DataFrame({name: column[row] for name, column in keys.items()} | segments, copy=False)
-    left = coming.row[np.flatnonzero(~is_over)]
-    out = np.concatenate([workload.excluded["row"].to_numpy(dtype=np.int64), left])
-    reasons = [*workload.excluded["reason"], *([unfinished] * len(left))]
+    is_backfilled = _is_backfilled(_begins(done))[is_over]
+    if len(left):
+        done = _of_some(done, np.flatnonzero(is_over))
+    row = done.row
+    jobs, segments = _columns(done, is_backfilled)
+    segments = {name: column[row[done.log.job]] for name, column in keys.items()} | segments
+    del done
+    # Jobs stand in the order of the trace; where that is the order of submission nothing is moved.
+    if not (row[1:] > row[:-1]).all():
+        order = np.argsort(row, kind="stable")
+        jobs = {name: column[order] for name, column in jobs.items()}
+        row = row[order]
+    rest = trace.jobs.drop(columns=[*jobs, *keys], errors="ignore")
+    rest = rest if len(row) == len(trace) else rest.iloc[row]  # all of them: no copy
+    table = pd.DataFrame({name: column[row] for name, column in keys.items()} | jobs, copy=False)
+    out = np.concatenate([excluded["row"].to_numpy(dtype=np.int64), left])
+    reasons = [*excluded["reason"], *([unfinished] * len(left))]
     order = np.argsort(out, kind="stable")
-    excluded = pd.DataFrame({name: column[out[order]] for name, column in keys.items()})
-    excluded["reason"] = pd.array(reasons, dtype="str")[order]
-    return Schedule(jobs, segment, excluded, processors, policy, dict(options))
+    others = pd.DataFrame({name: column[out[order]] for name, column in keys.items()})
+    others["reason"] = pd.array(reasons, dtype="str")[order]
+    return Schedule(
+        pd.concat([table, rest.reset_index(drop=True)], axis=1),
+        pd.DataFrame(segments, copy=False),
+        others,
+        processors,
+        policy,
+        dict(options),
+    )
 
 
-def _columns(
-    workload: Workload, requests: Requests, log: Log, run: IntArray, over: IntArray | slice
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the columns of the jobs that are over, in order of submission, and of their runs, by row of the log."""
-    coming = workload.coming
-    run_time, is_cut, width = coming.run_time[over], workload.is_cut[over], requests.processors[over]
-    # Jobs are numbered among those that are over.
-    jobs: int = len(run_time)
-    job: Any = log.job[run] if isinstance(over, slice) else np.searchsorted(over, log.job[run])
-    start, end = log.start[run], log.end[run]
-    processors, how = log.processors[run], log.ended_by[run]
-    before, overhead = log.before[run], log.overhead[run]
-    last: Any = np.zeros(jobs, np.int64)
-    last[job] = np.arange(len(run))
-    first, time = last, run_time
-    if len(run) > jobs or (processors != width[job]).any():
+def _of_some(done: Done, jobs: IntArray) -> Done:
+    """Return what was done of some of the jobs, which are numbered among these from here on."""
+    is_one = np.zeros(len(done.row), np.bool_)
+    is_one[jobs] = True
+    run = np.flatnonzero(is_one[done.log.job])
+    log = Log._make([*(column[run] for column in done.log[:-1]), done.log.size])
+    log = log._replace(job=np.searchsorted(jobs, log.job).astype(np.int32))
+    columns = {name: getattr(done, name)[jobs] for name in Done._fields if name not in ("log", "excluded")}
+    return done._replace(**columns, log=log)
+
+
+def _columns(done: Done, is_backfilled: npt.NDArray[np.bool_]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the columns of jobs, in order of submission, and of their runs."""
+    log, jobs, job = done.log, len(done.row), done.log.job
+    start, end, before, overhead = log.start, log.end, log.before, log.overhead
+    processors, how = log.processors, log.ended_by
+    last = np.zeros(jobs, np.int32)
+    last[job] = np.arange(len(job), dtype=np.int32)
+    first, time = last, done.run_time
+    if len(job) > jobs or (processors != done.processors[job]).any():
         begins = before == 0.0
-        first = np.zeros(jobs, np.int64)
+        first = np.zeros(jobs, np.int32)
         first[job[begins]] = np.flatnonzero(begins)  # the last run that began the job, or began it anew
-        counts = np.arange(len(run)) >= first[job]
+        counts = np.arange(len(job)) >= first[job]
         time = np.asarray(np.bincount(job[counts], weights=(end - start)[counts], minlength=jobs), dtype=np.float64)
-        is_plain = (first == last) & (processors[last] == width)
-        time = np.where(is_plain, run_time, time)
+        is_plain = (first == last) & (processors[last] == done.processors)
+        time = np.where(is_plain, done.run_time, time)
     is_end = how == COMPLETED
-    work = np.where(is_end, run_time[job] - before, log.work[run])
-    how = np.where(is_end & is_cut[job], LIMIT, how)
+    work = np.where(is_end, done.run_time[job] - before, log.work)
+    how = np.where(is_end & done.is_cut[job], LIMIT, how).astype(np.int8, copy=False)
     stopped = (how != COMPLETED) & (how != LIMIT)
-    waits = stopped & (how != RESIZE)
     if overhead.any():
         overhead = np.minimum(overhead, end - start)  # of a run that was stopped before it was over
-    begin, submit = start[first], requests.submit_time[over]
+    begin = start[first]
     columns = {
-        "submit_time": submit,
+        "submit_time": done.submit_time,
         "start_time": begin,
         "end_time": end[last],
-        "wait_time": begin - submit,
+        "wait_time": begin - done.submit_time,
         "run_time": time,
         "allocated_processors": _whole(processors[last]),
-        "requested_time": requests.limit[over],
-        "estimated_time": coming.told[over],
-        "is_backfilled": _is_backfilled(begin if isinstance(over, slice) else _begins(log, len(coming.row)))[over],
-        "preemptions": _whole(np.bincount(job[waits], minlength=jobs)),
+        "requested_time": done.limit,
+        "estimated_time": done.told,
+        "is_backfilled": is_backfilled,
+        "preemptions": _whole(np.bincount(job[stopped & (how != RESIZE)], minlength=jobs)),
     }
     segments = {
         "start_time": start,
         "end_time": end,
         "allocated_processors": _whole(processors),
         "work": work,
-        "lost_work": _lost(job, before, work) if stopped.any() else np.zeros(len(run)),
+        "lost_work": _lost(job, before, work) if stopped.any() else np.zeros(len(job)),
         "overhead": overhead,
         "ended_by": _words(how),
     }
@@ -159,12 +200,11 @@ def _is_backfilled(begin: FloatArray) -> npt.NDArray[np.bool_]:
     return begin < np.maximum.accumulate(begin) if len(begin) else np.zeros(0, np.bool_)
 
 
-def _begins(log: Log, jobs: int) -> FloatArray:
+def _begins(done: Done) -> FloatArray:
     """Return when each job began so far, also those that have not ended; infinity where it has not."""
-    runs = int(log.size[0])
-    begins = np.full(jobs, np.inf)
-    is_first = log.before[:runs] == 0.0
-    begins[log.job[:runs][is_first]] = log.start[:runs][is_first]  # the last of them counts
+    begins = np.full(len(done.row), np.inf)
+    is_first = done.log.before == 0.0
+    begins[done.log.job[is_first]] = done.log.start[is_first]  # the last of them counts
     return begins
 
 
@@ -175,5 +215,5 @@ def _whole(values: npt.NDArray[Any]) -> pd.arrays.IntegerArray:
 
 def _words(how: npt.NDArray[Any]) -> Any:
     """Return how runs ended, in words, as a column."""
-    words = pa.array([ENDED_BY[number] for number in sorted(ENDED_BY)])
-    return pd.array(words.take(pa.array(how.astype(np.int64))), dtype="str")
+    words = pa.array([ENDED_BY[number] for number in sorted(ENDED_BY)], pa.large_string())
+    return pd.array(words.take(pa.array(how)), dtype="str")
