@@ -72,13 +72,15 @@ def check_trace(
     if options.get("overrun") == "kill":
         run = np.minimum(run, jobs.requested)
     yield _differing("work", run, history.work, jobs, tolerance)
-    row_of_run = np.append(row, -1)[runs.job]
-    stretch = stretch_on(trace, row_of_run, runs.processors)
-    width = np.append(trace.arrays.width, -1)[row_of_run]
     own = np.append(trace.arrays.width, -1)[row]
     may_have = stretch_on(trace, row, jobs.processors)
     of_job = np.where(may_have == 0.0, own, jobs.processors).astype(np.float64)
     yield _differing("allocated_processors", of_job, jobs.processors.astype(np.float64), jobs, tolerance)
+    if not jobs.is_moldable.any():
+        return  # all runs have the width of their job, or break the rule "width"
+    row_of_run = np.append(row, -1)[runs.job]
+    stretch = stretch_on(trace, row_of_run, runs.processors)
+    width = np.append(trace.arrays.width, -1)[row_of_run]
     others = runs.processors != np.append(jobs.processors, 0)[runs.job]
     yield of_runs(
         "trace",
