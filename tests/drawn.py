@@ -102,7 +102,7 @@ def schedule_of(
     policy: str = "",
     semantics: str | None = "instant",
 ) -> Schedule:
-    """Make a schedule of jobs by the headings of a table, ``runs`` as (start, end); the last one is not preempted."""
+    """Make a schedule of jobs by the headings of a table, ``runs`` as (start, end); all but the last are killed."""
     jobs = pd.DataFrame(
         {
             "job_number": pd.array([row["job"] for row in rows], dtype="Int64"),
@@ -129,7 +129,14 @@ def schedule_of(
             "start_time": np.array([start for *_, start, _ in runs], dtype=np.float64),
             "end_time": np.array([end for *_, end in runs], dtype=np.float64),
             "allocated_processors": pd.array([row["width"] for row, *_ in runs], dtype="Int64"),
-            "is_preempted": np.array([place < len(row["runs"]) - 1 for row, place, *_ in runs], dtype=np.bool_),
+            "work": np.array([end - start for *_, start, end in runs], dtype=np.float64),
+            "lost_work": np.array(
+                [end - start if place < len(row["runs"]) - 1 else 0.0 for row, place, start, end in runs]
+            ),
+            "overhead": np.zeros(len(runs)),
+            "ended_by": pd.array(
+                ["killed" if place < len(row["runs"]) - 1 else "completed" for row, place, *_ in runs], dtype="str"
+            ),
         }
     ).sort_values("start_time", kind="stable", ignore_index=True)
     excluded = jobs[["job_number", "job_occurrence"]][:0].assign(reason="")

@@ -28,7 +28,7 @@ def test_jobs_without_names_are_numbered_from_1() -> None:
 
 
 def test_jobs_of_a_schedule() -> None:
-    """A run of some length, or several runs of which only the last one is not preempted."""
+    """A run of some length, or several runs all but the last of which were killed."""
     schedule = draw_schedule(
         """
         job submit width request queue runs
@@ -45,8 +45,8 @@ def test_jobs_of_a_schedule() -> None:
         jobs[["start_time", "end_time", "wait_time", "run_time"]].to_numpy().tolist()
     )
     assert ([1, 0], [10.0, 4.0]) == (jobs["preemptions"].tolist(), jobs["estimated_time"].tolist())
-    assert [[2, 0.0, 3.0, False], [1, 3.0, 5.0, True], [1, 15.0, 20.0, False]] == (
-        schedule.segments[["job_number", "start_time", "end_time", "is_preempted"]].to_numpy().tolist()
+    assert [[2, 0.0, 3.0, "completed"], [1, 3.0, 5.0, "killed"], [1, 15.0, 20.0, "completed"]] == (
+        schedule.segments[["job_number", "start_time", "end_time", "ended_by"]].to_numpy().tolist()
     )
     assert "is_backfilled" not in jobs
     same = draw_schedule("submit width request backfilled start run / 1 1 4 1 0 3")

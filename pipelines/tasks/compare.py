@@ -35,7 +35,7 @@ class ComparePolicies(MeasuringTask, PublishingTask):
     published.
     """
 
-    code_version = 2
+    code_version = 3
     main_table = "comparison"
     policies = PoliciesParameter(
         default="fcfs,easy,conservative", description="policies: fcfs,easy:reservations=2,... or a JSON list"

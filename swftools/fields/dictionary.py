@@ -19,7 +19,7 @@ from swftools.fields.definition import BOOL, FLOAT64, INT64, INTEGERS, STRING, T
 from swftools.fields.jobs import JOB_NUMBER, JOB_OCCURRENCE, JOBS, SWF_NAMES
 from swftools.fields.schedules import EXCLUSION_REASON, METRICS, SCHEDULE_COLUMNS, SEED, SEGMENT_COLUMNS
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Raised whenever a column is added, removed, renamed, retyped or given another meaning."""
 
 
@@ -59,7 +59,7 @@ TABLE_MEANINGS = {
     "checkpoint_survey": "One row an answer of the checkpoint survey that the columns were inferred from.",
     "checkpoint_summary": "One row a choice of the checkpoint survey: Tables 6.1 and 6.2 of Lee 2009 for this survey.",
     "schedule": "One row a simulated job: what the simulation says of it, and beside it what the trace does.",
-    "segments": "One row a run of a job: jobs that were preempted have several.",
+    "segments": "One row a run of a job: jobs that were stopped or resized have several.",
     "excluded": "One row a job of the trace that could not be simulated.",
     "metrics": "One row a policy, class of jobs, measure and statistic.",
     "comparison": "One row a policy, seed, class of jobs, measure and statistic.",

@@ -13,29 +13,45 @@ def _simulated(name: str, meaning: str, unit: str = "s", missing: str = NEVER) -
 
 SCHEDULE_COLUMNS = (
     _simulated("submit_time", "Submission, in seconds from the start of the log."),
-    _simulated("start_time", "Start of the run that was not preempted."),
-    _simulated("end_time", "End of that run."),
-    _simulated("wait_time", "start_time - submit_time."),
-    _simulated("run_time", "Run time in the simulation: as logged, or as its options make it."),
-    _simulated("allocated_processors", "Processors the job ran on.", "processors"),
+    _simulated("start_time", "Start of the last run that began the job from nothing."),
+    _simulated("end_time", "End of the job."),
+    _simulated("wait_time", "start_time - submit_time, runs before it that were in vain among it."),
+    _simulated(
+        "run_time",
+        "How long the job ran from start_time on, overhead and work done twice among it: as logged, or as the options "
+        "of the simulation make it, where it ran once, on its own width.",
+    ),
+    _simulated("allocated_processors", "Processors of the job's last run.", "processors"),
     _simulated("requested_time", "Requested time in the simulation: as logged, or as its options make it."),
     _simulated("estimated_time", "What the policy took the job's run time for when it was submitted."),
     Field(
         "is_backfilled",
         BOOL,
         "1",
-        "At its start a job that was submitted earlier was left waiting.",
+        "A job that was submitted earlier starts at a later instant.",
         NEVER,
         stage="simulate",
     ),
-    _simulated("preemptions", "How often the job was stopped, to begin anew.", "1"),
+    _simulated("preemptions", "How often the job was stopped, and waited again.", "1"),
 )
 
 SEGMENT_COLUMNS = (
-    _simulated("start_time", "Start of the run that was not preempted."),
-    _simulated("end_time", "End of that run."),
-    _simulated("allocated_processors", "Processors the job ran on.", "processors"),
-    Field("is_preempted", BOOL, "1", "The run was stopped before the job was done.", NEVER, stage="simulate"),
+    _simulated("start_time", "Start of the run."),
+    _simulated("end_time", "End of the run."),
+    _simulated("allocated_processors", "Processors of the run.", "processors"),
+    _simulated("work", "Work of the job that was done in the run: what it takes on the job's own width."),
+    _simulated("lost_work", "Of that, what was lost when this run, or one that went on from it, was stopped."),
+    _simulated("overhead", "Of the run, the time at its beginning that it took to go on with work done before."),
+    Field(
+        "ended_by",
+        STRING,
+        "1",
+        "completed; limit: cut when its time was over; else it was stopped before the job was done: killed (all work "
+        "lost), checkpointed (kept up to the last checkpoint), suspended (all kept) or resized (the same, and the job "
+        "goes on at once on other processors).",
+        NEVER,
+        stage="simulate",
+    ),
 )
 
 EXCLUSION_REASON = Field("reason", STRING, "1", "Why, in words.", NEVER, stage="simulate")

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from numba import config, njit, types
 from numba.core import caching, event
@@ -31,21 +31,13 @@ from swftools.kernel.sources import changed_since_import, fingerprint, source_st
 _LOG = logging.getLogger("swftools")
 
 
-class Way(NamedTuple):
-    """How a kernel is compiled: what it is called, whether references and whether indices are looked at."""
-
-    name: str
-    allocates: bool
-    checked: bool
-
-
-_COMPILING: ContextVar[Way | None] = ContextVar("the kernel that is being compiled", default=None)
+_COMPILING: ContextVar[tuple[Any, ...]] = ContextVar("what is being compiled, each for the one before", default=())
 
 
 def is_checked() -> bool:
-    """Whether the kernel that is being compiled is a checked one, which calls such."""
-    way = _COMPILING.get()
-    return way is not None and way.checked
+    """Whether what is being compiled is a checked kernel, which calls such."""
+    compiling = _COMPILING.get()
+    return bool(compiling) and bool(compiling[-1].targetoptions.get("boundscheck"))
 
 
 @global_compiler_lock  # reentrant; numba's own, since two threads with a lock each could wait for one another
@@ -63,9 +55,7 @@ def compile_function(function: Callable[..., Any], signature: Any, allocates: bo
     dispatcher: Any = njit(**options)(function)
     if config.DISABLE_JIT:  # type: ignore[attr-defined]
         return dispatcher
-    way = Way(f"{function.__module__}.{function.__qualname__}", allocates, checked)
-    dispatcher.get_call_template = partial(_by_type, dispatcher, way, dispatcher.get_call_template)
-    dispatcher.compile = partial(_compile_in, way, dispatcher.compile)
+    dispatcher.get_call_template = partial(_by_type, dispatcher, dispatcher.get_call_template)
     if _is_importable(function):
         try:
             dispatcher._cache = (_CheckedCache if checked else _KernelCache)(function)
@@ -77,18 +67,7 @@ def compile_function(function: Callable[..., Any], signature: Any, allocates: bo
     return dispatcher
 
 
-def _compile_in(way: Way, compile_: Callable[..., Any], signature: Any) -> Any:
-    """Compile a kernel, or load it, for a signature."""
-    token = _COMPILING.set(way)
-    try:
-        return compile_(signature)
-    finally:
-        _COMPILING.reset(token)
-
-
-def _by_type(
-    dispatcher: Any, way: Way, get_call_template: Callable[..., Any], arguments: Any, named: Mapping[str, Any]
-) -> Any:
+def _by_type(dispatcher: Any, get_call_template: Callable[..., Any], arguments: Any, named: Mapping[str, Any]) -> Any:
     """Look for a kernel that another one calls by the types of its arguments.
 
     numba would compile it once more for every constant that it is called with, such as for each order of jobs.
@@ -102,15 +81,25 @@ def _by_type(
         tuple(types.unliteral(argument) for argument in arguments),
         {name: types.unliteral(argument) for name, argument in named.items()},
     )
-    caller = _COMPILING.get()
-    if caller and not caller.allocates and way.allocates:
+    compiling = _COMPILING.get()
+    if compiling and _counts(dispatcher) and not _counts(compiling[-1]):
         models = dispatcher.targetctx.data_model_manager
         if any(models[one.return_type].contains_nrt_meminfo() for one in found[0].cases):
+            caller, called = _name(compiling[-1].py_func), _name(dispatcher.py_func)
             raise KernelError(
-                f"{caller.name}, made by @kernel(allocates=False), calls {way.name}, made by @kernel, which returns an "
-                f"array: it would never be freed; make {caller.name} by @kernel too"
+                f"{caller}, made by @kernel(allocates=False), calls {called}, made by @kernel, which returns an array: "
+                f"it would never be freed; make {caller} by @kernel too"
             )
     return found
+
+
+def _counts(dispatcher: Any) -> bool:
+    """Whether what numba compiles counts references to arrays."""
+    return bool(dispatcher.targetoptions.get("_nrt", True))
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return f"{function.__module__}.{function.__qualname__}"
 
 
 def _is_importable(function: Callable[..., Any]) -> bool:
@@ -206,13 +195,16 @@ def _named_tuples(kind: Any) -> Iterator[Any]:
 
 
 class _Listener(event.Listener):
-    """Hears from numba when a kernel begins to be compiled, and when it is done."""
+    """Hears from numba when something begins to be compiled, and when it is done."""
 
     def on_start(self, event: Any) -> None:
-        if is_kernel(event.data["dispatcher"].py_func):
-            WATCH.begin(event.data["dispatcher"].py_func)
+        dispatcher = event.data["dispatcher"]
+        _COMPILING.set((*_COMPILING.get(), dispatcher))
+        if is_kernel(dispatcher.py_func):
+            WATCH.begin(dispatcher.py_func)
 
     def on_end(self, event: Any) -> None:
+        _COMPILING.set(_COMPILING.get()[:-1])
         if is_kernel(event.data["dispatcher"].py_func):
             WATCH.end()
 

@@ -238,6 +238,26 @@ def simulate_events(
                 observe(START, machine, job, observer)
 
 
+_events = kernel(allocates=False)(simulate_events)
+
+
+def _run(
+    coming: Coming,
+    machine: Machine,
+    replay: Replay,
+    options: Options,
+    observe: Callable[[int, Machine, int, Own], None],
+    observer: Own,
+    decide: Callable[[Machine, Own], None],
+    decider: Own,
+) -> None:
+    """Call ``simulate_events``, which counts no references.
+
+    What Python calls counts them: numba takes a reference to each Generator that it is called with, and would keep it.
+    """
+    _events(coming, machine, replay, options, observe, observer, decide, decider)
+
+
 @kernel(allocates=False)
 def submit(coming: Coming, requests: Requests, job: int) -> None:
     """Copy in what is known of a job from its submission on."""
@@ -313,4 +333,4 @@ def compiled_engine() -> Any:
         types.FunctionType(policy_signature()),
         own_type(),
     )
-    return kernel(signature, allocates=False)(simulate_events)
+    return kernel(signature)(_run)

@@ -36,22 +36,33 @@ class Own(NamedTuple):
     rng: np.random.Generator
 
 
-def check_arguments(what: str, function: Callable[..., Any], first: Sequence[str]) -> tuple[str, ...]:
+def check_arguments(
+    what: str, function: Callable[..., Any], first: Sequence[str], optional: Sequence[str] = OPTIONAL
+) -> tuple[str, ...]:
     """Return which of the optional arguments a function takes, in its order.
 
     Raises
     ------
     ParameterError
-        It does not take the arguments that it must, or takes others.
+        It is no function made by ``def`` or ``lambda``, does not take the arguments that it must, or takes others.
     """
-    wanted = f"({', '.join(first)}), and of {', '.join(OPTIONAL)} what it needs"
-    try:
-        names = list(inspect.signature(function).parameters)
-    except (TypeError, ValueError) as error:
-        raise ParameterError(f"{what} is no function: {error}") from error
-    own = tuple(names[len(first) :])
-    if names[: len(first)] != list(first) or not set(own) <= set(OPTIONAL):
-        raise ParameterError(f"{what} takes ({', '.join(names)}); it takes {wanted}")
+    wanted = f"({', '.join(first)}), and behind that of {', '.join(optional)} what it needs, by these names"
+    if not inspect.isfunction(function):
+        kind = f"the class {function.__name__}" if isinstance(function, type) else f"of type {type(function).__name__}"
+        advice = "without @kernel or njit, for it is compiled with the engine" if hasattr(function, "py_func") else ""
+        remedy = advice or f"write a function that takes {wanted}, and what it remembers into a memory="
+        raise ParameterError(f"{what} is {kind}, and must be a plain function: {remedy}")
+    signature = inspect.signature(function)
+    arguments = signature.parameters
+    own = tuple(arguments)[len(first) :]
+    plain = all(one.kind is one.POSITIONAL_OR_KEYWORD for one in arguments.values())
+    if not plain or tuple(arguments)[: len(first)] != tuple(first) or not set(own) <= set(optional):
+        bare = [one.replace(annotation=one.empty) for one in arguments.values()]
+        taken = signature.replace(parameters=bare, return_annotation=signature.empty)
+        raise ParameterError(
+            f"{what} takes {taken}; it must take {wanted}; all else it looks up, such as now(machine), or declares "
+            "in the class of its parameters"
+        )
     return own
 
 
@@ -126,9 +137,10 @@ def compiled_entry(
     values: Any,
     memory: Memory,
     signature: Any,
+    allocates: bool = True,
 ) -> Kernel[..., None]:
     """Return what the compiled engine calls: a kernel that unpacks what is the function's own, and calls it."""
-    names: dict[str, Any] = {"decide": kernel(function)}
+    names: dict[str, Any] = {"decide": kernel(allocates=allocates)(function)}
     counter = itertools.count()
     written = {
         "parameters": _written_values(values, names),

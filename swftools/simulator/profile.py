@@ -53,7 +53,8 @@ def empty_profile(jobs: int) -> Profile:
     blocks = 4 * (2 * jobs + 4) // BLOCK + 3
     steps = blocks * BLOCK
     whole = [np.zeros(blocks, np.int64) for _ in range(6)]
-    return Profile(np.zeros(steps), np.zeros(steps, np.int64), np.zeros(blocks), *whole, np.zeros(SPARES + 1, np.int64))
+    spares = np.zeros(SPARES + 1, np.int64)
+    return Profile(np.zeros(steps), np.zeros(steps, np.int64), np.zeros(blocks), *whole, counts=spares)  # type: ignore[misc]
 
 
 @kernel(allocates=False)

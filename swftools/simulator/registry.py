@@ -47,6 +47,9 @@ class Policy:
         What ``validate`` holds its schedules to; see ``swftools.simulator.validation``.
     restates : tuple of str
         The other simulators whose schedules it makes under ``semantics`` of their name.
+    allocates : bool
+        False: it makes no array, and calls no kernel that returns a new one. It is faster then, as a kernel is; see
+        ``swftools.kernel.kernel``.
     version : int
         Of the schedules that it makes: raised when they change, so that nobody takes old ones for new.
     fixed : mapping
@@ -61,6 +64,7 @@ class Policy:
     needs: tuple[str, ...] = ()
     promises: tuple[str, ...] = ()
     restates: tuple[str, ...] = ()
+    allocates: bool = True
     version: int = 1
     fixed: Mapping[str, Any] = field(default_factory=dict)
 
@@ -88,7 +92,7 @@ class Policy:
     @cached_property
     def _entry(self) -> Kernel[..., None]:
         values, memory = self.chosen({}).values(), self.empty_memory(1, 1)
-        return compiled_entry(self.decide, ["machine"], self.own, values, memory, policy_signature())
+        return compiled_entry(self.decide, ["machine"], self.own, values, memory, policy_signature(), self.allocates)
 
     def interpreted(self, chosen: Parameters, memory: Memory) -> Callable[..., Any]:
         """Return the policy as an interpreted engine calls it."""
@@ -123,6 +127,7 @@ def policy(
     needs: tuple[str, ...] = (),
     promises: tuple[str, ...] = (),
     restates: tuple[str, ...] = (),
+    allocates: bool = True,
     version: int = 1,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Register a policy under a name, with its facts; see ``Policy``.
@@ -151,7 +156,7 @@ def policy(
 
     def register(decide: Callable[..., None]) -> Callable[..., None]:
         kind = checked_class("policy", name, parameters)
-        made = Policy(name, decide, kind, memory, rests, needs, promises, restates, version)
+        made = Policy(name, decide, kind, memory, rests, needs, promises, restates, allocates, version)
         made.own  # noqa: B018 (refuses wrong arguments)
         _POLICIES.add(name, made, decide)
         return decide

@@ -6,7 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+ENDS = ("killed", "checkpointed", "suspended", "resized", "completed", "limit")
+"""How a run may end, in words: by the first four the job is not done."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +26,7 @@ class Schedule:
         One row a job, in the order of the trace: table ``schedule`` of the column dictionary, what the simulation says
         and beside it the trace's other columns.
     segments : pandas.DataFrame
-        One row a run, by start: table ``segments``. Preempted jobs have several, others one.
+        One row a run, by start: table ``segments``. Jobs that were stopped or resized have several, others one.
     excluded : pandas.DataFrame
         Jobs of the trace that could not be simulated, with the reason: table ``excluded``.
     processors : int
@@ -39,3 +46,10 @@ class Schedule:
 
     def __len__(self) -> int:
         return len(self.jobs)
+
+
+def ends_of(segments: pd.DataFrame) -> npt.NDArray[np.int64]:
+    """Return how runs ended, as places in ``ENDS``; -1 where ``ended_by`` is none of these."""
+    words = pa.array(segments["ended_by"].astype("str").array)
+    places = pc.index_in(words, value_set=pa.array(ENDS, type=words.type))
+    return np.asarray(pc.fill_null(places, -1).to_numpy(zero_copy_only=False), dtype=np.int64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -13,8 +14,9 @@ import pandas as pd
 from swftools.choices import CANCELLED, CQSIM, OVERRUN, PYSS, SEMANTICS
 from swftools.errors import ParameterError, PolicyError
 from swftools.keyed_random import generator
-from swftools.parameters import is_number, is_whole
+from swftools.parameters import is_whole
 from swftools.simulator.asking import Asked
+from swftools.simulator.bell import Bell
 from swftools.simulator.calling import called_directly, found_directly
 from swftools.simulator.engine import Options, compiled_engine, simulate_events
 from swftools.simulator.entry import pack
@@ -236,27 +238,29 @@ class Simulation:
             As ``simulate`` does; the simulation cannot go on then.
         """
         counts = self._replay.counts
-        if until is not None and not (is_number(until) or until in (np.inf, -np.inf)):
+        if until is not None and not _is_time(until):
             raise ParameterError(f"until={until!r} is neither a time (s) nor None, which is the end")
         self._replay.until[0] = np.inf if until is None else until
         jobs, instants, told = int(counts[COMING]), FIRST, time.perf_counter()
-        while counts[DONE] < jobs:
-            begin = time.perf_counter()
-            self._machine, self._replay = with_room(self._machine, self._replay)
-            counts[LEFT] = instants
-            self._run_some()
-            end = time.perf_counter()
-            if counts[ASKS]:
-                self._ask()
-            if counts[BEYOND]:
-                counts[BEYOND] = 0
-                break
-            # What an instant takes differs by a thousand times between an empty queue and a long one.
-            if counts[LEFT] == 0:
-                instants = int(instants * min(8.0, max(0.125, STRETCH / max(end - begin, 1e-9)))) + 1
-            if progress and end - told >= PAUSE and counts[DONE] < jobs:
-                told = end
-                progress(int(counts[DONE]), jobs, self.now)
+        with Bell(counts) as bell:
+            while counts[DONE] < jobs:
+                begin = time.perf_counter()
+                self._machine, self._replay = with_room(self._machine, self._replay)
+                counts[LEFT] = instants
+                bell.begin_stretch()
+                self._run_some()
+                end = time.perf_counter()
+                if counts[ASKS]:
+                    self._ask()
+                if counts[BEYOND]:
+                    counts[BEYOND] = 0
+                    break
+                # What an instant takes differs by a thousand times between an empty queue and a long one.
+                if counts[LEFT] <= 0:
+                    instants = int(instants * min(8.0, max(0.125, STRETCH / max(end - begin, 1e-9)))) + 1
+                if progress and end - told >= PAUSE and counts[DONE] < jobs:
+                    told = end
+                    progress(int(counts[DONE]), jobs, self.now)
         if progress:
             progress(int(counts[DONE]), jobs, self.now)
         return self
@@ -457,6 +461,11 @@ def check_options(
     find_requests(requests)
     find_predictor(predictor)
     find_restart_overhead(restart_overhead)
+
+
+def _is_time(value: object) -> bool:
+    """Whether a value is a number, also an infinite one, and no truth value."""
+    return not isinstance(value, bool) and isinstance(value, Real) and not np.isnan(float(value))
 
 
 def _check_needs(policy: Policy, trace: Trace) -> None:

@@ -143,7 +143,7 @@ class State:
             return
         if job in self.waiting:
             self.waiting.remove(job)
-            self.disturbed = True
+        self.disturbed = True
         job.ticket, job.held_until = None, until
         self.held.append(job)
 
@@ -385,10 +385,13 @@ def ordered(state: State, jobs: Sequence[Job], key: Key) -> list[Job]:
 
 
 def strict(order: str) -> Policy:
-    """Start in the order; nobody overtakes."""
+    """Start in the order; nobody overtakes. Of equal jobs that do not change places with time the first submitted."""
 
     def decide(state: State) -> None:
-        for job in ordered(state, state.waiting, KEYS[order]):
+        jobs = list(state.waiting)
+        if order not in ("fcfs", "lxf"):
+            jobs.sort(key=state.submitted.index)
+        for job in ordered(state, jobs, KEYS[order]):
             if not state.start_if_free(job):
                 return
 
@@ -424,9 +427,8 @@ def conservative(compress: bool) -> Policy:
 
     def decide(state: State) -> None:
         now = state.now
-        if state.disturbed or any(
-            job.expected_end != job.planned_end or job.planned_end <= now for job in state.running
-        ):
+        outdated = [job for job in state.running if job.expected_end != job.planned_end or job.planned_end <= now]
+        if state.disturbed or outdated:
             for job in state.running:
                 job.planned_end = job.expected_end
             for job in state.waiting:

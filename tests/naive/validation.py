@@ -72,3 +72,28 @@ def naive_promises(starts: Starts, processors: int, compresses: bool) -> list[fl
                 plan[job] = earliest(job, now)
                 promised[job] = plan[job][0]
     return promised
+
+
+def naive_lost_work(runs: list[tuple[float, str]], interval: float) -> list[float]:
+    """Return what was lost of each run of a job, given (work, ended_by) in order: a pile, from which the last is taken.
+
+    ``interval`` is NaN for a job that writes no checkpoints.
+    """
+    pile: list[list[float]] = []  # run, work of it that is kept
+    for run, (work, ended_by) in enumerate(runs):
+        pile.append([run, work])
+        done = sum(kept for _, kept in pile)
+        keeps = done
+        if ended_by == "killed":
+            keeps = 0.0
+        elif ended_by == "checkpointed":
+            keeps = 0.0 if np.isnan(interval) else max(n * interval for n in range(1000) if n * interval <= done)
+        excess = done - keeps
+        while pile and excess > 0:
+            taken = min(excess, pile[-1][1])
+            pile[-1][1] -= taken
+            excess -= taken
+            if pile[-1][1] == 0:
+                pile.pop()
+    kept = dict.fromkeys(range(len(runs)), 0.0) | {int(run): work for run, work in pile}
+    return [work - kept[run] for run, (work, _) in enumerate(runs)]

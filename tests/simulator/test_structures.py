@@ -76,9 +76,8 @@ def test_empty_queue(places: int) -> None:
 def is_index(queue: WaitingQueue) -> bool:
     """Whether every node has the least processors and the least time of its two children."""
     least = queue.least.reshape(-1, 2)
-    return all(
-        (least[node] == np.minimum(least[2 * node], least[2 * node + 1])).all() for node in range(1, len(least) // 2)
-    )
+    children = least[2:].reshape(-1, 2, 2)
+    return bool((least[1 : len(least) // 2] == children.min(axis=1)).all())
 
 
 @given(st.lists(st.tuples(st.integers(0, 7), st.integers(1, 6), times), max_size=20))

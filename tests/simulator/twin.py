@@ -83,6 +83,11 @@ def naive_jobs(work: Workload) -> list[Job]:
 def naive_starts(trace: Trace, policy: Policy, predictor: str, overrun: str, requests: str = "logged") -> list[float]:
     """Return the starts of the jobs of a trace, in its order, in the slow simulator."""
     work, jobs, _ = naive_runs(trace, policy, predictor=predictor, overrun=overrun, requests=requests)
+    return naive_starts_of(work, jobs)
+
+
+def naive_starts_of(work: Workload, jobs: list[Job]) -> list[float]:
+    """Return the starts of jobs in the order of their trace."""
     starts = dict(zip(work.coming.row.tolist(), [job.start for job in jobs], strict=True))
     return [starts[row] for row in sorted(starts)]
 

@@ -43,10 +43,10 @@ def fits(machine: Machine, job: int) -> bool:
 @kernel(allocates=False)
 def is_held(machine: Machine, job: int) -> bool:
     """Whether a job is held back; takes as long as there are such jobs."""
-    for i in range(machine.counts[HELD]):  # noqa: SIM110 (numba has no any() of a generator)
-        if machine.held[i] == job:
-            return True
-    return False
+    place = 0
+    while place < machine.counts[HELD] and machine.held[place] != job:
+        place += 1
+    return place < machine.counts[HELD]
 
 
 @kernel(allocates=False)

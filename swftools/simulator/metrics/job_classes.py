@@ -127,14 +127,19 @@ class Sample:
     """
 
     def __init__(self, values: FloatArray, of_job: IntArray, count: int) -> None:
-        self._known = ~np.isnan(values)
+        known = ~np.isnan(values)
+        self._known = slice(None) if known.all() else known  # no copies where nothing is missing
         self._values, self._class, self._count = values[self._known], of_job[self._known], count
         self.jobs = np.bincount(self._class, minlength=count)
         self._sorted: FloatArray | None = None
+        self._total: FloatArray | None = None
 
     def total(self) -> FloatArray:
         """Return sums; NaN over no jobs."""
-        return np.where(self.jobs > 0, self._sum(self._values), np.nan)
+        if self._total is None:
+            sums = self._sum(self._values) if self._values.any() else np.zeros(self._count)
+            self._total = np.where(self.jobs > 0, sums, np.nan)
+        return self._total
 
     def mean(self, weights: FloatArray | None = None) -> FloatArray:
         """Return means, weighted if weights of all jobs are given; NaN over no jobs, or where weights are 0 in all."""
@@ -157,6 +162,14 @@ class Sample:
         rise = above - below
         result[some] = np.where(share >= 0.5, above - rise * (1 - share), below + rise * share)
         return result
+
+    def largest(self) -> FloatArray:
+        """Return the largest values; NaN over no jobs."""
+        if self._count == 1 and len(self._values):
+            return np.array([self._values.max()])
+        most = np.full(self._count, -np.inf)
+        np.maximum.at(most, self._class, self._values)
+        return np.where(self.jobs > 0, most, np.nan)
 
     def above_zero(self) -> Sample:
         """Return the same of values above 0 only."""

@@ -19,17 +19,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.errors import ParameterError
+from swftools.simulator.metrics.columns import FloatArray, IntArray, column_of, rows_of
 from swftools.simulator.metrics.job_classes import By, Classes, Sample, classify
-from swftools.simulator.metrics.of_jobs import (
-    FloatArray,
-    IntArray,
-    Where,
-    choose_jobs,
-    column_of,
-    measure_jobs,
-    rows_of,
-    start_delay,
-)
+from swftools.simulator.metrics.of_jobs import Where, choose_jobs, measure_jobs, start_delay
 from swftools.simulator.metrics.over_time import max_over_time, mean_over_time, over_time
 from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.schedule import Schedule
@@ -62,6 +54,12 @@ SPREAD = {
 
 EXCESS = {
     "preemptions": "1",
+    "kills": "1",
+    "checkpoint_restarts": "1",
+    "suspensions": "1",
+    "resizes": "1",
+    "lost_work": "processor-seconds",
+    "overhead": "processor-seconds",
     "run_time_waste": "1",
     "excessive_wait": "s",
     "excessive_wait_over_max": "s",
@@ -132,17 +130,20 @@ def measure(
         **Of jobs** (by class): wait, turnaround, expansion_factor, requested_expansion_factor, bounded_slowdown,
         utility, start_value_earned have mean, mean_by_processors, mean_by_work, max and percentiles (p25 ...), utility
         also total (the aggregate utility), start_value_earned also mean_by_start_value (aggregate utility over that of
-        immediate completion). preemptions, run_time_waste, excessive_wait and start_delay have total, mean, count
-        (of jobs above 0), mean_above_0 (missing without such a job) and max. is_backfilled has count and mean.
+        immediate completion). preemptions, kills, checkpoint_restarts, suspensions, resizes, lost_work, overhead,
+        run_time_waste, excessive_wait and start_delay have total, mean, count (of jobs above 0), mean_above_0 (missing
+        without such a job) and max; where no job was stopped they are 0. is_backfilled has count and mean.
 
         mean_by_processors is sum(x * processors) / sum(processors), of the bounded slowdown what Yuan et al. 2010 call
-        MWBS; mean_by_work weights by processors * run time, and is missing where that is 0 in all.
+        MWBS; mean_by_work weights by useful work, processors * run time where a job ran once, and is missing where
+        that is 0 in all.
 
-        **Of the machine** (only without ``by``): makespan (last end less first submission), offered_load (work of all
-        jobs over capacity between the first and last submission, or of those submitted in the window over its
-        capacity), utilization (time_mean and max; preempted runs count), wasted_load (preempted runs over capacity),
-        queue_length and queued_work (time_mean and max; by requested times), excluded_jobs. All but the last are
-        missing for an empty schedule, and what is taken over time where no time passes.
+        **Of the machine** (only without ``by``): makespan (last end less first submission), offered_load (useful work
+        of all jobs over capacity between the first and last submission, or of those submitted in the window over its
+        capacity), utilization (time_mean and max; all runs count), and what its mean is the sum of: useful_load,
+        wasted_load (lost work) and overhead_load, each over capacity; queue_length and queued_work (time_mean and max;
+        by requested times), excluded_jobs. All but the last are missing for an empty schedule, and what is taken over
+        time where no time passes.
 
     Raises
     ------
@@ -163,7 +164,8 @@ def measure(
     ...     "start_time": [0.0, 10.0], "end_time": [10.0, 15.0], "wait_time": [0.0, 8.0], "run_time": [10.0, 5.0],
     ...     "requested_time": [10.0, 6.0], "allocated_processors": [3, 4], "preemptions": 0, "is_backfilled": False})
     >>> runs = jobs[["job_number", "job_occurrence", "start_time", "end_time", "allocated_processors"]]
-    >>> schedule = Schedule(jobs, runs.assign(is_preempted=False), jobs[:0], 4, "easy")
+    >>> runs = runs.assign(work=jobs["run_time"], lost_work=0.0, overhead=0.0, ended_by="completed")
+    >>> schedule = Schedule(jobs, runs, jobs[:0], 4, "easy")
     >>> measured = measure(schedule, percentiles=(50,))
     >>> measured[measured["measure"] == "queue_length"][["statistic", "jobs", "value", "unit"]].values.tolist()
     [['time_mean', 2, 0.5333333333333333, 'jobs'], ['max', 2, 1.0, 'jobs']]
@@ -173,9 +175,16 @@ def measure(
         chosen_parameters = MetricParameters.from_mapping({**_fields(chosen_parameters), **changes})
     chosen = choose_jobs(schedule.jobs, where)
     classes = classify(schedule.jobs.iloc[chosen], by)
-    rows = _job_rows(schedule, chosen, classes, chosen_parameters, reference)
+    measured = measure_jobs(
+        schedule,
+        bound=chosen_parameters.bound,
+        slowdown=chosen_parameters.slowdown,
+        nominal=chosen_parameters.nominal,
+        utility_clock=chosen_parameters.utility_clock,
+    )
+    rows = _job_rows(schedule, measured.iloc[chosen], chosen, classes, chosen_parameters, reference)
     if by is None:
-        rows += _machine_rows(schedule, chosen_parameters)
+        rows += _machine_rows(schedule, column_of(measured, "useful_work"), chosen_parameters)
     return _table(rows, classes, schedule.policy if label is None else label)
 
 
@@ -228,16 +237,14 @@ def _fields(parameters: MetricParameters) -> dict[str, Any]:
 
 
 def _job_rows(
-    schedule: Schedule, chosen: IntArray, classes: Classes, parameters: MetricParameters, reference: Schedule | None
+    schedule: Schedule,
+    measured: pd.DataFrame,
+    chosen: IntArray,
+    classes: Classes,
+    parameters: MetricParameters,
+    reference: Schedule | None,
 ) -> list[_Row]:
     """Return the statistics of the chosen jobs."""
-    measured = measure_jobs(
-        schedule,
-        bound=parameters.bound,
-        slowdown=parameters.slowdown,
-        nominal=parameters.nominal,
-        utility_clock=parameters.utility_clock,
-    ).iloc[chosen]
     values = {str(name): column_of(measured, str(name)) for name in measured}
     if parameters.trimmed:
         values["bounded_slowdown"] = values["bounded_slowdown"].copy()
@@ -254,10 +261,9 @@ def _job_rows(
     for name, threshold in thresholds.items():
         if name in EXCESS:
             values[name] = np.maximum(values["wait"] - threshold, 0.0)
-    processors = column_of(schedule.jobs, "allocated_processors")[chosen]
     weights = {
-        "processors": processors,
-        "work": processors * column_of(schedule.jobs, "run_time")[chosen],
+        "processors": column_of(schedule.jobs, "allocated_processors")[chosen],
+        "work": values["useful_work"],
         "start_value": values["start_value"],
     }
     rows = []
@@ -290,7 +296,7 @@ def _statistics(
         for point in percentiles:
             yield f"p{point:.15g}", unit, sample.jobs, sample.percentile(point)
     if name != "is_backfilled":
-        yield "max", unit, sample.jobs, sample.percentile(100)
+        yield "max", unit, sample.jobs, sample.largest()
 
 
 def _trimmed(submit_time: FloatArray) -> IntArray:
@@ -300,19 +306,25 @@ def _trimmed(submit_time: FloatArray) -> IntArray:
     return np.concatenate((order[: count // 101], order[count - count % 100 :]))
 
 
-def _machine_rows(schedule: Schedule, parameters: MetricParameters) -> list[_Row]:
+def _machine_rows(schedule: Schedule, work: FloatArray, parameters: MetricParameters) -> list[_Row]:
     """Return the measures of the machine, over all jobs that were simulated."""
     jobs, steps, window = schedule.jobs, over_time(schedule), parameters.window
     submit, end = column_of(jobs, "submit_time"), column_of(jobs, "end_time")
     values: list[tuple[str, str, str, float | None]] = [
         ("makespan", "value", "s", float(end.max() - submit.min()) if len(jobs) else None),
-        ("offered_load", "value", "1", _offered_load(schedule, window)),
+        ("offered_load", "value", "1", _offered_load(schedule, work, window)),
     ]
     for name, unit in (("utilization", "1"), ("queue_length", "jobs"), ("queued_work", "processor-seconds")):
         values.append((name, "time_mean", unit, mean_over_time(steps, name, window) if len(jobs) else None))
         values.append((name, "max", unit, max_over_time(steps, name, window) if len(jobs) else None))
-    lost = mean_over_time(steps, "lost_processors", window) if len(jobs) else None
-    values.append(("wasted_load", "value", "1", None if lost is None else lost / schedule.processors))
+    loads: dict[str, float | None] = dict.fromkeys(("useful", "wasted", "overhead"))
+    whole = mean_over_time(steps, "utilization", window) if len(jobs) else None
+    if whole is not None:
+        for name, column in (("wasted", "lost_processors"), ("overhead", "overhead_processors")):
+            loads[name] = share = (mean_over_time(steps, column, window) or 0.0) / schedule.processors
+            whole -= share
+        loads["useful"] = whole
+    values += [(f"{name}_load", "value", "1", load) for name, load in loads.items()]
     values.append(("excluded_jobs", "count", "jobs", float(len(schedule.excluded))))
     count = np.array([len(jobs)])
     return [
@@ -321,12 +333,11 @@ def _machine_rows(schedule: Schedule, parameters: MetricParameters) -> list[_Row
     ]
 
 
-def _offered_load(schedule: Schedule, window: tuple[float, float] | None) -> float | None:
+def _offered_load(schedule: Schedule, work: FloatArray, window: tuple[float, float] | None) -> float | None:
     """Return the work submitted over capacity; None where no time passes."""
     submit = column_of(schedule.jobs, "submit_time")
     if not len(submit):
         return None
-    work = column_of(schedule.jobs, "allocated_processors") * column_of(schedule.jobs, "run_time")
     begin, end = window or (submit.min(), submit.max())
     if window is not None:
         work = work[(submit >= begin) & (submit < end)]

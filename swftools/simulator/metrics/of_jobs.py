@@ -18,12 +18,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.errors import ParameterError
+from swftools.simulator.metrics.columns import FloatArray, IntArray, column_of, rows_of
+from swftools.simulator.metrics.of_runs import spent_by_jobs
 from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.schedule import Schedule
 from swftools.utility.functions import UtilityFunctions
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 Where = npt.ArrayLike | str | Callable[[pd.DataFrame], npt.ArrayLike] | None
 """A choice of jobs: a mask, the name of a column that is one, a function from jobs to a mask, or None for all."""
 
@@ -53,9 +53,11 @@ def measure_jobs(
     pandas.DataFrame
         One row a job, with the index of ``schedule.jobs``, all float64:
 
-        * wait: s from submission to the start of the run that was not preempted.
+        * wait: s from submission to the start of the last run that began the job from nothing. Where it waited again
+          after that, and went on with what was done, it is turnaround that has that time.
         * turnaround: s from submission to the end.
-        * expansion_factor: turnaround / nominal time; missing where that is 0.
+        * expansion_factor: turnaround / nominal time; missing where that is 0. The run time as nominal time is without
+          overhead and without what was lost of it: what the job's work took.
         * requested_expansion_factor: (wait + requested time) / requested time, which is what Lee 2009 prints; missing
           where that is 0.
         * bounded_slowdown: see ``slowdown``; missing only where nominal time and bound are both 0. At least 1, unless
@@ -63,9 +65,13 @@ def measure_jobs(
         * utility: value of the job's completion; missing where it has no function.
         * start_value: what its function begins with; missing likewise.
         * start_value_earned: utility / start value; missing also where the start value is 0.
-        * preemptions: how often the job was stopped.
-        * run_time_waste: time of runs that were preempted / run time (Yuan et al. 2010, equation 3); missing where the
-          run time is 0.
+        * preemptions: how often the job was stopped, and waited again.
+        * kills, checkpoint_restarts, suspensions, resizes: how often, by the way; only the last keeps a job running.
+        * lost_work, overhead: processor-seconds of its runs in which work was done that was lost then, or that it took
+          to go on with work done before.
+        * useful_work: processor-seconds of its runs beside those.
+        * run_time_waste: time of lost work / what the job's work took (Yuan et al. 2010, equation 3); missing where
+          that is 0.
         * is_backfilled: 1 where it was, else 0; missing where the schedule does not say, as those of other simulators.
 
         A missing nominal time makes both ratios that use it missing; 0 is anything up to ``SHORTEST``.
@@ -83,7 +89,8 @@ def measure_jobs(
     ...     "end_time": [65.0], "wait_time": [60.0], "run_time": [5.0], "requested_time": [20.0],
     ...     "allocated_processors": [4], "preemptions": [0], "is_backfilled": [False]})
     >>> runs = jobs[["job_number", "job_occurrence", "start_time", "end_time", "allocated_processors"]]
-    >>> schedule = Schedule(jobs, runs.assign(is_preempted=False), jobs[:0], 4, "easy")
+    >>> runs = runs.assign(work=jobs["run_time"], lost_work=0.0, overhead=0.0, ended_by="completed")
+    >>> schedule = Schedule(jobs, runs, jobs[:0], 4, "easy")
     >>> measured = measure_jobs(schedule).iloc[0]
     >>> [float(measured[name]) for name in ("expansion_factor", "requested_expansion_factor", "bounded_slowdown")]
     [13.0, 4.0, 6.5]
@@ -97,7 +104,9 @@ def measure_jobs(
     # Not end - submission, which is a rounding error away from the run time of a job that did not wait.
     last_run = np.where(start + run == end, run, end - start)
     turnaround = wait + last_run
-    standard = run if nominal == "run_time" else _times(jobs, nominal)
+    spent = spent_by_jobs(schedule)
+    took = run - spent.in_vain
+    standard = took if nominal == "run_time" else _times(jobs, nominal)
     bounded, is_short = np.maximum(standard, bound), standard < bound
     if slowdown == "turnaround":
         slowed = _ratio(turnaround, bounded)
@@ -115,7 +124,11 @@ def measure_jobs(
         "start_value": start_value,
         "start_value_earned": _ratio(utility, start_value, 0.0),
         "preemptions": column_of(jobs, "preemptions"),
-        "run_time_waste": _ratio(_lost_time(schedule), run),
+        **spent.stops,
+        "lost_work": spent.lost_work,
+        "overhead": spent.overhead,
+        "useful_work": spent.useful_work,
+        "run_time_waste": _ratio(spent.lost_time, took),
         "is_backfilled": column_of(jobs.reindex(columns=["is_backfilled"]), "is_backfilled"),
     }
     return pd.DataFrame(columns, index=jobs.index)
@@ -182,45 +195,6 @@ def choose_jobs(jobs: pd.DataFrame, where: Where) -> IntArray:
     return np.flatnonzero(mask.to_numpy(dtype=np.bool_))
 
 
-def column_of(frame: pd.DataFrame, name: str) -> FloatArray:
-    """Return a column as float64; NaN is missing."""
-    return frame[name].to_numpy(dtype=np.float64, na_value=np.nan)
-
-
-def rows_of(wanted: pd.DataFrame, jobs: pd.DataFrame) -> IntArray:
-    """Return the row among the jobs of each (job_number, job_occurrence) wanted.
-
-    Raises
-    ------
-    ParameterError
-        Names the first that is not there.
-    """
-    (number, occurrence), (of_number, of_occurrence) = _keys(jobs), _keys(wanted)
-    numbers = np.sort(number, kind="stable")
-    many = int(max(occurrence.max(initial=0), of_occurrence.max(initial=0))) + 1
-
-    def code(numbered: IntArray, occurring: IntArray) -> IntArray:
-        return np.searchsorted(numbers, numbered).astype(np.int64) * many + occurring
-
-    codes, asked = code(number, occurrence), code(of_number, of_occurrence)
-    order = np.argsort(codes, kind="stable")
-    place = np.searchsorted(codes[order], asked)
-    row = order[np.minimum(place, len(order) - 1)] if len(order) else np.full(len(asked), -1)
-    wrong = (row < 0) | (number[row] != of_number) | (occurrence[row] != of_occurrence) if len(order) else row < 0
-    if wrong.any():
-        first = int(np.flatnonzero(wrong)[0])
-        raise ParameterError(f"job {of_number[first]}, occurrence {of_occurrence[first]}, is not among the jobs")
-    return row
-
-
-def _keys(frame: pd.DataFrame) -> tuple[IntArray, IntArray]:
-    """Return job numbers, -1 for missing, and occurrences."""
-    number, occurrence = (
-        frame[name].to_numpy(dtype=np.int64, na_value=-1) for name in ("job_number", "job_occurrence")
-    )
-    return number, occurrence
-
-
 def _times(jobs: pd.DataFrame, name: str) -> FloatArray:
     """Return a column of times; NaN is missing."""
     if name not in jobs or not pd.api.types.is_numeric_dtype(jobs[name]):
@@ -244,10 +218,3 @@ def _utility(jobs: pd.DataFrame, time: FloatArray) -> tuple[FloatArray, FloatArr
         return np.full(len(jobs), np.nan), np.full(len(jobs), np.nan)
     functions = UtilityFunctions.from_arrow(jobs["utility"])
     return functions.evaluate(time), functions.start_values
-
-
-def _lost_time(schedule: Schedule) -> FloatArray:
-    """Return the time of each job's runs that were preempted."""
-    runs = schedule.segments[schedule.segments["is_preempted"].to_numpy(dtype=np.bool_)]
-    spent = column_of(runs, "end_time") - column_of(runs, "start_time")
-    return np.bincount(rows_of(runs, schedule.jobs), spent, minlength=len(schedule.jobs)).astype(np.float64)

@@ -11,20 +11,19 @@ Lee 2009, section 1.4 (utilization at a point in time). Yuan et al. 2010, sectio
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from swftools.errors import ParameterError
-from swftools.simulator.metrics.of_jobs import Where, choose_jobs, column_of, rows_of
+from swftools.simulator.metrics.columns import FloatArray, IntArray, column_of, rows_of
+from swftools.simulator.metrics.of_jobs import Where, choose_jobs
+from swftools.simulator.metrics.of_runs import stretches_of
 from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.schedule import Schedule
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 STEP_COLUMNS = {
     "busy_processors": np.int64,
     "lost_processors": np.int64,
+    "overhead_processors": np.int64,
     "utilization": np.float64,
     "queue_length": np.int64,
     "queued_processors": np.int64,
@@ -55,9 +54,11 @@ def over_time(schedule: Schedule, *, where: Where = None, demand: str = "request
 
         * time: s.
         * busy_processors: processors that run a job.
-        * lost_processors: those of them whose run is preempted later, so that its work is lost.
+        * lost_processors: those of them that do work that is lost later, when the run, or one that goes on from it, is
+          stopped; what was done last is lost first.
+        * overhead_processors: those of them that do no work yet: what it takes to go on with work done before.
         * utilization: busy_processors over those of the machine.
-        * queue_length: jobs submitted and not running: before their first run, and from a preemption to the next run.
+        * queue_length: jobs submitted and not running: before their first run, and from a stop to the next run.
         * queued_processors: processors these need.
         * queued_work: processors x time of these, processor-seconds.
 
@@ -70,8 +71,8 @@ def over_time(schedule: Schedule, *, where: Where = None, demand: str = "request
 
     Notes
     -----
-    The integral of queue_length is the sum of all waits (Little's law), less the time of preempted runs, which a job's
-    wait_time includes. What begins and ends at one instant is seen nowhere.
+    The integral of queue_length is the sum of turnaround times less that of all runs (Little's law); without stops
+    that is the sum of waits. What begins and ends at one instant is seen nowhere.
 
     Examples
     --------
@@ -79,7 +80,8 @@ def over_time(schedule: Schedule, *, where: Where = None, demand: str = "request
     ...     "start_time": [0.0, 10.0], "end_time": [10.0, 15.0], "wait_time": [0.0, 8.0], "run_time": [10.0, 5.0],
     ...     "requested_time": [10.0, 6.0], "allocated_processors": [3, 4]})
     >>> segments = jobs[["job_number", "job_occurrence", "start_time", "end_time", "allocated_processors"]]
-    >>> schedule = Schedule(jobs, segments.assign(is_preempted=False), jobs[:0], 4, "easy")
+    >>> segments = segments.assign(work=jobs["run_time"], lost_work=0.0, overhead=0.0, ended_by="completed")
+    >>> schedule = Schedule(jobs, segments, jobs[:0], 4, "easy")
     >>> over_time(schedule)[["time", "utilization", "queue_length", "queued_work"]].values.tolist()
     [[0.0, 0.75, 0.0, 0.0], [2.0, 0.75, 1.0, 24.0], [10.0, 1.0, 0.0, 0.0], [15.0, 0.0, 0.0, 0.0]]
     """
@@ -95,11 +97,19 @@ def over_time(schedule: Schedule, *, where: Where = None, demand: str = "request
     row = rows_of(segments, jobs)
     submit, width = column_of(jobs, "submit_time"), column_of(jobs, "allocated_processors")
     work = width * column_of(jobs, demand)
-    start, end = column_of(segments, "start_time"), column_of(segments, "end_time")
-    busy, lost = column_of(segments, "allocated_processors"), segments["is_preempted"].to_numpy(dtype=np.bool_)
-    again = row[lost]
-    times, place = np.unique(np.concatenate((submit, start, end, end[lost])), return_inverse=True)
-    at_submit, at_start, at_end, at_return = np.split(place, np.cumsum([len(submit), len(start), len(end)]))
+    runs = stretches_of(segments)
+    start, end, busy = runs.start, runs.end, runs.processors
+    lost, late, stopped = runs.lost > 0, runs.overhead > 0, runs.is_stopped
+    again = row[stopped]
+    instants = (
+        *(submit, start, end, end[stopped]),
+        *(start[lost] + runs.overhead[lost] + runs.useful[lost], end[lost]),
+        *(start[late], start[late] + runs.overhead[late]),
+    )
+    times, place = np.unique(np.concatenate(instants), return_inverse=True)
+    places = np.split(place, np.cumsum([len(part) for part in instants[:-1]]))
+    at_submit, at_start, at_end, at_return, *at_lost_and_late = places
+    at_lost, at_lost_end, at_late, at_late_end = at_lost_and_late
 
     def steps(*changes: tuple[IntArray, FloatArray | float, int]) -> FloatArray:
         """Return the running sum of changes: where, how much, and its sign."""
@@ -117,7 +127,8 @@ def over_time(schedule: Schedule, *, where: Where = None, demand: str = "request
     queue_length = waiting(np.ones(len(jobs)))
     values = {
         "busy_processors": running,
-        "lost_processors": steps((at_start[lost], busy[lost], 1), (at_return, busy[lost], -1)),
+        "lost_processors": steps((at_lost, busy[lost], 1), (at_lost_end, busy[lost], -1)),
+        "overhead_processors": steps((at_late, busy[late], 1), (at_late_end, busy[late], -1)),
         "utilization": running / schedule.processors,
         "queue_length": queue_length,
         "queued_processors": waiting(width),

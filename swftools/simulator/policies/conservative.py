@@ -44,7 +44,7 @@ import numpy as np
 import numpy.typing as npt
 
 from swftools.kernel import kernel
-from swftools.simulator.machine.state import DISTURBED, ENDED, NOW, RUNNING, SUBMITTED
+from swftools.simulator.machine.state import DISTURBED, ENDED, NOW, PLANS_BY_LIMIT, RUNNING, SUBMITTED
 from swftools.simulator.machine.verbs import start, wake_at
 from swftools.simulator.machine.views import can_start_any, first_waiting, fits, next_waiting, now, width
 from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting
@@ -116,8 +116,9 @@ def conservative_replanned(machine, memory):  # type: ignore[no-untyped-def]
         end = begin + time
         if begin <= now(machine) and fits(machine, job):
             start(machine, job)
-            if leads:  # CQSim, which plans running jobs by request, takes these for running, those behind for planned
-                end = max(end, machine.expected_end[job])
+            # CQSim, which plans running jobs by request, takes those behind the first that waits for planned ones.
+            if leads or machine.counts[PLANS_BY_LIMIT] == 0:
+                end = planned_end(machine, job, LEAST_TIME)
         else:
             leads = False
         add(memory, begin, end, -processors)

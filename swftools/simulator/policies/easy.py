@@ -19,8 +19,8 @@ Outlived estimates
     moment; the reservation is computed anew at each decision, so it moves then.
 Cost of a decision
     Nothing if no waiting job fits. Otherwise O(r) over the r running jobs for the reservation and O(log n) for each job
-    started; with another order than that of submission O(c log c) for the c jobs that may backfill; with k > 1
-    O((r + k) (k + c)).
+    started; with another order than that of submission a search among the c jobs that may backfill, which looks at few
+    of them unless the longest or widest goes first; with k > 1 O((r + k) (k + c)).
 
 References
 ----------
@@ -33,20 +33,19 @@ Arpaci-Dusseau and Vernon 2002 for several reservations.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from swftools.kernel import kernel
 from swftools.parameters import Parameters, choice, whole
+from swftools.simulator.machine.state import Machine
 from swftools.simulator.machine.verbs import start
 from swftools.simulator.machine.views import (
     can_start_any,
-    earliest_start,
     expected_time,
     first_waiting,
     fits,
-    free,
-    next_fitting,
     next_waiting,
     now,
     waiting_that_fit,
@@ -54,7 +53,8 @@ from swftools.simulator.machine.views import (
 )
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY
 from swftools.simulator.planning import hold_running, planned_time
-from swftools.simulator.policies.job_orders import FCFS, ORDERS, in_order
+from swftools.simulator.policies.job_orders import ORDERS, in_order, simple_order
+from swftools.simulator.policies.ordered_easy import backfill
 from swftools.simulator.profile import Profile, add, earliest, empty_profile, least
 from swftools.simulator.registry import alias, policy
 
@@ -87,11 +87,11 @@ def profile_memory(jobs: int, processors: int) -> Profile:  # noqa: ARG001 (as a
     rests=True,
     promises=("head-reservation", "backfilling", "no-idle-head"),
     restates=("pyss", "cqsim"),
+    allocates=False,
     version=1,
 )
-def easy(machine, parameters, memory):  # type: ignore[no-untyped-def]
+def easy(machine: Machine, parameters: Any, memory: Profile) -> None:
     """Start in order of submission; others go ahead where that does not delay the first."""
-    # Most decisions end here, and most others need no more than this function: calls would cost more than it does.
     if not can_start_any(machine):
         return
     head = first_waiting(machine)
@@ -102,34 +102,11 @@ def easy(machine, parameters, memory):  # type: ignore[no-untyped-def]
         return
     if parameters.reservations > 1:
         easy_with_several(machine, parameters, memory, head)
-        return
-    shadow, extra = earliest_start(machine, width(machine, head))
-    if parameters.backfill_order != FCFS:
-        backfill(machine, parameters.backfill_order, head, shadow, extra)
-        return
-    job = next_fitting(machine, head, free(machine), shadow - now(machine), extra)
-    while job != NOBODY:
-        if expected_time(machine, job) > shadow - now(machine):
-            extra -= width(machine, job)
-        start(machine, job)
-        job = next_fitting(machine, job, free(machine), shadow - now(machine), extra)
+    else:
+        backfill(machine, simple_order(parameters.backfill_order), head)
 
 
 alias("sjf-backfill", "easy", backfill_order="sjf", restates=("pyss", "cqsim"))
-
-
-@kernel
-def backfill(machine, order, head, shadow, extra):  # type: ignore[no-untyped-def]
-    """Start, in an order, jobs behind the head that are done by the shadow time or need only extra processors."""
-    time = shadow - now(machine)
-    for job in in_order(order, machine, waiting_that_fit(machine, head, time, extra)):
-        if not fits(machine, job):
-            continue
-        if expected_time(machine, job) > time:
-            if width(machine, job) > extra:
-                continue
-            extra -= width(machine, job)
-        start(machine, job)
 
 
 @kernel

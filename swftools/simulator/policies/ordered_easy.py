@@ -1,39 +1,53 @@
-"""EASY backfilling of a queue in any order: what the policies of ``priority_easy`` share."""
+"""EASY backfilling of a queue in any order: what the policies of ``easy`` and ``priority_easy`` share."""
 
 from __future__ import annotations
 
-import numpy as np
-
 from swftools.kernel import kernel
-from swftools.simulator.machine.state import FREE, NOW
+from swftools.simulator.machine.state import Machine
 from swftools.simulator.machine.verbs import start
-from swftools.simulator.machine.views import can_start_any, earliest_start, expected_time
-from swftools.simulator.machine.waiting_queue import NOBODY
+from swftools.simulator.machine.views import (
+    can_start_any,
+    earliest_start,
+    expected_time,
+    fits,
+    free,
+    next_fitting,
+    now,
+    width,
+)
+from swftools.simulator.machine.waiting_queue import ANY, NOBODY
+from swftools.simulator.policies.job_orders import FCFS, Order, first_in_order
 
 
-@kernel
-def easy_by_key(machine, jobs, keys):  # type: ignore[no-untyped-def]
-    """Start jobs in order of rising keys, reserve for the first that does not fit, backfill the rest in that order.
+@kernel(allocates=False)
+def easy_in_order(machine: Machine, order: Order) -> None:
+    """Start jobs in an order, reserve for the first that does not fit, and let others go ahead in the same order."""
+    head = first_in_order(machine, order, ANY, ANY, ANY)
+    while fits(machine, head):
+        start(machine, head)
+        head = first_in_order(machine, order, ANY, ANY, ANY)
+    backfill(machine, order, head)
 
-    ``jobs`` are all waiting jobs in order of submission, which is also the order of jobs of equal keys.
-    """
-    now, requests = machine.clock[NOW], machine.requests
-    shadow, extra = now, 0
-    head = NOBODY
-    for i in np.argsort(keys, kind="mergesort"):  # the stable one, in numba's words
-        job = jobs[i]
-        processors = requests.processors[job]
-        if head == NOBODY:
-            if processors > machine.counts[FREE]:
-                head = job
-                if not can_start_any(machine):
-                    return
-                shadow, extra = earliest_start(machine, processors)
-                continue
-        elif processors > machine.counts[FREE]:
-            continue
-        elif expected_time(machine, job) > shadow - now:
-            if processors > extra:
-                continue
-            extra -= processors
+
+@kernel(allocates=False)
+def backfill(machine: Machine, order: Order, head: int) -> None:
+    """Reserve for the head, which does not fit; start, in an order, jobs that do and do not delay it."""
+    if head == NOBODY or not can_start_any(machine):
+        return
+    shadow, extra = earliest_start(machine, width(machine, head))
+    time = shadow - now(machine)
+    # Free and extra processors only become fewer here, so who may not go ahead once may not later.
+    job = _next(machine, order, head, time, extra)
+    while job != NOBODY:
+        if expected_time(machine, job) > time:
+            extra -= width(machine, job)
         start(machine, job)
+        job = _next(machine, order, job, time, extra)
+
+
+@kernel(allocates=False)
+def _next(machine: Machine, order: Order, job: int, time: float, extra: int) -> int:
+    """Return who may go ahead next, after a job; in the order of the queue it stands behind that job."""
+    if order.kind == FCFS:
+        return next_fitting(machine, job, free(machine), time, extra)
+    return first_in_order(machine, order, float(free(machine)), time, float(extra))

@@ -24,7 +24,8 @@ Guarantee
     low queues while higher ones stay full, and so does ``weighted-priority`` if wait and expansion have no weight;
     ``lxf-backfill`` starves nobody, but makes long jobs wait.
 Cost of a decision
-    Nothing if no waiting job fits, else O(w log w) for w waiting jobs and O(r) for r running ones.
+    Nothing if no waiting job fits. Else O(r) for r running jobs, and a search of the queue for each job started, which
+    looks at few of the waiting ones; of ``prio-fifo`` at all that may go ahead, where several ranks wait.
 
 References
 ----------
@@ -41,18 +42,20 @@ under which the published waits are met. Maui's sum has more terms, among them f
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from swftools.kernel import IntArray
 from swftools.parameters import Parameters, number
-from swftools.simulator.machine.views import can_start_any, capacity, now, waiting_jobs
-from swftools.simulator.policies.job_orders import LXF, expansion_factor, order_key
-from swftools.simulator.policies.ordered_easy import easy_by_key
+from swftools.simulator.machine.state import SUBMITTED, Machine
+from swftools.simulator.machine.verbs import start
+from swftools.simulator.machine.views import can_start_any, fits
+from swftools.simulator.machine.waiting_queue import ANY, NOBODY
+from swftools.simulator.policies.job_heap import JobHeap, empty_heap, first_of_heap
+from swftools.simulator.policies.job_orders import LXF, WEIGHTED, Order, rank_of, rank_order, simple_order
+from swftools.simulator.policies.ordered_easy import backfill, easy_in_order
 from swftools.simulator.registry import policy
-
-HOUR = 3600.0
 
 
 @dataclass(frozen=True)
@@ -77,59 +80,54 @@ class WeightedPriorityParameters(Parameters):
     rank_weight: float = number(0.0)
 
 
-@policy("lxf-backfill", rests=True, version=1)
-def lxf_backfill(machine):  # type: ignore[no-untyped-def]
+@policy("lxf-backfill", rests=True, allocates=False, version=1)
+def lxf_backfill(machine: Machine) -> None:
     """EASY backfilling of a queue in order of falling expansion factor."""
-    if not can_start_any(machine):
-        return
-    jobs = waiting_jobs(machine)
-    keys = np.empty(len(jobs))
-    for i in range(len(jobs)):
-        keys[i] = order_key(LXF, machine, jobs[i])
-    easy_by_key(machine, jobs, keys)
+    if can_start_any(machine):
+        easy_in_order(machine, simple_order(LXF))
 
 
-@policy("prio-fifo", rests=True, needs=("priority_rank",), version=1)
-def prio_fifo(machine):  # type: ignore[no-untyped-def]
+@policy("prio-fifo", memory=empty_heap, rests=True, needs=("priority_rank",), allocates=False, version=1)
+def prio_fifo(machine: Machine, memory: JobHeap) -> None:
     """EASY backfilling of a queue in order of priority rank, and of submission within a rank."""
-    if not can_start_any(machine):
-        return
-    jobs = waiting_jobs(machine)
-    keys = np.empty(len(jobs))
-    for i in range(len(jobs)):
-        rank = machine.requests.priority_rank[jobs[i]]
-        keys[i] = float(rank) if rank >= 0 else np.inf
-    easy_by_key(machine, jobs, keys)
+    head = first_of_heap(machine, memory, rank_order(0.0))
+    while fits(machine, head):
+        start(machine, head)
+        head = first_of_heap(machine, memory, rank_order(0.0))
+    if head != NOBODY:
+        backfill(machine, rank_order(rank_of(machine, head, ANY)), head)
 
 
 class Ranks(NamedTuple):
-    """The rank below the lowest that was seen so far: ranks are counted from 0, so it is at least 1."""
+    """The rank below the lowest that was seen so far: ranks are counted from 0, so it is at least 1; and jobs seen."""
 
-    below: npt.NDArray[np.int64]
+    below: IntArray
+    seen: IntArray
 
 
 def no_ranks(jobs: int, processors: int) -> Ranks:  # noqa: ARG001 (as all memories)
     """Return the memory before the first job."""
-    return Ranks(np.ones(1, np.int64))
+    return Ranks(np.ones(1, np.int64), np.zeros(1, np.int64))
 
 
-@policy("weighted-priority", parameters=WeightedPriorityParameters, memory=no_ranks, rests=True, version=2)
-def weighted_priority(machine, parameters, memory):  # type: ignore[no-untyped-def]
-    """EASY backfilling of a queue in order of a weighted sum of wait, expansion factor, width and rank."""
+@policy(
+    "weighted-priority", parameters=WeightedPriorityParameters, memory=no_ranks, rests=True, allocates=False, version=2
+)
+def weighted_priority(machine: Machine, parameters: Any, memory: Ranks) -> None:
+    """EASY backfilling of a queue in order of falling weighted sum."""
     if not can_start_any(machine):
         return
-    requests, below = machine.requests, memory.below
-    jobs = waiting_jobs(machine)
-    for job in jobs:
-        below[0] = max(below[0], requests.priority_rank[job] + 1)
-    keys = np.empty(len(jobs))
-    for i in range(len(jobs)):
-        job = jobs[i]
-        rank = requests.priority_rank[job]
-        keys[i] = -(
-            parameters.wait_weight * (now(machine) - requests.submit_time[job]) / HOUR
-            + parameters.expansion_weight * expansion_factor(machine, job)
-            + parameters.width_weight * requests.processors[job] / capacity(machine)
-            - parameters.rank_weight * (rank if rank >= 0 else below[0])
-        )
-    easy_by_key(machine, jobs, keys)
+    below, seen = memory.below, memory.seen
+    while seen[0] < machine.counts[SUBMITTED]:
+        below[0] = max(below[0], machine.requests.priority_rank[seen[0]] + 1)
+        seen[0] += 1
+    order = Order(
+        WEIGHTED,
+        parameters.wait_weight,
+        parameters.expansion_weight,
+        parameters.width_weight,
+        parameters.rank_weight,
+        float(below[0]),
+        0.0,
+    )
+    easy_in_order(machine, order)

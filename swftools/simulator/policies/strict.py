@@ -26,39 +26,18 @@ Feitelson, Rudolph and Schwiegelshohn 2005, "Parallel job scheduling - a status 
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-import numpy as np
-import numpy.typing as npt
-
 from swftools.kernel import kernel
-from swftools.simulator.machine.event_queue import pop, push
-from swftools.simulator.machine.state import DISTURBED, SUBMITTED
+from swftools.simulator.machine.state import Machine
 from swftools.simulator.machine.verbs import start
-from swftools.simulator.machine.views import can_start_any, first_waiting, fits, next_waiting, waiting_jobs
-from swftools.simulator.machine.waiting_queue import NOBODY
-from swftools.simulator.policies.job_orders import LJF, LXF, NARROWEST, SJF, WIDEST, in_order, order_key
+from swftools.simulator.machine.views import first_waiting, fits, next_waiting
+from swftools.simulator.machine.waiting_queue import ANY
+from swftools.simulator.policies.job_heap import JobHeap, empty_heap, first_of_heap
+from swftools.simulator.policies.job_orders import LJF, LXF, NARROWEST, SJF, WIDEST, first_in_order, simple_order
 from swftools.simulator.registry import policy
 
 
-class Heap(NamedTuple):
-    """The waiting jobs by key, then submission; and what it was made from.
-
-    ``counts``: jobs in the heap, jobs that had been submitted, and how often the queue had been disturbed.
-    """
-
-    keys: npt.NDArray[np.float64]
-    jobs: npt.NDArray[np.int64]
-    counts: npt.NDArray[np.int64]
-
-
-def empty_heap(jobs: int, processors: int) -> Heap:  # noqa: ARG001 (as all memories)
-    """Return a heap for all jobs."""
-    return Heap(np.zeros(jobs + 1), np.zeros(jobs + 1, np.int64), np.zeros(3, np.int64))
-
-
-@policy("fcfs", rests=True, promises=("order", "no-idle-head"), restates=("pyss", "cqsim"), version=1)
-def fcfs(machine):  # type: ignore[no-untyped-def]
+@policy("fcfs", rests=True, promises=("order", "no-idle-head"), restates=("pyss", "cqsim"), allocates=False, version=1)
+def fcfs(machine: Machine) -> None:
     """Start jobs in order of submission until the first that does not fit."""
     head = first_waiting(machine)
     while fits(machine, head):
@@ -66,59 +45,51 @@ def fcfs(machine):  # type: ignore[no-untyped-def]
         head = next_waiting(machine, head)
 
 
-@policy("sjf", memory=empty_heap, rests=True, version=1)
-def sjf(machine, memory):  # type: ignore[no-untyped-def]
+@policy("sjf", rests=True, allocates=False, version=1)
+def sjf(machine: Machine) -> None:
     """Start the job of the shortest estimate first, until the first that does not fit."""
-    start_from_heap(machine, memory, SJF)
+    start_in_order(machine, SJF)
 
 
-@policy("ljf", memory=empty_heap, rests=True, version=1)
-def ljf(machine, memory):  # type: ignore[no-untyped-def]
+@policy("ljf", memory=empty_heap, rests=True, allocates=False, version=1)
+def ljf(machine: Machine, memory: JobHeap) -> None:
     """Start the job of the longest estimate first, until the first that does not fit."""
     start_from_heap(machine, memory, LJF)
 
 
-@policy("widest", memory=empty_heap, rests=True, version=1)
-def widest(machine, memory):  # type: ignore[no-untyped-def]
+@policy("widest", memory=empty_heap, rests=True, allocates=False, version=1)
+def widest(machine: Machine, memory: JobHeap) -> None:
     """Start the job of the most processors first, until the first that does not fit."""
     start_from_heap(machine, memory, WIDEST)
 
 
-@policy("narrowest", memory=empty_heap, rests=True, version=1)
-def narrowest(machine, memory):  # type: ignore[no-untyped-def]
+@policy("narrowest", rests=True, allocates=False, version=1)
+def narrowest(machine: Machine) -> None:
     """Start the job of the fewest processors first, until the first that does not fit."""
-    start_from_heap(machine, memory, NARROWEST)
+    start_in_order(machine, NARROWEST)
 
 
-@policy("lxf", rests=True, version=1)
-def lxf(machine):  # type: ignore[no-untyped-def]
+@policy("lxf", rests=True, allocates=False, version=1)
+def lxf(machine: Machine) -> None:
     """Start the job of the largest expansion factor first, until the first that does not fit."""
-    if not can_start_any(machine):
-        return
-    for job in in_order(LXF, machine, waiting_jobs(machine)):
-        if not fits(machine, job):
-            return
-        start(machine, job)
+    start_in_order(machine, LXF)
 
 
 @kernel(allocates=False)
-def start_from_heap(machine, memory, order):  # type: ignore[no-untyped-def]
-    """Start waiting jobs in an order that does not change with time, until the first that does not fit."""
-    keys, jobs = memory.keys, memory.jobs
-    size, seen, disturbed = memory.counts
-    if disturbed != machine.counts[DISTURBED]:  # jobs came back, or are predicted anew: begin with all that wait
-        size, seen = 0, machine.counts[SUBMITTED]
-        job = first_waiting(machine)
-        while job != NOBODY:
-            push(keys, jobs, size, order_key(order, machine, job), job)
-            size += 1
-            job = next_waiting(machine, job)
-    while seen < machine.counts[SUBMITTED]:
-        push(keys, jobs, size, order_key(order, machine, seen), seen)
-        size += 1
-        seen += 1
-    while size > 0 and fits(machine, jobs[0]):
-        job = pop(keys, jobs, size)
-        size -= 1
-        start(machine, job)
-    memory.counts[0], memory.counts[1], memory.counts[2] = size, seen, machine.counts[DISTURBED]
+def start_in_order(machine: Machine, kind: int) -> None:
+    """Start waiting jobs in an order, until the first that does not fit."""
+    order = simple_order(kind)
+    head = first_in_order(machine, order, ANY, ANY, ANY)
+    while fits(machine, head):
+        start(machine, head)
+        head = first_in_order(machine, order, ANY, ANY, ANY)
+
+
+@kernel(allocates=False)
+def start_from_heap(machine: Machine, heap: JobHeap, kind: int) -> None:
+    """Do the same in an order that does not change with time, in which the index of the queue is of no help."""
+    order = simple_order(kind)
+    head = first_of_heap(machine, heap, order)
+    while fits(machine, head):
+        start(machine, head)
+        head = first_of_heap(machine, heap, order)

@@ -17,6 +17,7 @@ from swftools.errors import ParameterError, UnreadableLogError
 from swftools.keyed_random import count_occurrences
 from swftools.simulator.options import check_choice, reasons_to_exclude
 from swftools.simulator.schedule import Schedule
+from swftools.simulator.validation.widths import CURVE_COLUMNS, stretch_on
 from swftools.trace import Trace
 
 FloatArray = npt.NDArray[np.float64]
@@ -145,9 +146,18 @@ def schedule_from_table(
             "preemptions": np.zeros(len(rows), np.int64),
         }
     )
-    by_start = np.argsort(start, kind="stable")
-    segments = jobs[["job_number", "job_occurrence", "start_time", "end_time", "allocated_processors"]].iloc[by_start]
-    segments = segments.reset_index(drop=True).assign(is_preempted=False)
+    jobs = jobs.join(
+        trace.jobs[[name for name in CURVE_COLUMNS if name in trace.jobs]].iloc[rows].reset_index(drop=True)
+    )
+    stretch = stretch_on(trace, rows, np.nan_to_num(width, posinf=0.0).astype(np.int64))
+    cut = (overrun == "kill") & (arrays.run_time[rows] > request)
+    segments = jobs[["job_number", "job_occurrence", "start_time", "end_time", "allocated_processors"]].assign(
+        work=np.where(stretch > 0, run / np.where(stretch > 0, stretch, 1.0), run),
+        lost_work=0.0,
+        overhead=0.0,
+        ended_by=np.where(cut, "limit", "completed"),
+    )
+    segments = segments.iloc[np.argsort(start, kind="stable")].reset_index(drop=True)
     code, words = reasons_to_exclude(arrays, size, arrays.run_time)
     code[rows] = 0
     out = np.flatnonzero(code)

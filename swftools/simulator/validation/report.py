@@ -21,6 +21,7 @@ from swftools.errors import ParameterError
 from swftools.simulator.options import check_choice
 from swftools.simulator.registry import list_policies, read_policy
 from swftools.simulator.schedule import Schedule
+from swftools.simulator.validation.against_trace import check_jobs, check_trace
 from swftools.simulator.validation.foreign_schedules import read_schedule, schedule_from_table
 from swftools.simulator.validation.promises import (
     LEAST_PLAN,
@@ -31,19 +32,9 @@ from swftools.simulator.validation.promises import (
     find_out_of_order,
 )
 from swftools.simulator.validation.reservations import Manner, Starts
-from swftools.simulator.validation.rules import (
-    RULES,
-    Finding,
-    Jobs,
-    Runs,
-    check_capacity,
-    check_columns,
-    check_once,
-    check_runs,
-    check_trace,
-    read_runs,
-    require_columns,
-)
+from swftools.simulator.validation.rules import RULES, check_capacity, check_columns, check_once, check_runs
+from swftools.simulator.validation.runs import Finding, Jobs, Runs, read_runs, require_columns
+from swftools.simulator.validation.work import check_overhead, check_work, read_history
 from swftools.trace import Trace
 
 IntArray = npt.NDArray[np.int64]
@@ -157,9 +148,9 @@ def validate(
     >>> trace = Trace.from_columns(machine_processors=4, job_number=[1, 2], submit_time=[0, 5], run_time=[10, 7],
     ...                            requested_processors=[3, 2])
     >>> print(validate(pd.DataFrame({"job_number": [1, 2], "start_time": [0, 5]}), trace=trace))
-    schedule, 2 jobs on 4 processors: NOT VALID, 1 of 9 rules broken
+    schedule, 2 jobs on 4 processors: NOT VALID, 1 of 11 rules broken
       capacity (1 time), first: 5 of 4 processors in use from 5 s on, by jobs 1, 2
-      checked: values, once, submission, run-time, overlap, width, capacity, columns, trace
+      checked: values, once, submission, run-time, work, overhead, overlap, width, capacity, columns, trace
       promises not checked: the policy is not known
     """
     if policy:
@@ -179,18 +170,23 @@ def validate(
     size = given.processors if processors is None else processors
     name = given.policy if policy is None else policy
     jobs, runs, findings = read_runs(given)
+    history = read_history(jobs, runs)
+    row, of_trace = (np.full(len(given), -1), []) if trace is None else check_jobs(given, jobs, trace)
     findings += [
-        *check_once(given, jobs, runs),
-        *check_runs(jobs, runs, size, tolerance),
+        *check_once(given, jobs, runs, history),
+        *check_runs(jobs, runs, history, size, tolerance),
+        *check_work(jobs, runs, history, tolerance),
+        *check_overhead(given, jobs, runs, history, trace, row, tolerance),
         *check_capacity(jobs, runs, size, tolerance),
-        *check_columns(given, jobs, runs, tolerance),
+        *check_columns(given, jobs, runs, history, tolerance),
+        *of_trace,
     ]
     checked, notes = list(RULES)[:-1], []
     if trace is None:
         notes.append("not checked against a trace: none is given")
     else:
         checked.append("trace")
-        findings += check_trace(given, jobs, trace, tolerance)
+        findings += check_trace(given, jobs, runs, history, trace, row, tolerance)
     if {finding.rule for finding in findings if len(finding.places)} & {"values", "once", "run-time"}:
         notes.append("promises not checked: the rules above are broken")
     else:
@@ -208,8 +204,8 @@ def _check_promises(
     if not promises:
         known = f"none is known of policy {policy!r}" if policy else "the policy is not known"
         return [], [f"{policy} promises nothing" if policy in list_policies() else f"promises not checked: {known}"], []
-    if runs.preempted.any():
-        return [], ["promises not checked: jobs were preempted"], []
+    if runs.stopped.any():
+        return [], ["promises not checked: jobs were stopped or resized"], []
     if semantics == "cqsim" and (jobs.requested > jobs.estimated).any():
         return [], ["promises not checked: cqsim expects running jobs to run as long as requested"], []
     order = np.lexsort((jobs.occurrence, jobs.number, jobs.submit))

@@ -87,8 +87,8 @@ def test_steps_equal_to_the_twin(schedule: Schedule) -> None:
     steps, expected = over_time(schedule), naive_steps(schedule)
     assert len(expected) == len(steps)
     for row, told in zip(steps.itertuples(index=False), expected, strict=True):
-        assert told[:6] == tuple(row)[:6]
-        assert pytest.approx(told[6], rel=1e-9, abs=1e-9) == row.queued_work
+        assert told[:7] == tuple(row)[:7]
+        assert pytest.approx(told[7], rel=1e-9, abs=1e-9) == row.queued_work
 
 
 @given(schedules())
@@ -99,13 +99,13 @@ def test_laws_of_steps(schedule: Schedule) -> None:
     if jobs.empty:
         return
     assert ((steps["utilization"] >= 0) & (steps["utilization"] <= 1)).all()
-    assert [0] * 6 == steps.iloc[-1, 1:].tolist()
+    assert [0] * 7 == steps.iloc[-1, 1:].tolist()
     assert steps["time"].is_monotonic_increasing
     assert steps["time"].is_unique
     span = steps["time"].diff().shift(-1).fillna(0)
     ran = segments["end_time"] - segments["start_time"]
     used = ran * segments["allocated_processors"].astype(float)
-    lost = segments["is_preempted"]
+    lost = segments["ended_by"] == "killed"
     assert (
         pytest.approx(jobs["wait_time"].sum() - ran[lost].sum(), rel=1e-9, abs=1e-9)
         == (steps["queue_length"] * span).sum()
@@ -196,7 +196,8 @@ def single_server(load: float, jobs: int) -> Schedule:
     key = pd.DataFrame({"job_number": np.arange(jobs), "job_occurrence": 0})
     told = key.assign(**columns, submit_time=submit, wait_time=start - submit, run_time=run, requested_time=run)
     told = told.assign(preemptions=0, is_backfilled=False)
-    return Schedule(told, key.assign(**columns, is_preempted=False), told[:0], 1, "fcfs")
+    runs = key.assign(**columns, work=run, lost_work=0.0, overhead=0.0, ended_by="completed")
+    return Schedule(told, runs, told[:0], 1, "fcfs")
 
 
 def test_single_server_queue() -> None:

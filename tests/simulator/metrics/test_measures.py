@@ -51,6 +51,8 @@ from tests.simulator.metrics.drawings import DRAWN, EMPTY, REFERENCE_RUN, value_
         ("utilization", "time_mean", 4, (30 + 20 + 2 + 5) / 80),
         ("utilization", "max", 4, 1),
         ("wasted_load", "value", 4, 2 / 80),
+        ("overhead_load", "value", 4, 0),
+        ("useful_load", "value", 4, 55 / 80),
         ("queue_length", "time_mean", 4, 29 / 20),  # 31 s waited in all, 2 of them running
         ("queue_length", "max", 4, 3),
         ("queued_work", "time_mean", 4, (24 * 3 + 32 * 5 + 8 * 5) / 20),
@@ -102,16 +104,16 @@ def test_shortest_time(nominal: float, has_one: bool) -> None:
 def test_drawn_steps() -> None:
     """What runs and waits from event to event, the preempted run and the job without run time included."""
     steps = over_time(draw_schedule(DRAWN))
-    # time, busy, lost, share, jobs waiting, their processors and requested work
+    # time, busy, lost, overhead, share, jobs waiting, their processors and requested work
     assert [
-        [0, 3, 0, 0.75, 0, 0, 0],
-        [2, 3, 0, 0.75, 1, 4, 24],  # job 2 waits
-        [3, 4, 1, 1.0, 1, 4, 24],  # job 3 begins in vain
-        [4, 4, 1, 1.0, 2, 6, 24],  # job 4 waits, for no time asked
-        [5, 3, 0, 0.75, 3, 7, 32],  # job 3 waits again
-        [10, 4, 0, 1.0, 2, 3, 8],
-        [15, 1, 0, 0.25, 0, 0, 0],
-        [20, 0, 0, 0.0, 0, 0, 0],
+        [0, 3, 0, 0, 0.75, 0, 0, 0],
+        [2, 3, 0, 0, 0.75, 1, 4, 24],  # job 2 waits
+        [3, 4, 1, 0, 1.0, 1, 4, 24],  # job 3 begins in vain
+        [4, 4, 1, 0, 1.0, 2, 6, 24],  # job 4 waits, for no time asked
+        [5, 3, 0, 0, 0.75, 3, 7, 32],  # job 3 waits again
+        [10, 4, 0, 0, 1.0, 2, 3, 8],
+        [15, 1, 0, 0, 0.25, 0, 0, 0],
+        [20, 0, 0, 0, 0.0, 0, 0, 0],
     ] == steps.to_numpy(dtype=float).tolist()
     by_run_time = over_time(draw_schedule(DRAWN), demand="run_time")["queued_work"]
     assert [0, 20, 20, 20, 25, 5, 0, 0] == by_run_time.tolist()
@@ -291,7 +293,7 @@ def test_empty_schedule() -> None:
     assert ["excluded_jobs"] == metrics["measure"][metrics["value"].notna()].tolist()
     assert (metrics["jobs"] == 0).all()
     assert 0 == len(over_time(EMPTY)) == len(measure_jobs(EMPTY)) == len(measure(EMPTY, by="queue_id"))
-    assert 3 * 70 == len(measure(EMPTY, by={"queue_id": [1, 2]}))
+    assert 3 * 100 == len(measure(EMPTY, by={"queue_id": [1, 2]}))
     assert mean_over_time(over_time(EMPTY), "utilization") is None
 
 
@@ -302,7 +304,7 @@ def test_one_job_without_run_time() -> None:
     whole = metrics.groupby("measure")["value"].count()
     assert {
         *("expansion_factor", "requested_expansion_factor", "utility", "start_value_earned", "run_time_waste"),
-        *("offered_load", "utilization", "queue_length", "queued_work", "wasted_load"),
+        *("offered_load", "utilization", "queue_length", "queued_work", "useful_load", "wasted_load", "overhead_load"),
     } == set(whole[whole == 0].index)
     others = missing[~missing["measure"].isin(whole[whole == 0].index)]
     assert {"mean_by_work", "mean_above_0"} == set(others["statistic"])

@@ -9,9 +9,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from swftools.simulator import list_policies
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.validation.report import validate
 from tests.drawn import draw_schedule
+
+PROMISES = {
+    name: policy.promises
+    for name, policy in list_policies().items()
+    if policy.promises and policy.decide.__module__.startswith("swftools.")
+}
+"""What the policies of the package promise, where they do."""
 
 
 def broken(schedule: Schedule, **options: Any) -> dict[str, list[int]]:
@@ -61,7 +69,9 @@ def with_more_runs(**runs: list[Any]) -> Callable[[Schedule], Schedule]:
     """Return what adds segments."""
 
     def change(schedule: Schedule) -> Schedule:
-        more = pd.DataFrame({"job_occurrence": 0, **runs})
+        more = pd.DataFrame({"job_occurrence": 0, "overhead": 0.0, **runs})
+        more["work"] = (more["end_time"] - more["start_time"]).clip(lower=0.0)
+        more["lost_work"] = more["work"].where(more["ended_by"] == "killed", 0.0)
         return replace(schedule, segments=pd.concat([schedule.segments, more], ignore_index=True))
 
     return change
@@ -85,13 +95,13 @@ CHANGES: dict[str, tuple[Callable[[Schedule], Schedule], dict[str, list[int]]]] 
     "never run": (lambda s: replace(s, segments=s.segments.iloc[:2]), {"once": [2]}),
     "run twice": (
         with_more_runs(
-            job_number=[3], start_time=[50.0], end_time=[54.0], allocated_processors=[1], is_preempted=[False]
+            job_number=[3], start_time=[50.0], end_time=[54.0], allocated_processors=[1], ended_by=["completed"]
         ),
         {"once": [3], "columns": [3, 3]},
     ),
     "run of no job": (
         with_more_runs(
-            job_number=[9], start_time=[50.0], end_time=[54.0], allocated_processors=[1], is_preempted=[True]
+            job_number=[9], start_time=[50.0], end_time=[54.0], allocated_processors=[1], ended_by=["killed"]
         ),
         {"once": [-1]},
     ),
@@ -109,26 +119,26 @@ CHANGES: dict[str, tuple[Callable[[Schedule], Schedule], dict[str, list[int]]]] 
         {"run-time": [2]},
     ),
     "backwards": (
-        lambda s: with_run(2, end_time=5.0)(with_job(1, end_time=5.0, run_time=0.0)(s)),
+        lambda s: with_run(2, end_time=5.0, work=0.0)(with_job(1, end_time=5.0, run_time=0.0)(s)),
         {"run-time": [2]},
     ),
     "preempted backwards": (
         lambda s: with_more_runs(
-            job_number=[2], start_time=[25.0], end_time=[24.0], allocated_processors=[2], is_preempted=[True]
+            job_number=[2], start_time=[8.0], end_time=[7.0], allocated_processors=[2], ended_by=["killed"]
         )(with_job(1, preemptions=1)(s)),
         {"run-time": [2]},
     ),
-    "preempted too late": (
+    "run after its end": (
         lambda s: with_more_runs(
-            job_number=[2], start_time=[20.0], end_time=[26.0], allocated_processors=[2], is_preempted=[True]
+            job_number=[2], start_time=[20.0], end_time=[26.0], allocated_processors=[2], ended_by=["killed"]
         )(with_job(1, preemptions=1)(s)),
-        {"run-time": [2]},
+        {"once": [2]},
     ),
     "overlap": (
         lambda s: with_more_runs(
-            job_number=[2], start_time=[12.0], end_time=[13.0], allocated_processors=[2], is_preempted=[True]
+            job_number=[2], start_time=[12.0], end_time=[13.0], allocated_processors=[2], ended_by=["killed"]
         )(with_job(1, preemptions=1)(s)),
-        {"overlap": [2]},
+        {"once": [2], "overlap": [2]},
     ),
     "narrower run": (with_run(1, allocated_processors=0), {"width": [3]}),
     "wider run": (with_run(2, allocated_processors=3), {"width": [2]}),

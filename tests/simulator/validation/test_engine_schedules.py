@@ -9,13 +9,8 @@ from hypothesis import strategies as st
 
 from swftools import Trace
 from swftools.simulator.simulation import simulate
-from swftools.simulator.validation.report import PROMISES, validate
-from tests.simulator.validation.faults import (
-    broken,
-    moved,
-    with_job,
-    with_run,
-)
+from swftools.simulator.validation.report import validate
+from tests.simulator.validation.faults import PROMISES, broken, moved, with_job, with_run
 from tests.simulator.validation.strategies import workloads
 
 
@@ -55,13 +50,15 @@ def test_schedules_by_the_semantics_of_pyss_pass(policy: str, trace: Trace) -> N
     assert report.ok, str(report)
 
 
-@pytest.mark.parametrize("predictor", ["last-model", "virtual:error=0.5", "factor:factor=2"])
+@pytest.mark.parametrize(
+    "option", [{"predictor": "last-model"}, {"predictor": "virtual:error=0.5"}, {"requests": "factor:factor=2"}]
+)
 @pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative"])
 @given(trace=workloads())
 @settings(max_examples=20)
-def test_schedules_by_other_estimates_pass(policy: str, predictor: str, trace: Trace) -> None:
+def test_schedules_by_other_estimates_pass(policy: str, option: dict[str, str], trace: Trace) -> None:
     """Estimates that jobs outlive excuse promises, and break none."""
-    report = validate(simulate(trace, policy, predictor=predictor), trace=trace)
+    report = validate(simulate(trace, policy, **option), trace=trace)
     assert report.ok, str(report)
 
 

@@ -14,11 +14,9 @@ from swftools import Trace, read_swf
 from swftools.errors import ParameterError, UnreadableLogError
 from swftools.simulator.simulation import simulate
 from swftools.simulator.validation.foreign_schedules import read_schedule
-from swftools.simulator.validation.report import PROMISES, validate
+from swftools.simulator.validation.report import validate
 from tests.drawn import draw_trace
-from tests.simulator.validation.faults import (
-    sound,
-)
+from tests.simulator.validation.faults import PROMISES, sound
 
 
 def small_trace() -> Trace:
@@ -135,7 +133,7 @@ def test_files_are_read(name: str, tmp_path: Path) -> None:
 
 def test_a_schedule_of_ours_as_a_table(shipped: Trace) -> None:
     """The jobs table of a simulation, read back, is valid too, with its promises."""
-    schedule = simulate(shipped, "conservative", overrun="kill", predictor="factor:factor=2")
+    schedule = simulate(shipped, "conservative", overrun="kill", requests="factor:factor=2")
     options: dict[str, Any] = {"policy": "conservative", "semantics": "instant", "overrun": "kill"}
     report = validate(schedule.jobs, trace=shipped, **options)
     assert report.ok, str(report)

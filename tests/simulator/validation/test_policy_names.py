@@ -15,7 +15,8 @@ from swftools import Trace
 from swftools.errors import ParameterError
 from swftools.formats.swf.writer import write_swf
 from swftools.simulator.simulation import simulate
-from swftools.simulator.validation.report import PROMISES, validate
+from swftools.simulator.validation.report import validate
+from tests.simulator.validation.faults import PROMISES
 
 
 def small_trace() -> Trace:

@@ -11,10 +11,10 @@ import pytest
 from swftools import Trace
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.simulation import simulate
-from swftools.simulator.validation.report import EXAMPLES, PROMISES, validate
+from swftools.simulator.validation.report import EXAMPLES, validate
 from swftools.simulator.validation.rules import RULES
 from tests.drawn import draw_schedule, draw_trace
-from tests.simulator.validation.faults import CHANGES, broken, sound, with_job, with_more_runs, with_run
+from tests.simulator.validation.faults import CHANGES, PROMISES, broken, sound, with_job, with_more_runs, with_run
 
 
 def test_sound_schedule_passes() -> None:
@@ -46,13 +46,16 @@ def test_each_rule_is_broken(name: str) -> None:
 def test_preempted_job_passes() -> None:
     """A job that was stopped, and began anew, is as it should be; its promises are not checked."""
     more = with_more_runs(
-        job_number=[2], start_time=[6.0], end_time=[8.0], allocated_processors=[1], is_preempted=[True]
+        job_number=[2], start_time=[6.0], end_time=[8.0], allocated_processors=[1], ended_by=["killed"]
     )
     width = with_job(1, preemptions=1, allocated_processors=1)
     schedule = with_run(2, allocated_processors=1)(width(more(sound())))
     report = validate(schedule, policy="easy")
     assert report.ok
-    assert ("not checked against a trace: none is given", "promises not checked: jobs were preempted") == report.notes
+    assert (
+        "not checked against a trace: none is given",
+        "promises not checked: jobs were stopped or resized",
+    ) == report.notes
 
 
 def test_ends_come_before_starts() -> None:
@@ -114,7 +117,7 @@ TRACE_CHANGES: dict[str, tuple[Callable[[Schedule], Schedule], list[int]]] = {
     ),
     "earlier submission": (with_job(1, submit_time=0.0, wait_time=10.0), [2]),
     "narrower": (lambda s: with_run(2, allocated_processors=1)(with_job(1, allocated_processors=1)(s)), [2]),
-    "shorter": (lambda s: with_run(2, end_time=14.0)(with_job(1, end_time=14.0, run_time=4.0)(s)), [2]),
+    "shorter": (lambda s: with_run(2, end_time=14.0, work=4.0)(with_job(1, end_time=14.0, run_time=4.0)(s)), [2]),
 }
 
 

@@ -1,0 +1,117 @@
+"""Whether a schedule is of a trace: its jobs, submissions, widths and work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from swftools.keyed_random import count_occurrences
+from swftools.simulator.schedule import Schedule
+from swftools.simulator.validation.runs import (
+    Finding,
+    FloatArray,
+    IntArray,
+    Jobs,
+    Runs,
+    codes_of,
+    integers,
+    of_jobs,
+    of_runs,
+)
+from swftools.simulator.validation.widths import stretch_on
+from swftools.simulator.validation.work import History
+from swftools.trace import Trace
+
+_AT_ONCE = 1.0  # run time of cancelled jobs under cancelled="end-at-once", s
+
+
+def check_jobs(schedule: Schedule, jobs: Jobs, trace: Trace) -> tuple[IntArray, list[Finding]]:
+    """Return the trace's row of each job, -1 if none, and what is wrong with that."""
+    keys = pd.DataFrame({"job_number": trace.arrays.job_number, "job_occurrence": count_occurrences(trace.jobs)})
+    of_trace, of_schedule, of_rest = codes_of(keys, schedule.jobs, schedule.excluded)
+    size = max(int(codes.max(initial=-1)) for codes in (of_trace, of_schedule, of_rest)) + 1
+    inside = np.full(size, -1)
+    times_in = np.bincount(of_schedule, minlength=size) + np.bincount(of_rest, minlength=size)
+    inside[of_trace] = np.arange(len(keys))
+    number, occurrence = integers(keys, "job_number"), integers(keys, "job_occurrence")
+
+    def say_times(i: int) -> str:
+        is_lost = times_in[of_trace[i]] == 0
+        where = "neither in the schedule nor excluded" if is_lost else "in the schedule more than once"
+        return f"job {number[i]} of the trace is {where}"
+
+    places = np.flatnonzero(times_in[of_trace] != 1)
+    row = inside[of_schedule]
+    rest = integers(schedule.excluded, "job_number")
+    return row, [
+        Finding("trace", places, trace.arrays.submit_time, number, occurrence, say_times),
+        of_jobs("trace", row < 0, jobs.start, jobs, lambda i: f"job {jobs.number[i]} is not in the trace"),
+        Finding(
+            "trace",
+            np.flatnonzero(inside[of_rest] < 0),
+            np.full(len(rest), np.nan),
+            rest,
+            integers(schedule.excluded, "job_occurrence"),
+            lambda i: f"job {rest[i]}, excluded, is not in the trace",
+        ),
+    ]
+
+
+def check_trace(
+    schedule: Schedule, jobs: Jobs, runs: Runs, history: History, trace: Trace, row: IntArray, tolerance: float
+) -> Iterator[Finding]:
+    """Check that submissions, work, widths, and the times that runs take on them, are those of the trace."""
+    options = schedule.options
+    yield _differing("submit_time", np.append(trace.arrays.submit_time, np.nan)[row], jobs.submit, jobs, tolerance)
+    run = np.append(trace.arrays.run_time, np.nan)[row]
+    if options.get("cancelled") == "end-at-once":
+        run = np.where(np.isnan(run), _AT_ONCE, run)
+    run = np.maximum(run, options.get("least_run_time", 1.0 if options.get("semantics") == "pyss" else 0.0))
+    if options.get("overrun") == "kill":
+        run = np.minimum(run, jobs.requested)
+    yield _differing("work", run, history.work, jobs, tolerance)
+    row_of_run = np.append(row, -1)[runs.job]
+    stretch = stretch_on(trace, row_of_run, runs.processors)
+    width = np.append(trace.arrays.width, -1)[row_of_run]
+    own = np.append(trace.arrays.width, -1)[row]
+    may_have = stretch_on(trace, row, jobs.processors)
+    of_job = np.where(may_have == 0.0, own, jobs.processors).astype(np.float64)
+    yield _differing("allocated_processors", of_job, jobs.processors.astype(np.float64), jobs, tolerance)
+    others = runs.processors != np.append(jobs.processors, 0)[runs.job]
+    yield of_runs(
+        "trace",
+        (stretch == 0.0) & others & np.append(jobs.is_moldable, False)[runs.job],
+        jobs,
+        runs,
+        lambda i: (
+            f"job {jobs.number[runs.job[i]]}: a run has {runs.processors[i]} processors; of the trace the job has "
+            f"{width[i]}, and no speedup curve that allows others"
+        ),
+    )
+    length = runs.end - runs.start
+    takes = runs.overhead + runs.work * np.where(stretch == 0.0, 1.0, stretch)
+    wrong = np.abs(length - takes) > tolerance + 4 * np.spacing(np.abs(runs.end))
+    yield of_runs(
+        "trace",
+        wrong & np.append(jobs.is_moldable, False)[runs.job],
+        jobs,
+        runs,
+        lambda i: (
+            f"job {jobs.number[runs.job[i]]} runs {length[i]:.10g} s from {runs.start[i]:.10g} s on; by its speedup "
+            f"curve it would run {takes[i]:.10g} s"
+        ),
+    )
+
+
+def _differing(name: str, value: FloatArray, values: FloatArray, jobs: Jobs, tolerance: float) -> Finding:
+    """Return where a value differs from the trace; what the trace does not know is not compared."""
+    wrong = jobs.sound & (np.abs(values - value) > tolerance + 4 * np.spacing(np.abs(jobs.end)))
+    return of_jobs(
+        "trace",
+        wrong,
+        jobs.start,
+        jobs,
+        lambda i: f"job {jobs.number[i]}: {name} is {values[i]:.10g}, of the trace {value[i]:.10g}",
+    )

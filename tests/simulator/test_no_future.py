@@ -1,0 +1,105 @@
+"""Nobody sees the future: what is to come may be anything, and nothing that has happened is another."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from swftools import Trace
+from swftools.simulator import Predictor, Simulation, list_policies, list_predictors, simulate
+from swftools.simulator.machine.events import SUBMISSION
+from swftools.simulator.machine.state import SUBMITTED
+from swftools.simulator.machine.verbs import predict
+from tests.simulator.restless import FICKLE, RESTLESS
+from tests.simulator.test_stop_and_go import MeanOfUser
+from tests.simulator.test_work_twin import with_work
+from tests.strategies import crowded_trace
+
+OURS = sorted(name for name, made in list_policies().items() if made.decide.__module__.startswith("swftools."))
+PREDICTORS = [*sorted(list_predictors()), "fickle", "Python"]
+JUNK = [np.nan, -1.0, 0.0, 1e9]
+
+
+def trace_of(seed: int) -> Trace:
+    """Return jobs in order of submission, with all that policies may ask for."""
+    return with_work(crowded_trace(70, 8, seed=seed), np.random.default_rng(seed))
+
+
+def told_by(predictor: str) -> Any:
+    """Return a predictor by name."""
+    return FICKLE if predictor == "fickle" else MeanOfUser() if predictor == "Python" else predictor
+
+
+def poison(simulation: Simulation, junk: float) -> None:
+    """Write junk over all that is known of jobs that have not been submitted."""
+    machine = simulation._machine
+    for column in machine.requests:
+        column[machine.counts[SUBMITTED] :] = junk if column.dtype.kind == "f" or not np.isnan(junk) else -1
+
+
+@pytest.mark.parametrize("predictor", PREDICTORS)
+@pytest.mark.parametrize("policy", [*OURS, RESTLESS], ids=[*OURS, "restless"])
+def test_what_is_known_of_later_jobs_is_not_read(policy: Any, predictor: str) -> None:
+    """Junk of several kinds, written anew wherever the simulation stops, changes nothing."""
+    trace = trace_of(1)
+    options = {"overrun": "run-on", "seed": 4}
+    whole = simulate(trace, policy, predictor=told_by(predictor), **options)
+    for junk in JUNK:
+        simulation = Simulation(trace, policy, predictor=told_by(predictor), **options)
+        poison(simulation, junk)
+        for until in np.unique(trace.arrays.submit_time):
+            poison(simulation.run(until=float(until)), junk)
+        found = simulation.run().schedule()
+        pd.testing.assert_frame_equal(whole.jobs, found.jobs, check_exact=True)
+        pd.testing.assert_frame_equal(whole.segments, found.segments, check_exact=True)
+
+
+def looks_ahead(event, machine, job):  # type: ignore[no-untyped-def]
+    """Predict what the next job asks for."""
+    if event == SUBMISSION and job + 1 < len(machine.requests.limit):
+        predict(machine, job, max(machine.requests.limit[job + 1], 0.0))
+
+
+def test_who_looks_ahead_sees_junk() -> None:
+    """What the test above rests on: a predictor that reads a later row is found out."""
+    trace = trace_of(1)
+    told = Predictor("looks-ahead", looks_ahead)
+    simulation = Simulation(trace, "sjf", predictor=told, compiled=False)
+    poison(simulation, 5.0)
+    simulation.run(until=float(trace.arrays.submit_time[20]))
+    other = Simulation(trace, "sjf", predictor=told, compiled=False)
+    poison(other, 7.0)
+    other.run(until=float(trace.arrays.submit_time[20]))
+    assert not simulation.waiting.equals(other.waiting)
+
+
+def with_another_future(trace: Trace, until: float, other: Trace) -> Trace:
+    """Return the jobs that were submitted by a time, and behind them later ones of another trace, shuffled."""
+    past = trace.jobs[trace.arrays.submit_time <= until]
+    coming = other.jobs[other.arrays.submit_time > until].sample(frac=0.8, random_state=1)
+    jobs = pd.concat([past, coming], ignore_index=True)
+    numbers = np.concatenate([past["job_number"], 1000 + np.arange(len(coming))])
+    return trace.with_jobs(jobs.assign(job_number=pd.array(numbers, dtype="Int64")))
+
+
+@pytest.mark.parametrize("predictor", PREDICTORS)
+@pytest.mark.parametrize("policy", [*OURS, RESTLESS], ids=[*OURS, "restless"])
+def test_who_comes_later_changes_nothing_before(policy: Any, predictor: str) -> None:
+    """Later jobs replaced by others, and fewer: runs that began by then, and who waits and runs then, are the same."""
+    trace = trace_of(1)
+    for number, until in enumerate(np.quantile(trace.arrays.submit_time, [0.1, 0.4, 0.8])):
+        other = with_another_future(trace, float(until), trace_of(2 + number))
+        assert not other.jobs.equals(trace.jobs)
+        first, second = (
+            Simulation(each, policy, predictor=told_by(predictor), overrun="run-on", seed=4).run(until=float(until))
+            for each in (trace, replace(other, machine_processors=8))
+        )
+        assert len(first.running) + len(first.waiting) > 0
+        pd.testing.assert_frame_equal(first.waiting, second.waiting, check_exact=True)
+        pd.testing.assert_frame_equal(first.running, second.running, check_exact=True)
+        pd.testing.assert_frame_equal(first.schedule().jobs, second.schedule().jobs, check_exact=True)
+        pd.testing.assert_frame_equal(first.schedule().segments, second.schedule().segments, check_exact=True)
