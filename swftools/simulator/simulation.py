@@ -483,7 +483,7 @@ def _check_semantics(semantics: str, policy: Policy, predictor: Predictor | Pyth
         return
     told = str(predictor.name)
     if semantics not in policy.restates:
-        known = ", ".join(name for name, other in list_policies().items() if semantics in other.restates)
+        known = ", ".join(sorted(name for name, other in list_policies().items() if semantics in other.restates))
         raise ParameterError(f"semantics={semantics!r} is known for {known}, not for {policy.name!r}")
     known_to_both = isinstance(predictor, Predictor) and told in ("request", "exact")
     if semantics == "pyss" and (not known_to_both or overrun == "run-on"):

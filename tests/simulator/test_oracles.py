@@ -129,11 +129,11 @@ def test_pyss_frees_what_is_expected_to_end(options: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("policy", "options", "complaint"),
     [
-        ("conservative-replanned", {"semantics": "pyss"}, "known for fcfs, easy, sjf-backfill, conservative, not for"),
+        ("conservative-replanned", {"semantics": "pyss"}, "known for conservative, easy, fcfs, sjf-backfill, not for"),
         (
             "conservative",
             {"semantics": "cqsim", "predictor": "exact"},
-            "sjf-backfill, conservative-replanned, not",
+            "known for conservative-replanned, easy, fcfs, sjf-backfill, not for",
         ),
         ("easy", {"semantics": "cqsim"}, "needs predictor='exact'"),
         ("easy", {"semantics": "alea"}, "semantics='alea' is not one of instant, pyss, cqsim"),

@@ -9,7 +9,19 @@ import pytest
 
 from swftools import Trace
 from swftools.errors import PolicyError
-from swftools.simulator import KILL, RUNNING, Policy, Simulation, first_waiting, fits, now, preempt, simulate, start
+from swftools.simulator import (
+    KILL,
+    RUNNING,
+    Policy,
+    Simulation,
+    asking,
+    first_waiting,
+    fits,
+    now,
+    preempt,
+    simulate,
+    start,
+)
 from swftools.simulator.asking import OUTCOMES
 from tests.strategies import crowded_trace
 
@@ -136,6 +148,23 @@ def test_what_it_is_told_of_a_job() -> None:
     assert (row["allocated_processors"], row["user_id"]) == (told["width"], told["user_id"])
     assert {int} == {type(told["width"]), type(told["user_id"])}
     assert 1.0 == next(job["run_time"] for job in heard.ended if job["job_number"] == 3)  # as simulated
+
+
+def test_rows_of_a_trace_in_another_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And of which some are left out; the rows are made some at a time."""
+    monkeypatch.setattr(asking, "AT_ONCE", 7)
+    trace = crowded_trace(100)
+    widths = trace.jobs["allocated_processors"].where(trace.jobs["job_number"] % 10 != 0, 99)
+    trace = trace.with_jobs(trace.jobs.assign(allocated_processors=widths).iloc[::-1])
+    simulation, heard = listened(trace, overrun="extend")
+    jobs = simulation.schedule().jobs.set_index("job_number")
+    assert 90 == len(heard.asked) == len(jobs)
+    for _, job, _ in heard.asked:
+        row = jobs.loc[job["job_number"]]
+        told = [job[name] for name in ("submit_time", "requested_time", "width", "queue_id")]
+        assert told == [row[name] for name in ("submit_time", "requested_time", "allocated_processors", "queue_id")]
+    true = jobs["run_time"].loc[[job["job_number"] for job in heard.ended]]
+    assert true.tolist() == [job["run_time"] for job in heard.ended]
 
 
 @pytest.mark.parametrize("policy", ["easy", "sjf-backfill", "conservative"])
