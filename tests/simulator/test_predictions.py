@@ -246,7 +246,7 @@ def test_the_event_of_a_stop() -> None:
 
 @pytest.mark.parametrize("policy", OURS)
 def test_predictions_of_no_time(policy: str) -> None:
-    """Whatever the event, and also where the job runs: compiled as interpreted, and each job runs as long as it does."""
+    """Whatever the event, also where the job runs: compiled as interpreted, and each job runs as long as it does."""
 
     def no_time(event, machine, job):  # type: ignore[no-untyped-def]
         """Predict that it is over."""
