@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from swftools import Trace
 from swftools.errors import PolicyError
 from swftools.simulator import Policy, Predictor, Simulation, simulate, validate
 from swftools.simulator.machine.events import END, OUTLIVED, START, STOP, SUBMISSION
@@ -325,3 +326,45 @@ def test_jobs_that_are_held_at_submission(policy: str, compiled: bool) -> None:
         assert later["start_time"].tolist() == jobs["start_time"].tolist()
     assert (jobs["start_time"] >= jobs["submit_time"] + 10).all()
     assert jobs["run_time"].tolist() == trace.jobs["run_time"].tolist()
+
+
+def holds_the_second(event, machine, job):  # type: ignore[no-untyped-def]
+    """Hold job 1 back at its submission."""
+    if event == SUBMISSION and job == 1:
+        hold(machine, job, now(machine) + 10.0)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("policy", OURS)
+def test_one_that_is_held_among_others_that_wait(policy: str, compiled: bool) -> None:
+    """Nobody starts him, although he would be the first in every order; the others do not wait for him."""
+    trace = draw_trace("submit run width rank / 0 8 2 1 / 0 1 1 0 / 0 4 2 1", processors=2)
+    jobs = simulate(trace, policy, predictor=Predictor("holds", holds_the_second), compiled=compiled).jobs
+    starts = jobs["start_time"].tolist()
+    assert sorted([starts[0], starts[2]]) in ([0.0, 4.0], [0.0, 8.0])
+    assert starts[1] == 12.0 if starts[2] == 8.0 else starts[1] in (10.0, 12.0)
+
+
+def test_submissions_of_an_instant_stay_together() -> None:
+    """Also where the queue grows between them: what is outlived meanwhile is told behind the last."""
+
+    class AtSubmissions(Events):
+        def __call__(self, event, machine, job):  # type: ignore[no-untyped-def]
+            """Note; the first job is predicted to be over."""
+            super().__call__(event, machine, job)
+            if event == SUBMISSION and job > 0:
+                predict(machine, 0, 0.0)
+
+    jobs = 400
+    trace = Trace.from_columns(
+        machine_processors=1,
+        job_number=list(range(jobs)),
+        submit_time=[0.0] + [5.0] * (jobs - 1),
+        run_time=[9.0] + [1.0] * (jobs - 1),
+        requested_time=[20.0] + [1.0] * (jobs - 1),
+        allocated_processors=[1] * jobs,
+    )
+    events = AtSubmissions({})
+    simulate(trace, "fcfs", predictor=told_by(events), compiled=False)
+    at_five = [event for event, _, time in events.seen if time == 5.0]
+    assert [SUBMISSION] * (jobs - 1) + [OUTLIVED] == at_five
