@@ -62,7 +62,8 @@ def count_occurrences(jobs: pd.DataFrame) -> npt.NDArray[np.int64]:
     """
     if "job_occurrence" in jobs:
         return jobs["job_occurrence"].to_numpy(dtype=np.int64)
-    if jobs["job_number"].is_unique:
+    numbers = jobs["job_number"].to_numpy(dtype=np.int64, na_value=-1)
+    if (numbers[1:] > numbers[:-1]).all() or jobs["job_number"].is_unique:  # most logs are numbered in order
         return np.zeros(len(jobs), np.int64)
     rows = jobs[[name for name in ("job_number", "line_number") if name in jobs]].reset_index(drop=True)
     in_file = rows.sort_values("line_number", kind="stable") if "line_number" in rows else rows

@@ -83,8 +83,9 @@ def pack(values: Sequence[float], memory: Memory, rng: np.random.Generator) -> O
     buffer = np.zeros(begins[-1], np.uint8)
     places = [(begin, begin + array.nbytes) for begin, array in zip(begins, arrays, strict=False)]
     for (begin, end), array in zip(places, arrays, strict=True):
-        if array.any():
-            buffer[begin:end] = array.view(np.uint8)
+        # A look at zeros that were never used would make the system hand out memory for them.
+        if (array[:1] if array.strides == (0,) else array).any():
+            buffer[begin:end] = np.ascontiguousarray(array).view(np.uint8)
     return Own(np.array(values, np.float64), buffer, np.array(places, np.int64).ravel(), rng)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -32,11 +32,47 @@ ENDED_BY = {
 """How a run may end, in words."""
 
 
+class Done(NamedTuple):
+    """What a schedule is made of: of jobs, in order of submission; their runs; and the jobs that are left out.
+
+    ``told`` is what was predicted of jobs at submission; ``log`` has no more rows than runs.
+    """
+
+    row: IntArray
+    run_time: FloatArray
+    told: FloatArray
+    submit_time: FloatArray
+    processors: IntArray
+    limit: FloatArray
+    is_cut: npt.NDArray[np.bool_]
+    log: Log
+    excluded: pd.DataFrame
+
+
+def what_was_done(workload: Workload, requests: Requests, log: Log, *, copies: bool) -> Done:
+    """Return what a schedule is made of, and nothing else, so that the rest can be forgotten.
+
+    ``copies``: of its own, since the simulation goes on; else they are the simulation's.
+    """
+    coming, runs = workload.coming, int(log.size[0])
+    own = np.copy if copies else np.asarray
+    run_time, told = own(coming.run_time), own(coming.told)
+    return Done(
+        coming.row,
+        run_time,
+        told.copy() if np.may_share_memory(run_time, told) else told,  # two columns must not be one
+        own(requests.submit_time),
+        requests.processors,
+        own(requests.limit),
+        workload.is_cut,
+        Log._make([*(own(column[:runs]) for column in log[:-1]), log.size]),
+        workload.excluded,
+    )
+
+
 def schedule_of(
     trace: Trace,
-    workload: Workload,
-    requests: Requests,
-    log: Log,
+    done: Done,
     is_over: npt.NDArray[np.bool_],
     unfinished: str,
     processors: int,
@@ -49,12 +85,8 @@ def schedule_of(
     ----------
     trace : Trace
         Its jobs.
-    workload : Workload
-        What is simulated of it.
-    requests : Requests
-        What is known of the jobs that were submitted.
-    log : Log
-        Their runs.
+    done : Done
+        What was done of it; its arrays become columns.
     is_over : numpy.ndarray of bool, shape (jobs simulated,)
         Which jobs have ended; the others are excluded.
     unfinished : str
@@ -66,63 +98,67 @@ def schedule_of(
     options : mapping
         Of the run.
     """
-    coming, runs = workload.coming, int(log.size[0])
+    row, excluded = done.row, done.excluded
     keys = {"job_number": trace.jobs["job_number"].array, "job_occurrence": count_occurrences(trace.jobs)}
-    every = is_over.all()
-    log_job = log.job[:runs]
-    run = np.arange(runs) if every else np.flatnonzero(is_over[log_job])
-    job = log_job[run]
-    over = np.flatnonzero(is_over)
-    columns, segments = _columns(workload, requests, log, run, slice(None) if every else over)
-    order = np.argsort(coming.row[over], kind="stable")
-    rows = coming.row[over[order]]
-    rest = trace.jobs.drop(columns=[*columns, *keys], errors="ignore")
-    rest = rest if len(rows) == len(trace) else rest.iloc[rows]  # all of them: no copy
-    table = {name: column[rows] for name, column in keys.items()}
-    table |= {name: column[order] for name, column in columns.items()}
-    jobs = pd.concat([pd.DataFrame(table, copy=False), rest.reset_index(drop=True)], axis=1)
-    row = coming.row[job]
-    segment = pd.DataFrame({name: column[row] for name, column in keys.items()} | segments, copy=False)
-    left = coming.row[np.flatnonzero(~is_over)]
-    out = np.concatenate([workload.excluded["row"].to_numpy(dtype=np.int64), left])
-    reasons = [*workload.excluded["reason"], *([unfinished] * len(left))]
+    every = bool(is_over.all())
+    over: Any = slice(None) if every else np.flatnonzero(is_over)
+    run: Any = slice(None) if every else np.flatnonzero(is_over[done.log.job])
+    jobs, segments = _columns(done, run, over)
+    ran = row[done.log.job[run]]
+    del done
+    segments = {name: column[ran] for name, column in keys.items()} | segments
+    row, left = row[over], row[:0] if every else row[~is_over]
+    # Jobs stand in the order of the trace; where that is the order of submission nothing is moved.
+    if not (row[1:] > row[:-1]).all():
+        order = np.argsort(row, kind="stable")
+        row, jobs = row[order], {name: column[order] for name, column in jobs.items()}
+    rest = trace.jobs.drop(columns=[*jobs, *keys], errors="ignore")
+    rest = rest if len(row) == len(trace) else rest.iloc[row]  # all of them: no copy
+    table = pd.DataFrame({name: column[row] for name, column in keys.items()} | jobs, copy=False)
+    out = np.concatenate([excluded["row"].to_numpy(dtype=np.int64), left])
+    reasons = [*excluded["reason"], *([unfinished] * len(left))]
     order = np.argsort(out, kind="stable")
-    excluded = pd.DataFrame({name: column[out[order]] for name, column in keys.items()})
-    excluded["reason"] = pd.array(reasons, dtype="str")[order]
-    return Schedule(jobs, segment, excluded, processors, policy, dict(options))
+    others = pd.DataFrame({name: column[out[order]] for name, column in keys.items()})
+    others["reason"] = pd.array(reasons, dtype="str")[order]
+    return Schedule(
+        pd.concat([table, rest.reset_index(drop=True)], axis=1),
+        pd.DataFrame(segments, copy=False),
+        others,
+        processors,
+        policy,
+        dict(options),
+    )
 
 
-def _columns(
-    workload: Workload, requests: Requests, log: Log, run: IntArray, over: IntArray | slice
-) -> tuple[dict[str, Any], dict[str, Any]]:
+def _columns(done: Done, run: IntArray | slice, over: IntArray | slice) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the columns of the jobs that are over, in order of submission, and of their runs, by row of the log."""
-    coming = workload.coming
-    run_time, is_cut, width = coming.run_time[over], workload.is_cut[over], requests.processors[over]
+    log = done.log
+    run_time, is_cut, width = done.run_time[over], done.is_cut[over], done.processors[over]
     # Jobs are numbered among those that are over.
     jobs: int = len(run_time)
     job: Any = log.job[run] if isinstance(over, slice) else np.searchsorted(over, log.job[run])
     start, end = log.start[run], log.end[run]
     processors, how = log.processors[run], log.ended_by[run]
     before, overhead = log.before[run], log.overhead[run]
-    last: Any = np.zeros(jobs, np.int64)
-    last[job] = np.arange(len(run))
+    last: Any = np.zeros(jobs, np.int32)
+    last[job] = np.arange(len(job), dtype=np.int32)
     first, time = last, run_time
-    if len(run) > jobs or (processors != width[job]).any():
+    if len(job) > jobs or (processors != width[job]).any():
         begins = before == 0.0
-        first = np.zeros(jobs, np.int64)
+        first = np.zeros(jobs, np.int32)
         first[job[begins]] = np.flatnonzero(begins)  # the last run that began the job, or began it anew
-        counts = np.arange(len(run)) >= first[job]
+        counts = np.arange(len(job)) >= first[job]
         time = np.asarray(np.bincount(job[counts], weights=(end - start)[counts], minlength=jobs), dtype=np.float64)
         is_plain = (first == last) & (processors[last] == width)
         time = np.where(is_plain, run_time, time)
     is_end = how == COMPLETED
     work = np.where(is_end, run_time[job] - before, log.work[run])
-    how = np.where(is_end & is_cut[job], LIMIT, how)
+    how = np.where(is_end & is_cut[job], LIMIT, how).astype(np.int8, copy=False)
     stopped = (how != COMPLETED) & (how != LIMIT)
     waits = stopped & (how != RESIZE)
     if overhead.any():
         overhead = np.minimum(overhead, end - start)  # of a run that was stopped before it was over
-    begin, submit = start[first], requests.submit_time[over]
+    begin, submit = start[first], done.submit_time[over]
     columns = {
         "submit_time": submit,
         "start_time": begin,
@@ -130,9 +166,9 @@ def _columns(
         "wait_time": begin - submit,
         "run_time": time,
         "allocated_processors": _whole(processors[last]),
-        "requested_time": requests.limit[over],
-        "estimated_time": coming.told[over],
-        "is_backfilled": _is_backfilled(begin if isinstance(over, slice) else _begins(log, len(coming.row)))[over],
+        "requested_time": done.limit[over],
+        "estimated_time": done.told[over],
+        "is_backfilled": _is_backfilled(begin if isinstance(over, slice) else _begins(log, len(done.row)))[over],
         "preemptions": _whole(np.bincount(job[waits], minlength=jobs)),
     }
     segments = {
@@ -140,7 +176,7 @@ def _columns(
         "end_time": end,
         "allocated_processors": _whole(processors),
         "work": work,
-        "lost_work": _lost(job, before, work) if stopped.any() else np.zeros(len(run)),
+        "lost_work": _lost(job, before, work) if stopped.any() else np.zeros(len(job)),
         "overhead": overhead,
         "ended_by": _words(how),
     }
@@ -175,5 +211,5 @@ def _whole(values: npt.NDArray[Any]) -> pd.arrays.IntegerArray:
 
 def _words(how: npt.NDArray[Any]) -> Any:
     """Return how runs ended, in words, as a column."""
-    words = pa.array([ENDED_BY[number] for number in sorted(ENDED_BY)])
-    return pd.array(words.take(pa.array(how.astype(np.int64))), dtype="str")
+    words = pa.array([ENDED_BY[number] for number in sorted(ENDED_BY)], pa.large_string())
+    return pd.array(words.take(pa.array(how)), dtype="str")

@@ -35,7 +35,7 @@ from swftools.simulator.machine.state import (
 )
 from swftools.simulator.machine.views import waiting_jobs
 from swftools.simulator.options import check_choice
-from swftools.simulator.outcome import schedule_of
+from swftools.simulator.outcome import schedule_of, what_was_done
 from swftools.simulator.predictors.registry import (
     Predictor,
     PythonPredictor,
@@ -285,23 +285,23 @@ class Simulation:
 
     def schedule(self) -> Schedule:
         """Return the schedule of the jobs that have ended; the others are excluded from it, with the reason."""
+        return self._schedule(goes_on=True)
+
+    def _schedule(self, *, goes_on: bool) -> Schedule:
+        """Return the schedule; a simulation that does not go on gives its memory away for it."""
         jobs = len(self._workload.coming.row)
         log, runs = self._replay.log, int(self._replay.log.size[0])
         is_over = np.zeros(jobs, np.bool_)
         is_over[log.job[:runs]] = True
         is_over &= self._machine.queue.place == -1
         is_over[self._machine.held[: self._machine.counts[HELD]]] = False
-        return schedule_of(
-            self.trace,
-            self._workload,
-            self._machine.requests,
-            log,
-            is_over,
-            f"not ended by {self.now:.10g} s",
-            self.processors,
-            self.policy.name,
-            self.options,
-        )
+        parts = self._workload, self._machine.requests, log
+        about = f"not ended by {self.now:.10g} s", self.processors, self.policy.name, self.options
+        if not goes_on:
+            del self._workload, self._machine, self._replay, self._observer, self._decider, log
+        done = what_was_done(*parts, copies=goes_on)
+        del parts
+        return schedule_of(self.trace, done, is_over, *about)
 
     def _keys(self, jobs: Any) -> pd.DataFrame:
         """Return the keys of jobs."""
@@ -442,7 +442,7 @@ def simulate(  # noqa: PLR0913 (options by name)
         compiled=compiled,
         **parameters,
     )
-    return simulation.run(progress=progress).schedule()
+    return simulation.run(progress=progress)._schedule(goes_on=False)
 
 
 def check_options(

@@ -18,7 +18,7 @@ class JobHeap(NamedTuple):
     """Jobs by key, then place in the queue; some may wait no more.
 
     ``keys`` and ``tickets`` are the heap. Tickets are numbered as jobs stand in the queue; ``job`` has the job of each.
-    ``counts``: tickets in the heap, tickets given, jobs that had been submitted, disturbances of the queue so far.
+    ``counts``: tickets in the heap, tickets given, jobs submitted by then, how often the queue was disturbed by then.
     """
 
     keys: FloatArray

@@ -52,7 +52,7 @@ def simple_order(kind: int) -> Order:
 
 @kernel(allocates=False)
 def rank_order(least_rank: float) -> Order:
-    """Return the order of priority ranks, of which the least, served first, is known; unknown ones are last."""
+    """Return the order of priority ranks, unknown ones last; no waiting job has a lesser one than ``least_rank``."""
     return Order(RANK, 0.0, 0.0, 0.0, 0.0, ANY, least_rank)
 
 
