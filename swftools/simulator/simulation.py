@@ -320,7 +320,7 @@ class Simulation:
             if machine.counts[FAULT]:
                 raise PolicyError(f"policy {self.policy.name!r}, {self._told()}") from error
             where = f"policy {self.policy.name!r}, at {machine.clock[NOW]:g} s"
-            more = "; compiled=False tells the line" if isinstance(error, IndexError) else ""
+            more = "; compiled=False tells the line of a policy" if isinstance(error, IndexError) else ""
             raise PolicyError(f"{where}: raised {type(error).__name__}: {error}{more}") from error
 
     def _told(self) -> str:
