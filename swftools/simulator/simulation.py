@@ -337,7 +337,8 @@ class Simulation:
             if machine.counts[FAULT]:
                 raise PolicyError(f"policy {self.policy.name!r}, {self._told()}") from error
             where = f"policy {self.policy.name!r}, at {machine.clock[NOW]:g} s"
-            more = "; compiled=False tells the line" if isinstance(error, IndexError) else ""
+            is_hidden = isinstance(error, IndexError) and self._engine is not simulate_events
+            more = "; compiled=False tells the line, if it is the policy's own" if is_hidden else ""
             raise PolicyError(f"{where}: raised {type(error).__name__}: {error}{more}") from error
 
     def _told(self) -> str:

@@ -119,5 +119,5 @@ def test_what_a_predictor_is_not_given() -> None:
 
 def test_a_lambda_is_a_function() -> None:
     """It runs."""
-    first = Policy("first", lambda machine: start(machine, first_waiting(machine)))
+    first = Policy("first", lambda machine: start(machine, first_waiting(machine)), rests=True)
     assert simulate(ONE, first, compiled=False).jobs["start_time"].tolist() == [0.0]
