@@ -122,8 +122,9 @@ def bring_forward(plan, job, processors, time):  # type: ignore[no-untyped-def]
         return
     end = begin + time
     plan.begin[job], plan.end[job] = begin, end
-    add(plan.profile, begin, min(end, old_begin), -processors)
-    add(plan.profile, max(end, old_begin), old_end, processors)
+    taken, given = (begin, min(end, old_begin), -processors), (max(end, old_begin), old_end, processors)
+    for since, until, change in (taken, given):
+        add(plan.profile, since, until, change)
 
 
 @kernel(allocates=False)

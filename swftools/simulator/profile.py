@@ -108,39 +108,37 @@ def add(profile, begin, end, processors):  # type: ignore[no-untyped-def]
     if not begin < end:
         return
     times, levels, begins = profile.times, profile.levels, profile.begins
-    # A step that no longer differs from the one before is dropped; only those at the two ends can become such.
-    if end < np.inf:
-        block = _block_at(profile, end)
-        i = _step_at(profile, block, end)
-        if times[i] < end:
-            _insert(profile, block, i + 1, end)
-        elif _level_before(profile, block, i) + processors == levels[i] + profile.offset[block]:
-            _drop(profile, block, i)
-    block = _block_at(profile, begin)
-    i = _step_at(profile, block, begin)
-    is_new = times[i] < begin
-    if is_new:
-        block, i = _insert(profile, block, i + 1, begin)
-    raised, k = block, i
-    while raised < profile.counts[BLOCKS] and begins[raised] < end:
-        next_begin = begins[raised + 1] if raised + 1 < profile.counts[BLOCKS] else np.inf
-        if k == profile.first[raised] and next_begin <= end:
-            profile.offset[raised] += processors
-            profile.low[raised] += processors
-            profile.high[raised] += processors
+    # Each kernel is called in one place, in a loop of two: what is compiled doubles with each call.
+    block = i = 0
+    for time in (end, begin):
+        if time < np.inf:
+            block = _block_at(profile, time)
+            i = _step_at(profile, block, time)
+            if times[i] < time:
+                block, i = _insert(profile, block, i + 1, time)
+    while block < profile.counts[BLOCKS] and begins[block] < end:
+        next_begin = begins[block + 1] if block + 1 < profile.counts[BLOCKS] else np.inf
+        if i == profile.first[block] and next_begin <= end:
+            profile.offset[block] += processors
+            profile.low[block] += processors
+            profile.high[block] += processors
         else:
-            behind = profile.first[raised] + profile.size[raised]
-            while k < behind and times[k] < end:
-                levels[k] += processors
-                k += 1
-            _bound(profile, raised)
-        raised += 1
-        if raised < profile.counts[BLOCKS]:
-            k = profile.first[raised]
-    if is_new or (block == 0 and i == profile.first[0]):
-        return
-    if _level_before(profile, block, i) == levels[i] + profile.offset[block]:
-        _drop(profile, block, i)
+            behind = profile.first[block] + profile.size[block]
+            while i < behind and times[i] < end:
+                levels[i] += processors
+                i += 1
+            _bound(profile, block)
+        block += 1
+        if block < profile.counts[BLOCKS]:
+            i = profile.first[block]
+    # A step that no longer differs from the one before is dropped; only those at the two ends can have become such.
+    for time in (end, begin):
+        if time < np.inf:
+            block = _block_at(profile, time)
+            i = _step_at(profile, block, time)
+            is_first = block == 0 and i == profile.first[0]
+            if not is_first and _level_before(profile, block, i) == levels[i] + profile.offset[block]:
+                _drop(profile, block, i)
 
 
 @kernel(allocates=False)
@@ -279,7 +277,7 @@ def _insert(profile, block, i, time):  # type: ignore[no-untyped-def]
 
 @kernel(allocates=False)
 def _drop(profile, block, i):  # type: ignore[no-untyped-def]
-    """Remove a step, which is as high as the one before it, or about to be."""
+    """Remove a step, which is as high as the one before it."""
     times, levels, first = profile.times, profile.levels, profile.first[block]
     profile.size[block] -= 1
     if profile.size[block] == 0:
@@ -290,9 +288,8 @@ def _drop(profile, block, i):  # type: ignore[no-untyped-def]
     profile.begins[block] = times[first]
     if i == first:
         _bound(profile, block)  # the one before it is of another block, so this one may lack its level now
-    _unite(profile, block)
-    if block > 0:
-        _unite(profile, block - 1)
+    for other in range(block, max(block, 1) - 2, -1):
+        _unite(profile, other)
 
 
 @kernel(allocates=False)
@@ -324,8 +321,8 @@ def _halve(profile, block):  # type: ignore[no-untyped-def]
     profile.begins[block + 1], profile.first[block + 1] = profile.times[new], new
     profile.offset[block + 1] = profile.offset[block]
     profile.size[block] = profile.size[block + 1] = half
-    _bound(profile, block)
-    _bound(profile, block + 1)
+    for other in range(block, block + 2):
+        _bound(profile, other)
 
 
 @kernel(allocates=False)

@@ -324,6 +324,12 @@ def held_by(state: State) -> Held:
     return [(state.now, job.expected_end, job.processors) for job in state.running]
 
 
+def planned_end(job: Job) -> float:
+    """Return until when conservative backfilling has a running job hold its processors: for 1 s at least."""
+    assert job.present is not None
+    return max(job.expected_end, job.present.start + 1.0)
+
+
 def has_room(state: State, held: Held, width: int, begin: float, end: float) -> bool:
     """Whether so many processors are free at ``begin`` and all the time until ``end``."""
     moments = [begin, *(start for start, _, _ in held if begin < start < end)]
@@ -427,10 +433,10 @@ def conservative(compress: bool) -> Policy:
 
     def decide(state: State) -> None:
         now = state.now
-        outdated = [job for job in state.running if job.expected_end != job.planned_end or job.planned_end <= now]
+        outdated = [job for job in state.running if planned_end(job) != job.planned_end or job.planned_end <= now]
         if state.disturbed or outdated:
             for job in state.running:
-                job.planned_end = job.expected_end
+                job.planned_end = planned_end(job)
             for job in state.waiting:
                 job.reserved = None
         for job in list(state.waiting):
@@ -443,8 +449,8 @@ def conservative(compress: bool) -> Policy:
                 ]
                 job.reserved = earliest(state, held, job)
                 job.planned_end = job.reserved + length(state, job)
-            if job.reserved <= now and state.start_if_free(job):
-                job.planned_end = min(job.planned_end, job.expected_end)
+            if job.reserved <= now:
+                state.start_if_free(job)
         state.wake = min([state.wake, *(job.reserved for job in state.waiting if job.reserved and job.reserved > now)])
 
     return decide
@@ -452,11 +458,11 @@ def conservative(compress: bool) -> Policy:
 
 def replanned(state: State) -> None:
     """Plan every waiting job anew, in order of submission; start those whose time is now."""
-    held = held_by(state)
+    held = [(state.now, planned_end(job), job.processors) for job in state.running]
     for job in list(state.waiting):
         begin = earliest(state, held, job)
         if begin == state.now and state.start_if_free(job):
-            held.append((begin, job.expected_end, job.width))
+            held.append((begin, planned_end(job), job.width))
         else:
             held.append((begin, begin + length(state, job), job.width))
 

@@ -210,8 +210,8 @@ TURNS = Policy("turns", takes_turns, TurnsParameters, nobody_stopped)
 def test_preemption(compiled: bool) -> None:
     """Two jobs take turns on one processor; the work of a run that was stopped is lost."""
     schedule = simulate(draw_trace("submit run width / 0 5 1 / 1 3 1", processors=1), TURNS, compiled=compiled)
-    segments = schedule.segments[["job_number", "start_time", "end_time", "is_preempted"]].to_numpy().tolist()
-    assert [[1, 0, 2, True], [2, 2, 4, True], [1, 4, 9, False], [2, 9, 12, False]] == segments
+    segments = schedule.segments[["job_number", "start_time", "end_time", "ended_by"]].to_numpy().tolist()
+    assert [[1, 0, 2, "killed"], [2, 2, 4, "killed"], [1, 4, 9, "completed"], [2, 9, 12, "completed"]] == segments
     assert [4.0, 9.0] == schedule.jobs["start_time"].tolist()
     assert [9.0, 12.0] == schedule.jobs["end_time"].tolist()
     assert [1, 1] == schedule.jobs["preemptions"].tolist()
@@ -225,8 +225,13 @@ def test_preemption_on_a_busy_machine() -> None:
     interpreted = simulate(trace, TURNS, quantum=30, compiled=False)
     assert schedule.segments.equals(interpreted.segments)
     segments, jobs = schedule.segments, schedule.jobs
-    assert int(jobs["preemptions"].sum()) == len(segments) - len(jobs) == int(segments["is_preempted"].sum()) > 20
-    last = segments[~segments["is_preempted"]].sort_values("job_number", kind="stable")
+    assert (
+        int(jobs["preemptions"].sum())
+        == len(segments) - len(jobs)
+        == int((segments["ended_by"] == "killed").sum())
+        > 20
+    )
+    last = segments[segments["ended_by"] == "completed"].sort_values("job_number", kind="stable")
     assert (last["end_time"] - last["start_time"]).tolist() == jobs["run_time"].tolist()
     for moment in segments["start_time"]:
         at_work = (segments["start_time"] <= moment) & (moment < segments["end_time"])
@@ -252,8 +257,8 @@ def test_what_is_undone_at_once_leaves_no_trace(compiled: bool) -> None:
     """A start that is taken back in the same decision is no run; a run that is stopped and begun anew is two."""
     made = Policy("fickle", changes_its_mind, memory=lambda jobs, processors: (np.zeros(1),))
     segments = simulate(draw_trace("submit run width / 1 5 1", processors=2), made, compiled=compiled).segments
-    expected = [[1.0, 3.0, True], [3.0, 8.0, False]]
-    assert expected == segments[["start_time", "end_time", "is_preempted"]].to_numpy().tolist()
+    expected = [[1.0, 3.0, "killed"], [3.0, 8.0, "completed"]]
+    assert expected == segments[["start_time", "end_time", "ended_by"]].to_numpy().tolist()
 
 
 def draws_lots(machine, rng):  # type: ignore[no-untyped-def]

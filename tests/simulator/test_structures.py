@@ -1,8 +1,7 @@
-"""The parts of the simulator: the index over waiting jobs, the heap of events and the profile, against lists."""
+"""The parts of the simulator: the index over waiting jobs, and the heap of events, against lists."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swftools.simulator import profile
 from swftools.simulator.machine import event_queue, waiting_queue
 from swftools.simulator.machine.waiting_queue import (
     ANY,
@@ -173,77 +171,3 @@ def test_events_come_out_in_order(interpreted: bool, steps: list[tuple[float, in
         first = min(expected)
         assert first == (moments[0], pop(moments, events, len(expected)))
         expected.remove(first)
-
-
-# The profile
-
-MACHINE = 6
-intervals = st.tuples(st.integers(0, 12).map(float), st.integers(1, 9).map(float), st.integers(1, 3))
-
-
-class NaiveProfile:
-    """The intervals themselves, and sums over all of them."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-        self.taken: list[tuple[float, float, int]] = []
-
-    def free(self, time: float) -> int:
-        """Return the processors that are free at a time."""
-        return MACHINE - sum(width for begin, end, width in self.taken if begin <= time < end)
-
-    def least(self, begin: float, end: float) -> int:
-        """Return the fewest that are free from one time until another."""
-        inside = [start for start, _, _ in self.taken if begin < start < end]
-        return min(self.free(time) for time in [begin, *inside])
-
-    def earliest(self, width: int, duration: float) -> float:
-        """Return the first time from which so many are free for so long."""
-        moments = sorted({self.now, *(end for _, end, _ in self.taken if end > self.now)})
-        return next(time for time in moments if self.least(time, time + duration) >= width)
-
-
-@pytest.mark.parametrize("interpreted", [False, True])
-@given(
-    steps=st.lists(st.tuples(st.sampled_from(["place", "take", "give", "pass"]), intervals), max_size=14),
-    question=st.tuples(st.integers(1, MACHINE), st.integers(0, 8).map(float)),
-)
-def test_profile_is_that_of_intervals(
-    interpreted: bool, steps: list[tuple[str, tuple[float, float, int]]], question: tuple[int, float]
-) -> None:
-    """Taking, giving back, placing at the earliest time and letting time pass; steps stay few and rise."""
-    kernels = [profile.clear, profile.forget_past, profile.add, profile.earliest, profile.least]
-    clear, forget_past, add, earliest, least = [k.py_func if interpreted else k for k in kernels]
-    moments, levels = np.empty(64), np.empty(64, np.int64)
-    count, naive = clear(moments, levels, 0.0, MACHINE), NaiveProfile()
-    for what, (begin, duration, width) in steps:
-        if what == "pass":
-            naive.now = max(naive.now, begin)
-            count = forget_past(moments, levels, count, naive.now)
-        elif what == "give" and naive.taken:
-            start, end, held = naive.taken.pop()
-            count = add(moments, levels, count, max(start, naive.now), end, held)
-        elif what == "place" or naive.least(max(begin, naive.now), begin + duration) >= width:
-            start = naive.earliest(width, duration) if what == "place" else max(begin, naive.now)
-            assert what != "place" or start == earliest(moments, levels, count, width, duration)
-            naive.taken.append((start, start + duration, width))
-            count = add(moments, levels, count, start, start + duration, -width)
-        assert naive.earliest(*question) == earliest(moments, levels, count, *question)
-        end = naive.now + question[1] + 1
-        assert naive.least(naive.now, end) == least(moments, levels, count, end)
-        steps_now = moments[:count].tolist()
-        assert naive.now == steps_now[0]
-        assert steps_now == sorted(set(steps_now))
-        assert [naive.free(time) for time in steps_now] == levels[:count].tolist()
-        assert MACHINE == levels[count - 1]
-        assert count <= 2 * len(naive.taken) + 1
-
-
-def test_profile_of_no_time_and_of_no_end() -> None:
-    """An interval that is empty, or over before it begins, changes nothing; one without end holds for ever."""
-    moments, levels = np.empty(8), np.empty(8, np.int64)
-    count = profile.clear(moments, levels, 5.0, 4)
-    assert 1 == profile.add(moments, levels, count, 6.0, 6.0, -3)
-    assert 1 == profile.add(moments, levels, count, 6.0, 5.5, -3)
-    count = profile.add(moments, levels, count, 7.0, math.inf, -3)
-    assert [(5.0, 4), (7.0, 1)] == list(zip(moments[:count].tolist(), levels[:count].tolist(), strict=True))

@@ -21,11 +21,14 @@ Outlived estimates
     moment. Reservations that counted on its processors cannot be kept: all waiting jobs are then planned anew, in order
     of submission, and once more at each decision while a job is beyond its limit.
 Estimates of less than 1 s
-    Reservations are at least 1 s long, or they would keep nobody away.
+    A job holds its processors in the plan for 1 s at least, waiting or running, or until it ends
+    (``swftools.simulator.planning`` says why).
 Cost of a decision
-    O(s) for each reservation made, s being the steps of the profile, at most two for each running and waiting job.
-    ``conservative`` makes one for each waiting job at completions, and for each new job at submissions;
-    ``conservative-fixed`` for new jobs only; ``conservative-replanned`` for all waiting jobs, if any of them fits.
+    A search over the steps of the profile, at most two for each running and waiting job, for each reservation that is
+    made or looked at; what is too full or free enough is passed over in blocks. ``conservative`` looks at each waiting
+    job at completions, only at times before its reservation, and changes the profile if it moves;
+    ``conservative-fixed`` makes reservations for new jobs only; ``conservative-replanned`` for waiting jobs as far as
+    the last one that has room now.
 
 None of them has parameters. On logs whose requests are several times the run times ``conservative-fixed`` keeps the
 machine nearly as empty as if jobs ran as long as requested: its queue may grow without end. It is there to compare.

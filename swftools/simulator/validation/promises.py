@@ -24,7 +24,8 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
 LEAST_PLAN = 1.0
-"""Seconds that a job is planned for at least, under conservative backfilling."""
+"""Seconds for which a job is planned at least, under conservative backfilling: until then it holds its processors in
+the plan, or until it ends."""
 
 
 class Broken(NamedTuple):
@@ -143,7 +144,8 @@ def find_broken_reservations(starts: Starts, manner: Manner, tolerance: float) -
 
     Every job is planned at its submission, at the earliest time that leaves the plans of others as they are, as long as
     estimated. At every completion those who wait are planned anew, one by one in order of submission, each at the
-    earliest time that leaves the plans of the others as they are.
+    earliest time that leaves the plans of the others as they are. A policy that forgets its plans promises a job only
+    what holds as long as no job ends before its plan does while that one waits.
 
     Parameters
     ----------
@@ -157,7 +159,7 @@ def find_broken_reservations(starts: Starts, manner: Manner, tolerance: float) -
     Notes
     -----
     From the first moment at which a job runs longer than estimated all promises are excused. Plans are at least
-    ``LEAST_PLAN`` long, or they would keep nobody away.
+    ``LEAST_PLAN`` long, or they would keep nobody away; so a shorter job ends before its plan does.
     """
     planned = starts._replace(estimated_time=np.maximum(starts.estimated_time, LEAST_PLAN))
     promised = promised_starts(planned, manner)
@@ -166,6 +168,10 @@ def find_broken_reservations(starts: Starts, manner: Manner, tolerance: float) -
     late = starts.start_time > promised + tolerance
     since = estimated_end[outlived].min(initial=np.inf)
     excused = starts.start_time > since
+    if manner.forgets:
+        early = np.sort(starts.end_time[starts.end_time < starts.start_time + planned.estimated_time - tolerance])
+        by_then = np.searchsorted(early, starts.start_time, side="right")
+        excused |= by_then > np.searchsorted(early, starts.submit_time, side="left")
     wrong = np.flatnonzero(late & ~excused)
     return Broken(wrong, promised[wrong], len(promised), int(excused.sum()))
 

@@ -19,8 +19,9 @@ FloatArray = npt.NDArray[np.float64]
 STILL_WAITING, SUBMITTED, BEGUN, ENDED_SO_FAR = range(4)
 """Places in ``Plan.counts``: jobs waiting now, and those that were submitted, started and ended by now."""
 
-FIRST, BEHIND, IN_USE = range(3)
-"""Places in ``Plan.span``: the first change to come, the place behind the last, and the processors in use now."""
+FIRST, BEHIND, IN_USE, OVERFULL = range(4)
+"""Places in ``Plan.span``: the first change to come, the place behind the last, the processors in use now, and 1 if
+jobs have run otherwise than planned, so that more may be planned than there is."""
 
 
 class Starts(NamedTuple):
@@ -42,12 +43,14 @@ class Manner(NamedTuple):
     """How a policy plans: on how many processors, in which order at one instant, and what it does at completions.
 
     ``submissions_first``: submissions come before completions, and each completion is an event of its own; otherwise
-    all completions come first, at once. ``compresses``: waiting jobs are planned anew at completions.
+    all completions come first, at once. ``compresses``: waiting jobs are planned anew at completions, one by one.
+    ``forgets``: where jobs ended before their plan did, the plans of all waiting jobs are forgotten before that.
     """
 
     processors: int
     submissions_first: bool
     compresses: bool
+    forgets: bool = False
 
 
 class Plan(NamedTuple):
@@ -90,13 +93,14 @@ def promised_starts(starts: Starts, manner: Manner) -> FloatArray:
         plan = Plan(
             np.empty(2 * jobs + 2),
             np.empty(2 * jobs + 2, np.int64),
-            np.zeros(3, np.int64),
+            np.zeros(4, np.int64),
             np.full(jobs, np.nan),
             np.empty(jobs, np.int64),
             np.lexsort((starts.turn, starts.start_time)),
             np.lexsort((starts.turn, starts.end_time)),
             np.zeros(4, np.int64),
         )
+        plan.span[OVERFULL] = (starts.end_time > starts.start_time + starts.estimated_time).any()
         _follow(starts, manner, plan, promised)
     return promised
 
@@ -141,16 +145,19 @@ def _submit(starts, manner, plan, now):  # type: ignore[no-untyped-def]
 def _end(starts, manner, plan, now):  # type: ignore[no-untyped-def]
     """Take the jobs out that end now and started before; plan the waiting ones anew, after each or after all."""
     counts = plan.counts
-    any_ended = False
+    any_ended = is_early = False
     while counts[ENDED_SO_FAR] < len(plan.by_end):
         job = plan.by_end[counts[ENDED_SO_FAR]]
         if starts.end_time[job] > now or starts.start_time[job] == now:
             break
+        is_early = is_early or now < starts.start_time[job] + starts.estimated_time[job]
         _take_out(starts, plan, now, job)
         counts[ENDED_SO_FAR] += 1
         any_ended = True
         if manner.submissions_first and manner.compresses:
             _plan(starts, manner, plan, now, plan.waiting[: counts[STILL_WAITING]])
+    if is_early and manner.forgets:
+        _forget(starts, plan, now, -np.inf)
     if any_ended and manner.compresses and not manner.submissions_first:
         _plan(starts, manner, plan, now, plan.waiting[: counts[STILL_WAITING]])
 
@@ -171,9 +178,21 @@ def _end_at_once(starts, manner, plan, now):  # type: ignore[no-untyped-def]
                 _take_out(starts, plan, now, job)
                 plan.planned[job] = -np.inf
                 any_ended = True
+        if any_ended and manner.forgets:
+            _forget(starts, plan, now, now)
         if any_ended and manner.compresses:
             _plan(starts, manner, plan, now, plan.waiting[: counts[STILL_WAITING]])
     counts[ENDED_SO_FAR] = behind
+
+
+@kernel
+def _forget(starts, plan, now, after):  # type: ignore[no-untyped-def]
+    """Take the waiting jobs out that are planned for later than some time."""
+    for k in range(plan.counts[STILL_WAITING]):
+        job = plan.waiting[k]
+        if plan.planned[job] > after:
+            _take_out(starts, plan, now, job)
+            plan.planned[job] = np.nan
 
 
 @kernel
@@ -184,6 +203,7 @@ def _begin(starts, plan, now):  # type: ignore[no-untyped-def]
         job = plan.by_start[counts[BEGUN]]
         counts[BEGUN] += 1
         if plan.planned[job] != now:
+            plan.span[OVERFULL] = 1
             _take_out(starts, plan, now, job)
             if starts.end_time[job] > now:
                 _put(plan, now, starts.processors[job], now)
@@ -203,29 +223,46 @@ def _begin(starts, plan, now):  # type: ignore[no-untyped-def]
 
 @kernel
 def _plan(starts, manner, plan, now, jobs):  # type: ignore[no-untyped-def]
-    """Plan jobs, one by one, at the earliest time that leaves the plans of others; not those whose time has come."""
-    times, change, span = plan.times, plan.change, plan.span
+    """Plan jobs, one by one, at the earliest time that leaves the plans of others; not those whose time has come.
+
+    A job that has a plan holds nothing before it, and has from then on what it needs: only times before it are looked
+    at, and it is taken out if there is one. Not where more is planned than there is.
+    """
     for i in range(len(jobs)):
         job = jobs[i]
         room = manner.processors - starts.processors[job]
-        if plan.planned[job] <= now or room < 0:
+        old = plan.planned[job]
+        if old <= now or room < 0:
             continue
-        _take_out(starts, plan, now, job)
-        in_use, place, behind = span[IN_USE], span[FIRST], span[BEHIND]
-        begin = now if in_use <= room else np.inf
-        until = begin + starts.estimated_time[job]
-        while place < behind and times[place] < until:
-            in_use += change[place]
-            if in_use > room:
-                begin = until = np.inf
-            elif begin == np.inf:
-                begin = times[place]
-                until = begin + starts.estimated_time[job]
-            place += 1
+        stays = plan.span[OVERFULL] == 0 and now < old < np.inf
+        if not stays:
+            _take_out(starts, plan, now, job)
+        begin = _earliest(plan, now, room, starts.estimated_time[job], old if stays else np.inf)
+        if stays:
+            if begin == old:
+                continue
+            _take_out(starts, plan, now, job)
         plan.planned[job] = begin
         if begin < np.inf:
             _put(plan, begin, starts.processors[job], now)
             _put(plan, begin + starts.estimated_time[job], -starts.processors[job], now)
+
+
+@kernel
+def _earliest(plan, now, room, time, until):  # type: ignore[no-untyped-def]
+    """Return from when on no more than ``room`` are in use for a time, or until ``until``; that itself if never."""
+    in_use, place, behind = plan.span[IN_USE], plan.span[FIRST], plan.span[BEHIND]
+    begin = now if in_use <= room else until
+    stop = min(begin + time, until)
+    while place < behind and plan.times[place] < stop:
+        in_use += plan.change[place]
+        if in_use > room:
+            begin = stop = until
+        elif begin == until:
+            begin = plan.times[place]
+            stop = min(begin + time, until)
+        place += 1
+    return begin
 
 
 @kernel
