@@ -231,24 +231,7 @@ def simulate_events(
                 observe(START, machine, job, observer)
 
 
-_events = kernel(allocates=False)(simulate_events)
-
-
-def _run(
-    coming: Coming,
-    machine: Machine,
-    replay: Replay,
-    options: Options,
-    observe: Callable[[int, Machine, int, Own], None],
-    observer: Own,
-    decide: Callable[[Machine, Own], None],
-    decider: Own,
-) -> None:
-    """Call ``simulate_events``, which counts no references.
-
-    What Python calls counts them: numba takes a reference to each Generator that it is called with, and would keep it.
-    """
-    _events(coming, machine, replay, options, observe, observer, decide, decider)
+events = kernel(allocates=False)(simulate_events)
 
 
 @kernel(allocates=False)
@@ -302,6 +285,8 @@ def compiled_engine() -> Any:
     """Return the compiled event loop; made at its first use, from then on taken from the cache on disk."""
     from numba import typeof, types  # noqa: PLC0415 (takes half a second, which is time enough when it compiles)
 
+    from swftools.simulator.generators import run  # noqa: PLC0415 (imports numba too)
+
     floats, integers = np.zeros(1), np.zeros(1, np.int64)
     coming = Coming(
         *(integers, floats, floats, floats, floats, integers, integers, integers, integers, floats),
@@ -317,4 +302,4 @@ def compiled_engine() -> Any:
         types.FunctionType(policy_signature()),
         own_type(),
     )
-    return kernel(signature)(_run)
+    return kernel(signature, allocates=False)(run)
