@@ -16,7 +16,7 @@ from swftools.keyed_random import generator
 from swftools.parameters import is_whole
 from swftools.simulator.asking import Asked
 from swftools.simulator.bell import Bell
-from swftools.simulator.engine import Options, compiled_engine, simulate_events
+from swftools.simulator.engine import Options, simulate_events
 from swftools.simulator.entry import pack
 from swftools.simulator.machine.faults import FAULTS
 from swftools.simulator.machine.state import (
@@ -446,6 +446,8 @@ def _check_semantics(semantics: str, policy: Policy, predictor: str | Predictor,
 
 def _compiled(policy: Policy, predictor: Predictor, form: str) -> tuple[Any, Any, Any] | None:
     """Return engine, predictor and policy in a compiled form; None where numba cannot compile one."""
+    from swftools.simulator.compiled import compiled_engine  # noqa: PLC0415 (imports numba)
+
     observe, decide = getattr(predictor, form), getattr(policy, form)
     return (getattr(compiled_engine(), form), observe, decide) if observe and decide else None
 
