@@ -10,8 +10,7 @@ every event.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -55,9 +54,7 @@ from swftools.simulator.replay import (
     STALE,
     Coming,
     Replay,
-    begin_replay,
 )
-from swftools.simulator.signatures import machine_type, observe_signature, own_type, policy_signature
 
 PATIENCE = 1_000_000
 """Decisions, one after the other, between which no job comes or ends, after which a policy is stopped."""
@@ -238,24 +235,7 @@ def simulate_events(
                 observe(START, machine, job, observer)
 
 
-_events = kernel(allocates=False)(simulate_events)
-
-
-def _run(
-    coming: Coming,
-    machine: Machine,
-    replay: Replay,
-    options: Options,
-    observe: Callable[[int, Machine, int, Own], None],
-    observer: Own,
-    decide: Callable[[Machine, Own], None],
-    decider: Own,
-) -> None:
-    """Call ``simulate_events``, which counts no references.
-
-    What Python calls counts them: numba takes a reference to each Generator that it is called with, and would keep it.
-    """
-    _events(coming, machine, replay, options, observe, observer, decide, decider)
+events = kernel(allocates=False)(simulate_events)
 
 
 @kernel(allocates=False)
@@ -311,26 +291,3 @@ def outlive(machine: Machine, job: int) -> None:
         expect_end(machine, job, end)
     else:
         machine.counts[OVER] += 1
-
-
-@cache
-def compiled_engine() -> Any:
-    """Return the compiled event loop; made at its first use, from then on taken from the cache on disk."""
-    from numba import typeof, types  # noqa: PLC0415 (takes half a second, which is time enough when it compiles)
-
-    floats, integers = np.zeros(1), np.zeros(1, np.int64)
-    coming = Coming(
-        *(integers, floats, floats, floats, floats, integers, integers, integers, integers, floats),
-        *(np.zeros((1, 5)), np.zeros((1, 1, 2))),
-    )
-    signature = types.void(
-        typeof(coming),
-        machine_type(),
-        typeof(begin_replay(1, 1)),
-        typeof(Options(0, 0, 0, 0)),
-        types.FunctionType(observe_signature()),
-        own_type(),
-        types.FunctionType(policy_signature()),
-        own_type(),
-    )
-    return kernel(signature)(_run)

@@ -18,7 +18,7 @@ from swftools.parameters import is_whole
 from swftools.simulator.asking import Asked
 from swftools.simulator.bell import Bell
 from swftools.simulator.calling import called_directly, found_directly
-from swftools.simulator.engine import Options, compiled_engine, simulate_events
+from swftools.simulator.engine import Options, simulate_events
 from swftools.simulator.entry import pack
 from swftools.simulator.machine.faults import FAULTS
 from swftools.simulator.machine.state import (
@@ -502,6 +502,8 @@ def _check_semantics(semantics: str, policy: Policy, predictor: Predictor | Pyth
 
 def _compiled(policy: Policy, predictor: Predictor, form: str, asked: Asked | None) -> tuple[Any, Any, Any] | None:
     """Return engine, predictor and policy in a compiled form; None where numba cannot compile one."""
+    from swftools.simulator.compiled import compiled_engine  # noqa: PLC0415 (imports numba)
+
     observe, decide = getattr(predictor, form), getattr(policy, form)
     if not (observe and decide):
         return None

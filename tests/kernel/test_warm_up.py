@@ -76,10 +76,9 @@ from swftools.kernel import warm_up, watch_compiling
 names = []
 with watch_compiling(lambda count, name: names.append(name)):
     count = warm_up()
-import swftools.simulator.engine, swftools.simulator.registry
-assert sum(swftools.simulator.engine.compiled_engine().compiled.stats.cache_hits.values()) == 1
+import swftools.simulator.compiled, swftools.simulator.registry
+assert sum(swftools.simulator.compiled.compiled_engine().compiled.stats.cache_hits.values()) == 1
 assert sum(swftools.simulator.registry.find_policy("easy").compiled.stats.cache_hits.values()) == 1
-from swftools.simulator.engine import policy_signature
 print(count, names)
 """
 
