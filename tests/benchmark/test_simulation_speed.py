@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
@@ -70,6 +71,26 @@ def test_overload(benchmark: BenchmarkFixture, sdsc_blue: swftools.Trace, policy
     metrics = measure_schedule(simulate(trace, policy))
     queue = metrics[(metrics["measure"] == "queue_length") & (metrics["statistic"] == "time_mean")]
     benchmark.extra_info["mean queue"] = round(float(queue["value"].iloc[0]))
+
+
+def in_bursts(waiting: int) -> swftools.Trace:
+    """Return jobs that come twice as many at once as are to wait on average, when those before are served."""
+    burst = 2 * waiting
+    jobs = max(2 * burst, 40_000)
+    trace = lublin_feitelson.generate(jobs, processors=128, seed=1)
+    number = np.arange(jobs) // burst
+    seconds = 2 * np.bincount(number, weights=trace.arrays.run_time * trace.arrays.width) / 128
+    begin = np.concatenate([[0], np.cumsum(seconds)[:-1]])[number]
+    times = np.floor(begin + np.arange(jobs) % burst * 0.01)
+    ranks = pd.array(np.arange(jobs) % 3, dtype="Int64")
+    return trace.with_jobs(trace.jobs.assign(submit_time=times, priority_rank=ranks))
+
+
+@pytest.mark.parametrize("waiting", [5_000, 50_000])
+@pytest.mark.parametrize("policy", CLASSIC)
+def test_queues(benchmark: BenchmarkFixture, policy: str, waiting: int) -> None:
+    """Every policy with so many jobs waiting on average while any do."""
+    jobs_a_second(benchmark, in_bursts(waiting), policy, rounds=1)
 
 
 @pytest.mark.parametrize("jobs", [10**4, 10**5, 10**6, 5 * 10**6])

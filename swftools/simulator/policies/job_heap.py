@@ -48,8 +48,7 @@ def first_of_heap(machine: Machine, heap: JobHeap, order: Order) -> int:
             job = next_waiting(machine, job)
         counts[SEEN], counts[BEFORE] = machine.counts[SUBMITTED], machine.counts[DISTURBED]
     while counts[SEEN] < machine.counts[SUBMITTED]:
-        if is_waiting(machine.queue, counts[SEEN]):  # and is not held back
-            _put(machine, heap, order, counts[SEEN])
+        _put(machine, heap, order, counts[SEEN])
         counts[SEEN] += 1
     while counts[HEAP] > 0:
         job = heap.job[heap.tickets[0]]

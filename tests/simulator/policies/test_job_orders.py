@@ -156,3 +156,23 @@ def test_nobody_waits(kind: int) -> None:
     """The first of nobody is nobody."""
     machine = machine_of([(0, 1, 1, 0)])
     assert first_in_order(machine, simple_order(kind), ANY, ANY, ANY) == NOBODY
+
+
+def test_who_was_held_back_may_have_waited_longest() -> None:
+    """It stands behind others that were submitted later, and is found."""
+    machine = machine_of([(0, 1, 1, 0)] + [(10, 1, 1, 0)] + [(0, 1, 1, 0)] * 4)
+    for job in (1, 2, 3, 4, 5, 0):
+        come(machine, job)
+    machine.counts[DISTURBED] = 1
+    machine.clock[NOW] = 20.0
+    assert first_in_order(machine, simple_order(LXF), ANY, ANY, ANY) == 0
+    by_wait = Order(WEIGHTED, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0)
+    assert first_in_order(machine, by_wait, ANY, ANY, ANY) == 0
+
+
+def test_the_widest_stands_beside_a_narrow_one() -> None:
+    """What is least in a part says nothing of the most."""
+    machine = machine_of([(0, width, 1, 0) for width in (2, 2, 1, 8)])
+    for job in range(4):
+        come(machine, job)
+    assert first_in_order(machine, simple_order(ORDERS.index("widest")), ANY, ANY, ANY) == 3
