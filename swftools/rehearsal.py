@@ -30,10 +30,12 @@ from swftools.simulator.machine.state import SUSPEND
 from swftools.simulator.machine.verbs import hold, predict, preempt, resize, start_on, wake_at
 from swftools.simulator.machine.views import capacity, next_waiting, now, waiting_jobs
 from swftools.simulator.machine.work import work_done
+from swftools.simulator.planning import empty_plan, hold_running, place_in_order, unplace
 from swftools.simulator.predictors.registry import list_predictors
+from swftools.simulator.profile import copy_profile, empty_profile
 from swftools.simulator.registry import list_policies
 from swftools.simulator.signatures import policy_signature
-from swftools.simulator.simulation import simulate
+from swftools.simulator.simulation import Simulation, simulate
 from swftools.simulator.validation.report import validate
 from swftools.trace import Trace
 from swftools.utility.functions import UtilityFunctions
@@ -92,6 +94,15 @@ def _simulate(policy: str) -> None:
     simulate(_trace(), policy)
 
 
+def _plan() -> None:
+    """Plan as policies that make schedules of orders do."""
+    machine, plan = Simulation(_trace(), "fcfs").run(until=1)._machine, empty_plan(3)
+    hold_running(machine, plan.profile, 1.0)
+    place_in_order(machine, plan, waiting_jobs(machine))
+    copy_profile(plan.profile, empty_profile(3))
+    unplace(plan, 1, 4)
+
+
 def _predict(predictor: str) -> None:
     simulate(_trace(), "fcfs", predictor=predictor)
 
@@ -130,5 +141,6 @@ def _steps() -> list[tuple[str, Callable[[], object]]]:
         ("verbs of policies", _compile_verbs),
         *((f"policy {name}", partial(_simulate, name)) for name in list_policies()),
         *((f"predictor {name}", partial(_predict, name)) for name in list_predictors()),
+        ("planning", _plan),
         ("validation", _validate),
     ]

@@ -158,8 +158,8 @@ def test_a_leak_is_seen(counting: None, trace: Trace, monkeypatch: pytest.Monkey
             start(machine, job)
             job = next_waiting(machine, job)
 
-    def uncounted(function: Any = None, **options: Any) -> Any:
-        return njit(_nrt=False)(leaks) if function is leaks else kernel(function, **options)
+    def uncounted(signature: Any = None, **options: Any) -> Any:
+        return lambda source: njit(_nrt=False)(leaks) if source is leaks else kernel(signature, **options)(source)
 
     assert kept(trace, Policy("counted", leaks)) == 0
     monkeypatch.setattr(entry, "kernel", uncounted)
@@ -241,7 +241,8 @@ def test_numbers_may_be_taken(counting: None) -> None:
 
 SCALARS = {
     *("abs", "bool", "float", "int", "len", "max", "min", "range", "round", "ValueError"),
-    *("ceil", "exp", "floor", "isnan", "isfinite", "log", "log2", "sqrt"),
+    *("ceil", "cos", "exp", "floor", "isnan", "isfinite", "log", "log2", "rint", "signbit", "sqrt"),
+    *("float64", "int64", "uint64"),
 }
 """Functions that kernels may call beside kernels, none of which makes an array of a number."""
 
@@ -266,13 +267,21 @@ def uncounted_kernels() -> dict[str, Kernel[..., Any]]:
     }
 
 
+def is_tuple(value: object) -> bool:
+    """Whether a value is a class of named tuples, which hold arrays and make none."""
+    return isinstance(value, type) and issubclass(value, tuple)
+
+
 def makers(one: Kernel[..., Any]) -> set[str]:
     """Return what a kernel calls that is neither a kernel nor known to make no array.
 
     numba refuses most of them without counting, but not sorts that it has compiled before with it.
     """
     source = one.py_func
-    kernels = {name for name, value in source.__globals__.items() if isinstance(value, Kernel)}
+    known = dict(source.__globals__)
+    for value in source.__globals__.values():
+        known |= vars(value) if inspect.ismodule(value) and value.__name__.startswith("swftools.") else {}
+    kernels = {name for name, value in known.items() if isinstance(value, Kernel) or is_tuple(value)}
     own = set(inspect.signature(source).parameters)  # the engine's policy and predictor
     return calls_in(source) - kernels - SCALARS - own
 

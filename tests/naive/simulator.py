@@ -183,6 +183,7 @@ class State:
         if run.number is not None:
             run.work = max(self.now - run.start - run.overhead, 0.0) / job.stretch(run.processors)
             run.end, run.how = self.now, how
+            run.overhead = min(run.overhead, self.now - run.start)  # as far as it came
             self.stopped.append(run)
             job.done += run.work
         elif before:
@@ -394,10 +395,7 @@ def strict(order: str) -> Policy:
     """Start in the order; nobody overtakes. Of equal jobs that do not change places with time the first submitted."""
 
     def decide(state: State) -> None:
-        jobs = list(state.waiting)
-        if order not in ("fcfs", "lxf"):
-            jobs.sort(key=state.submitted.index)
-        for job in ordered(state, jobs, KEYS[order]):
+        for job in ordered(state, list(state.waiting), KEYS[order]):
             if not state.start_if_free(job):
                 return
 

@@ -99,9 +99,7 @@ def test_an_index_outside(trace: Trace, function: Any) -> None:
     policy = Policy("wild", function, memory=two_arrays)
     submitted = trace.arrays.submit_time
     first = submitted[submitted > 1000.0].min()
-    told = (
-        r"^policy 'wild', at \d+ s: raised IndexError: index is out of bounds; compiled=False tells the line of a pol"
-    )
+    told = r"^policy 'wild', at \d+ s: raised IndexError: index is out of bounds; compiled=False tells the line, if"
     with pytest.raises(PolicyError, match=told) as raised:
         simulate(trace, policy, compiled="checked")
     assert 1000.0 < float(str(raised.value).split(" at ")[1].split(" s:")[0]) <= first

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -34,11 +34,11 @@ class MeanOfUser:
         self.times: dict[Any, list[float]] = {}
         self.learned: list[int] = []
 
-    def learn(self, ended: pd.DataFrame) -> None:
+    def learn(self, ended: Sequence[Mapping[str, Any]]) -> None:
         """Take jobs in."""
-        for user, number, time in zip(ended["user_id"], ended["job_number"], ended["run_time"], strict=True):
-            self.times.setdefault(user, []).append(time)
-            self.learned.append(number)
+        for job in ended:
+            self.times.setdefault(job["user_id"], []).append(job["run_time"])
+            self.learned.append(job["job_number"])
 
     def predict(self, job: Mapping[str, Any], now: float) -> float:
         """Return the mean."""
@@ -216,7 +216,7 @@ class Wrong:
     def __init__(self, answer: Any) -> None:
         self.answer = answer
 
-    def learn(self, ended: pd.DataFrame) -> None:
+    def learn(self, ended: Sequence[Mapping[str, Any]]) -> None:
         """Take nothing in."""
 
     def predict(self, job: Mapping[str, Any], now: float) -> float:

@@ -170,7 +170,7 @@ def test_stopped_within_the_overhead(how: int, compiled: bool) -> None:
     word = {KILL: "killed", CHECKPOINT: "checkpointed", SUSPEND: "suspended"}[how]
     assert told == [
         [0.0, 6.0, 2, 6.0, 0.0, "suspended"],
-        [6.0, 7.0, 2, 0.0, 3.0, word],
+        [6.0, 7.0, 2, 0.0, 1.0, word],
         [7.0, 7.0 + overhead + 10.0 - kept, 2, 10.0 - kept, overhead, "completed"],
     ]
 

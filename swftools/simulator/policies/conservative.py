@@ -154,6 +154,7 @@ def decide_by_plan(machine, memory, compress):  # type: ignore[no-untyped-def]
         job = first_waiting(machine)
     else:
         job = first_of_new(machine, counts[SEEN])
+    wake = np.inf
     while job != NOBODY:
         if anew or not plan.is_placed[job]:
             place(plan, job, width(machine, job), planned_time(machine, job))
@@ -163,10 +164,14 @@ def decide_by_plan(machine, memory, compress):  # type: ignore[no-untyped-def]
             start(machine, job)
         else:
             due[0] = min(due[0], plan.begin[job])
+            if plan.begin[job] > present:  # one that is due and cannot start keeps no other from being woken for
+                wake = min(wake, plan.begin[job])
         job = next_waiting(machine, job)
     counts[SEEN] = machine.counts[SUBMITTED]
-    if present < due[0] < np.inf:
-        wake_at(machine, due[0])
+    if due[0] > present:
+        wake = min(wake, due[0])
+    if wake < np.inf:
+        wake_at(machine, wake)
 
 
 @kernel(allocates=False)

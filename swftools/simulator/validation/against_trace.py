@@ -7,19 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from swftools.kernel import FloatArray, IntArray
 from swftools.keyed_random import count_occurrences
 from swftools.simulator.schedule import Schedule
-from swftools.simulator.validation.runs import (
-    Finding,
-    FloatArray,
-    IntArray,
-    Jobs,
-    Runs,
-    codes_of,
-    integers,
-    of_jobs,
-    of_runs,
-)
+from swftools.simulator.validation.runs import Finding, Jobs, Runs, codes_of, integers, of_jobs, of_runs
 from swftools.simulator.validation.widths import stretch_on
 from swftools.simulator.validation.work import History
 from swftools.trace import Trace

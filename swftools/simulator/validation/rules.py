@@ -10,9 +10,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from swftools.kernel import FloatArray
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.validation.promises import processors_in_use
-from swftools.simulator.validation.runs import RESIZED, Finding, FloatArray, Jobs, Runs, floats, of_jobs, of_runs
+from swftools.simulator.validation.runs import RESIZED, Finding, Jobs, Runs, floats, of_jobs, of_runs
 from swftools.simulator.validation.work import History
 
 RULES = {

@@ -10,11 +10,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.errors import ParameterError
+from swftools.kernel import FloatArray, IntArray
 from swftools.simulator.schedule import ENDS, Schedule, ends_of
 from swftools.simulator.validation.widths import moldable_jobs
 
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
 _TIMES = ("submit_time", "start_time", "end_time", "wait_time", "run_time", "requested_time", "estimated_time")

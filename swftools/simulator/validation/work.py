@@ -12,21 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from swftools.errors import ParameterError
-from swftools.kernel import kernel
+from swftools.kernel import FloatArray, IntArray, kernel
 from swftools.parameter_text import read_entry
 from swftools.simulator.schedule import Schedule
-from swftools.simulator.validation.runs import (
-    CHECKPOINTED,
-    KILLED,
-    BoolArray,
-    Finding,
-    FloatArray,
-    IntArray,
-    Jobs,
-    Runs,
-    floats,
-    of_runs,
-)
+from swftools.simulator.validation.runs import CHECKPOINTED, KILLED, BoolArray, Finding, Jobs, Runs, floats, of_runs
 from swftools.trace import Trace
 
 

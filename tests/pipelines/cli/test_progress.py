@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from pipelines.cli import progress
 from pipelines.cli.main import main
 from swftools.kernel import kernel
-from swftools.simulator import running
+from swftools.simulator import simulation
 
 
 class Terminal(io.StringIO):
@@ -95,7 +95,7 @@ def test_compiling_on_a_terminal() -> None:
 
 def test_simulate_tells_its_progress(monkeypatch: pytest.MonkeyPatch, shipped_log: Path) -> None:
     """The command passes it on; what is printed on stdout is the same."""
-    monkeypatch.setattr(running, "PAUSE", 0.0)
+    monkeypatch.setattr(simulation, "PAUSE", 0.0)
     told = []
 
     class Heard(progress.Bar):

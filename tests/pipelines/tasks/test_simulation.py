@@ -122,12 +122,12 @@ def test_whatever_matters_is_in_the_key(tmp_path: Path, change: dict[str, Any]) 
 def test_a_policy_of_the_users_own_counts_by_its_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It runs by module:name, and a change of the module is another version."""
     source = (
-        "from swftools.simulator import FREE, first_waiting, policy, start\n"
+        "from swftools.simulator import first_waiting, fits, policy, start\n"
         '@policy("one-by-one")\n'
-        "def one_by_one(now, machine, requests, parameters, memory, rng):\n"
+        "def one_by_one(machine):\n"
         "    job = first_waiting(machine)\n"
-        "    if job >= 0 and requests.processors[job] <= machine.counts[FREE]:\n"
-        "        start(machine, requests, now, job)\n"
+        "    if fits(machine, job):\n"
+        "        start(machine, job)\n"
     )
     (tmp_path / "own_policy.py").write_text(source)
     command = [*SWFTOOLS, "compare", "--log", LOG, "--policies", "own_policy:one-by-one"]

@@ -83,7 +83,9 @@ def test_wrong_facts_are_refused(arguments: dict[str, Any], complaint: str) -> N
 
 def test_wrong_arguments_are_refused() -> None:
     """With those that it may have."""
-    with pytest.raises(ParameterError, match=r"takes \(machine, job\); it takes \(event, machine, job\), and of par"):
+    with pytest.raises(
+        ParameterError, match=r"takes \(machine, job\); it must take \(event, machine, job\), and behind"
+    ):
 
         @predictor("odd")
         def _(machine: Any, job: Any) -> None:

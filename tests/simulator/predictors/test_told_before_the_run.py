@@ -82,7 +82,7 @@ def test_what_is_foretold_is_a_number_for_each_job(foretell: Any, complaint: str
 
 def test_wrong_arguments_are_refused_when_it_is_registered() -> None:
     """Before any run."""
-    with pytest.raises(ParameterError, match=r"'odd' takes \(limit, run_time\); it takes \(run_time, limit\)"):
+    with pytest.raises(ParameterError, match=r"'odd' takes \(limit, run_time\); it must take \(run_time, limit\)"):
 
         @foretold("odd")
         def _(limit: Any, run_time: Any) -> Any:

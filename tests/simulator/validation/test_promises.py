@@ -94,14 +94,21 @@ submit width run request start
 """
 
 
-@pytest.mark.parametrize("policy", ["conservative", "conservative-fixed", "conservative-replanned"])
-def test_no_reservation_is_broken(policy: str) -> None:
+@pytest.mark.parametrize(
+    ("policy", "promise"),
+    [
+        ("conservative", "reservation"),
+        ("conservative-fixed", "fixed-reservation"),
+        ("conservative-replanned", "exact-reservation"),
+    ],
+)
+def test_no_reservation_is_broken(policy: str, promise: str) -> None:
     """A job starts no later than promised at its submission, under all semantics."""
     for semantics in ("instant", "pyss", None):
         keeps = draw_schedule(CONSERVATIVE.format(7, 7, 3), policy=policy, semantics=semantics)
         assert {} == broken(keeps)
         late = draw_schedule(CONSERVATIVE.format(7, 7, 20), policy=policy, semantics=semantics)
-        assert {"reservation": [4]} == broken(late)
+        assert {promise: [4]} == broken(late)
         assert 3.0 == validate(late).violations["time"].iloc[0]
         behind = draw_schedule(CONSERVATIVE.format(8, 8, 15), policy=policy, semantics=semantics)
         assert {} == broken(behind)
