@@ -25,6 +25,8 @@ from swftools.models.moldability import SpeedupParameters
 from swftools.models.requested_times import RequestedTimeParameters
 from swftools.parameters import Parameters
 from swftools.simulator import list_policies
+from swftools.simulator import registry as policy_registry
+from swftools.simulator.predictors import registry as predictor_registry
 from swftools.utility.model import UtilityParameters
 from tests.cleaning.known_counts import COUNTS, FLAGGED
 from tests.pages import DOCS, table_on_page
@@ -50,6 +52,9 @@ def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(cleaning_registry, "_RULES", list_rules())  # what a page registers is gone with it
+    for names in (policy_registry._POLICIES, predictor_registry._PREDICTORS):
+        monkeypatch.setattr(names, "known", dict(names.known))
+        monkeypatch.setattr(names, "_sources", dict(names._sources))
     namespace: dict[str, object] = {"__name__": "docs"}
     for line, block in blocks_of(page):
         if module := _MODULE.match(block):

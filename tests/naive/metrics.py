@@ -37,7 +37,7 @@ def naive_stretches(run: Any) -> list[tuple[str, float, float]]:
     """Return what a run was spent on, from when to when."""
     begin, end = run["start_time"], run["end_time"]
     works = begin + run["overhead"]
-    loses = end if run["lost_work"] == 0 else end - (end - works) * (run["lost_work"] / run["work"])
+    loses = end if run["lost_work"] == 0 else works + (end - works) * (1 - run["lost_work"] / run["work"])
     return [("overhead", begin, works), ("useful", works, loses), ("lost", loses, end)]
 
 

@@ -190,9 +190,9 @@ def test_no_jobs() -> None:
 
 def test_a_predictor_in_python_learns_jobs_once_and_in_order() -> None:
     """Of those that ended, all that had at the last submission, in order of end, also across stops and copies."""
-    told = MeanOfUser()
     trace = replace(crowded_trace(60, 8), machine_processors=8)
-    simulation = Simulation(trace, "easy", predictor=told)
+    simulation = Simulation(trace, "easy", predictor=MeanOfUser())
+    told: Any = simulation.predictor  # of its own: what was given begins afresh in each simulation
     copy = simulation.run(until=100).copy()
     jobs = simulation.run().schedule().jobs.sort_values("end_time", kind="stable")
     known = jobs[jobs["end_time"] <= trace.arrays.submit_time.max()]
