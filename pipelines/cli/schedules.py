@@ -105,7 +105,8 @@ def simulate_log(
     from pipelines.tasks.parameters import PoliciesParameter
     from pipelines.tasks.simulate import label_of
     from swftools.selection import scale_to_load
-    from swftools.simulator.simulation import Simulation, check_options
+    from swftools.simulator.run_options import check_options
+    from swftools.simulator.simulation import Simulation
     from swftools.simulator.validation.report import validate
 
     (entry,) = json.loads(PoliciesParameter().normalize(policy if policy.lstrip().startswith("{") else [policy]))

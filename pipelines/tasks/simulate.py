@@ -30,8 +30,9 @@ from swftools.parameter_text import read_entry
 from swftools.selection import scale_to_load
 from swftools.simulator.predictors.registry import Predictor, find_predictor
 from swftools.simulator.registry import find_policy
+from swftools.simulator.run_options import check_options
 from swftools.simulator.schedule import Schedule
-from swftools.simulator.simulation import check_options, simulate
+from swftools.simulator.simulation import simulate
 from swftools.tables import QUICK_OPTIONS, read_table, to_arrow, to_pandas, write_table
 from swftools.trace import Trace
 

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from swftools.choices import CANCELLED, CQSIM, OVERRUN, PYSS, SEMANTICS
+from swftools.choices import CQSIM, PYSS, SEMANTICS
 from swftools.errors import ParameterError, PolicyError
 from swftools.keyed_random import generator
 from swftools.parameters import is_whole
@@ -34,7 +34,6 @@ from swftools.simulator.machine.state import (
     empty_machine,
 )
 from swftools.simulator.machine.views import waiting_jobs
-from swftools.simulator.options import check_choice
 from swftools.simulator.outcome import schedule_of, what_was_done
 from swftools.simulator.predictors.registry import (
     Predictor,
@@ -43,10 +42,11 @@ from swftools.simulator.predictors.registry import (
     list_predictors,
     text_of,
 )
-from swftools.simulator.registry import Policy, list_policies, read_policy
+from swftools.simulator.registry import Policy, read_policy
 from swftools.simulator.replay import ANSWERED, ASKS, BEYOND, COMING, DONE, LEFT, begin_replay, with_room
 from swftools.simulator.requested import Logged, find_requests
 from swftools.simulator.restart import Column, Uniform, find_restart_overhead
+from swftools.simulator.run_options import check_needs, check_options, check_semantics
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.workload import prepare
 from swftools.trace import Trace
@@ -64,11 +64,6 @@ PAUSE = 0.1
 
 CHECKED = "checked"
 """What ``compiled`` is for a look at each index."""
-
-_REMEDIES = {
-    "priority_rank": "let generate_utility (tasks: --augment utility) make it from the ranks of the log's queues, "
-}
-"""How a trace comes by what policies need."""
 
 
 class Simulation:
@@ -124,8 +119,8 @@ class Simulation:
         if not isinstance(compiled, bool) and compiled != CHECKED:
             raise ParameterError(f"compiled={compiled!r} is not one of: True, False, {CHECKED!r}")
         check_options(overrun=overrun, cancelled=cancelled, predictor=found, semantics=semantics)
-        _check_needs(self.policy, trace)
-        _check_semantics(semantics, self.policy, found, overrun)
+        check_needs(self.policy, trace)
+        check_semantics(semantics, self.policy, found, overrun)
         self.trace = trace
         self._workload = prepare(
             trace,
@@ -446,58 +441,9 @@ def simulate(  # noqa: PLR0913 (options by name)
     return simulation.run(progress=progress)._schedule(goes_on=False)
 
 
-def check_options(
-    *,
-    overrun: str,
-    cancelled: str,
-    predictor: str | Predictor | PythonPredictor,
-    semantics: str,
-    requests: str | Logged = "logged",
-    restart_overhead: float | str | Uniform | Column = 0.0,
-) -> None:
-    """Raise ParameterError unless the options of a simulation are what they may be."""
-    check_choice("overrun", overrun, OVERRUN)
-    check_choice("cancelled", cancelled, CANCELLED)
-    check_choice("semantics", semantics, SEMANTICS)
-    find_requests(requests)
-    find_predictor(predictor)
-    find_restart_overhead(restart_overhead)
-
-
 def _is_time(value: object) -> bool:
     """Whether a value is a number, also an infinite one, and no truth value."""
     return not isinstance(value, bool) and isinstance(value, Real) and not np.isnan(float(value))
-
-
-def _check_needs(policy: Policy, trace: Trace) -> None:
-    """Raise ParameterError unless the jobs have the columns that a policy needs."""
-    if lacking := [name for name in policy.needs if name not in trace.jobs]:
-        raise ParameterError(
-            f"policy {policy.name!r} needs {', '.join(lacking)}, which the trace lacks; {_REMEDIES.get(lacking[0], '')}"
-            "or choose another policy"
-        )
-
-
-def _check_semantics(semantics: str, policy: Policy, predictor: Predictor | PythonPredictor, overrun: str) -> None:
-    """Raise ParameterError where it is not known how another simulator would do it."""
-    if semantics == "instant":
-        return
-    told = str(predictor.name)
-    if semantics not in policy.restates:
-        known = ", ".join(sorted(name for name, other in list_policies().items() if semantics in other.restates))
-        raise ParameterError(f"semantics={semantics!r} is known for {known}, not for {policy.name!r}")
-    known_to_both = isinstance(predictor, Predictor) and told in ("request", "exact")
-    if semantics == "pyss" and (not known_to_both or overrun == "run-on"):
-        raise ParameterError(
-            f"semantics='pyss' with predictor={told!r}, overrun={overrun!r}: it frees processors when a job is "
-            "expected to end, so no job may outlive what policies are told"
-        )
-    if semantics == "cqsim" and (not isinstance(predictor, Predictor) or told != "exact"):
-        raise ParameterError(
-            f"semantics='cqsim' needs predictor='exact', not {told!r}: it plans waiting jobs by their run times"
-        )
-    if semantics == "cqsim" and overrun == "run-on":
-        raise ParameterError("semantics='cqsim' with overrun='run-on': it expects no job to outlive its request")
 
 
 def _compiled(policy: Policy, predictor: Predictor, form: str, asked: Asked | None) -> tuple[Any, Any, Any] | None:

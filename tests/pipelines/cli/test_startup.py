@@ -55,7 +55,7 @@ def test_choices_in_help_are_those_of_the_engine(tmp_path: Path) -> None:
     code = """
 from click.testing import CliRunner
 from pipelines.cli.main import main
-from swftools.simulator.simulation import check_options
+from swftools.simulator.run_options import check_options
 text = " ".join(CliRunner().invoke(main, ["simulate", "--help"]).output.split())
 for option in ("overrun", "cancelled", "semantics"):
     words = text.partition(f"--{option} [")[2].partition("]")[0].split("|")

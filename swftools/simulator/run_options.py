@@ -1,0 +1,66 @@
+"""The options of a run: refused where they are none, do not go together, or the trace lacks what they need."""
+
+from __future__ import annotations
+
+from swftools.choices import CANCELLED, OVERRUN, SEMANTICS
+from swftools.errors import ParameterError
+from swftools.simulator.options import check_choice
+from swftools.simulator.predictors.registry import Predictor, PythonPredictor, find_predictor
+from swftools.simulator.registry import Policy, list_policies
+from swftools.simulator.requested import Logged, find_requests
+from swftools.simulator.restart import Column, Uniform, find_restart_overhead
+from swftools.trace import Trace
+
+_REMEDIES = {
+    "priority_rank": "let generate_utility (tasks: --augment utility) make it from the ranks of the log's queues, "
+}
+"""How a trace comes by what policies need."""
+
+
+def check_options(
+    *,
+    overrun: str,
+    cancelled: str,
+    predictor: str | Predictor | PythonPredictor,
+    semantics: str,
+    requests: str | Logged = "logged",
+    restart_overhead: float | str | Uniform | Column = 0.0,
+) -> None:
+    """Raise ParameterError unless the options of a simulation are what they may be."""
+    check_choice("overrun", overrun, OVERRUN)
+    check_choice("cancelled", cancelled, CANCELLED)
+    check_choice("semantics", semantics, SEMANTICS)
+    find_requests(requests)
+    find_predictor(predictor)
+    find_restart_overhead(restart_overhead)
+
+
+def check_needs(policy: Policy, trace: Trace) -> None:
+    """Raise ParameterError unless the jobs have the columns that a policy needs."""
+    if lacking := [name for name in policy.needs if name not in trace.jobs]:
+        raise ParameterError(
+            f"policy {policy.name!r} needs {', '.join(lacking)}, which the trace lacks; {_REMEDIES.get(lacking[0], '')}"
+            "or choose another policy"
+        )
+
+
+def check_semantics(semantics: str, policy: Policy, predictor: Predictor | PythonPredictor, overrun: str) -> None:
+    """Raise ParameterError where it is not known how another simulator would do it."""
+    if semantics == "instant":
+        return
+    told = str(predictor.name)
+    if semantics not in policy.restates:
+        known = ", ".join(sorted(name for name, other in list_policies().items() if semantics in other.restates))
+        raise ParameterError(f"semantics={semantics!r} is known for {known}, not for {policy.name!r}")
+    known_to_both = isinstance(predictor, Predictor) and told in ("request", "exact")
+    if semantics == "pyss" and (not known_to_both or overrun == "run-on"):
+        raise ParameterError(
+            f"semantics='pyss' with predictor={told!r}, overrun={overrun!r}: it frees processors when a job is "
+            "expected to end, so no job may outlive what policies are told"
+        )
+    if semantics == "cqsim" and (not isinstance(predictor, Predictor) or told != "exact"):
+        raise ParameterError(
+            f"semantics='cqsim' needs predictor='exact', not {told!r}: it plans waiting jobs by their run times"
+        )
+    if semantics == "cqsim" and overrun == "run-on":
+        raise ParameterError("semantics='cqsim' with overrun='run-on': it expects no job to outlive its request")
