@@ -13,11 +13,11 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numba import typeof, types
+from numba import config, typeof, types
 from numba.extending import intrinsic
 
 from swftools.kernel import kernel
-from swftools.simulator.engine import Options, events
+from swftools.simulator.engine import Options, events, simulate_events
 from swftools.simulator.entry import Own
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.replay import Coming, Replay, begin_replay
@@ -75,4 +75,5 @@ def compiled_engine() -> Any:
         types.FunctionType(policy_signature()),
         own_type(),
     )
-    return kernel(signature, allocates=False)(run)
+    # Without compilation (NUMBA_DISABLE_JIT) no reference is taken.
+    return kernel(signature, allocates=False)(simulate_events if config.DISABLE_JIT else run)  # type: ignore[attr-defined]
