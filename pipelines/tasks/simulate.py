@@ -149,7 +149,8 @@ class SimulatePolicy(SimulationTask):
             trace, self.entry["policy"], self.processors or None, seed=self.seed, **self.options, **chosen
         )
         frames = {"schedule": schedule.jobs, "segments": schedule.segments, "excluded": schedule.excluded}
-        rest = {"processors": schedule.processors, "policy": schedule.policy, "options": dict(schedule.options)}
+        names = ("processors", "policy", "options", "holds", "is_partial")
+        rest = {name: getattr(schedule, name) for name in names}
         with self.output().fill() as directory:
             for table, frame in frames.items():
                 write_table(to_arrow(frame, table), directory / f"{table}.parquet", table, QUICK_OPTIONS)

@@ -35,6 +35,11 @@ class Schedule:
         Name of the policy.
     options : mapping
         Every option and parameter of the run, as it was.
+    holds : int
+        How often a job was held back: it is then no longer in the queue in order of submission, which is what policies
+        promise by.
+    is_partial : bool
+        The simulation was not over; jobs that had not ended are excluded.
     """
 
     jobs: pd.DataFrame
@@ -43,6 +48,8 @@ class Schedule:
     processors: int
     policy: str
     options: Mapping[str, Any] = field(default_factory=dict)
+    holds: int = 0
+    is_partial: bool = False
 
     def __len__(self) -> int:
         return len(self.jobs)

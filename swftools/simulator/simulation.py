@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Real
 from typing import Any, Self
 
@@ -27,6 +28,7 @@ from swftools.simulator.machine.state import (
     FAULT_FREE,
     FAULT_JOB,
     HELD,
+    HOLDS,
     NOW,
     RUNNING,
     SUBMITTED,
@@ -292,11 +294,12 @@ class Simulation:
         is_over[self._machine.held[: self._machine.counts[HELD]]] = False
         parts = self._workload, self._machine.requests, log
         about = f"not ended by {self.now:.10g} s", self.processors, self.policy.name, self.options
+        holds, is_partial = int(self._machine.counts[HOLDS]), not self.is_over
         if not goes_on:
             del self._workload, self._machine, self._replay, self._observer, self._decider, log
         done = what_was_done(*parts, copies=goes_on)
         del parts
-        return schedule_of(self.trace, done, is_over, *about)
+        return replace(schedule_of(self.trace, done, is_over, *about), holds=holds, is_partial=is_partial)
 
     def _keys(self, jobs: Any) -> pd.DataFrame:
         """Return the keys of jobs."""

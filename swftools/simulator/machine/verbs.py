@@ -26,6 +26,7 @@ from swftools.simulator.machine.state import (
     DISTURBED,
     FREE,
     HELD,
+    HOLDS,
     KILL,
     NOW,
     PLANS_BY_LIMIT,
@@ -125,6 +126,7 @@ def hold(machine: Machine, job: int, until: float) -> None:
     counts[DISTURBED] += 1
     push(machine.held_until, machine.held, counts[HELD], until, job)
     counts[HELD] += 1
+    counts[HOLDS] += 1
 
 
 @kernel(allocates=False)
