@@ -16,8 +16,8 @@ from swftools.choices import CQSIM, PYSS, SEMANTICS
 from swftools.errors import ParameterError, PolicyError
 from swftools.keyed_random import generator
 from swftools.parameters import is_whole
+from swftools.simulator.aside import PAUSE, run_aside
 from swftools.simulator.asking import Asked
-from swftools.simulator.bell import Bell
 from swftools.simulator.calling import called_directly, found_directly
 from swftools.simulator.engine import Options, simulate_events
 from swftools.simulator.entry import pack
@@ -55,14 +55,8 @@ from swftools.trace import Trace
 
 Progress = Callable[[int, int, float], None]
 
-FIRST = 64
-"""Instants of the first stretch."""
-
-STRETCH = 0.05
-"""Seconds that a stretch is meant to take: an interrupt waits so long. Its overhead is some tenths of a millisecond."""
-
-PAUSE = 0.1
-"""Least seconds between two calls of ``progress``."""
+FEW, MANY = 64, 2**62
+"""Instants after which an interpreted engine stops to tell of progress; the compiled one stops when it is asked to."""
 
 CHECKED = "checked"
 """What ``compiled`` is for a look at each index."""
@@ -144,6 +138,7 @@ class Simulation:
             plans_by_limit=SEMANTICS[semantics] == CQSIM,
         )
         self._replay = begin_replay(len(row), size)
+        self._broken = ""
         self._asked = None if isinstance(found, Predictor) else Asked(found, trace, self._workload.coming)
         self._events = Options(
             SEMANTICS[semantics], int(self.policy.rests), int(told.observe is not None), int(self._asked is not None)
@@ -232,38 +227,33 @@ class Simulation:
         ParameterError
             ``until`` is no number.
         PolicyError
-            As ``simulate`` does; the simulation cannot go on then.
+            As ``simulate`` does; the simulation cannot go on then. After Ctrl-C it can, unless a decision took longer
+            than half a second.
         """
+        self._check_whole()
         counts = self._replay.counts
         if until is not None and not _is_time(until):
             raise ParameterError(f"until={until!r} is neither a time (s) nor None, which is the end")
         self._replay.until[0] = np.inf if until is None else until
-        jobs, instants, told = int(counts[COMING]), FIRST, time.perf_counter()
-        with Bell(counts) as bell:
-            while counts[DONE] < jobs:
-                begin = time.perf_counter()
-                self._machine, self._replay = with_room(self._machine, self._replay)
-                counts[LEFT] = instants
-                bell.begin_stretch()
-                self._run_some()
-                end = time.perf_counter()
-                if counts[ASKS]:
-                    self._ask()
-                if counts[BEYOND]:
-                    counts[BEYOND] = 0
-                    break
-                # What an instant takes differs by a thousand times between an empty queue and a long one.
-                if counts[LEFT] <= 0:
-                    instants = int(instants * min(8.0, max(0.125, STRETCH / max(end - begin, 1e-9)))) + 1
-                if progress and end - told >= PAUSE and counts[DONE] < jobs:
-                    told = end
-                    progress(int(counts[DONE]), jobs, self.now)
+        jobs, told = int(counts[COMING]), time.perf_counter()
+        counts[BEYOND] = 0
+        while counts[DONE] < jobs and not counts[BEYOND]:
+            if self._engine is simulate_events:  # which debuggers can follow only here
+                counts[LEFT] = FEW
+                self._go_on()
+            else:
+                counts[LEFT] = MANY
+                run_aside(self._go_on, self._stop, pauses=progress is not None, leave=self._leave)
+            if progress and time.perf_counter() - told >= PAUSE and counts[DONE] < jobs:
+                told = time.perf_counter()
+                progress(int(counts[DONE]), jobs, self.now)
         if progress:
             progress(int(counts[DONE]), jobs, self.now)
         return self
 
     def copy(self) -> Simulation:
         """Return a simulation that is as far, and goes on by itself."""
+        self._check_whole()
         other = copy.copy(self)
         other._machine, other._replay = _copied(self._machine), _copied(self._replay)
         coming = self._workload.coming
@@ -286,6 +276,7 @@ class Simulation:
 
     def _schedule(self, *, goes_on: bool) -> Schedule:
         """Return the schedule; a simulation that does not go on gives its memory away for it."""
+        self._check_whole()
         jobs = len(self._workload.coming.row)
         log, runs = self._replay.log, int(self._replay.log.size[0])
         is_over = np.zeros(jobs, np.bool_)
@@ -307,6 +298,30 @@ class Simulation:
         keys: pd.DataFrame = self.trace.jobs[names].iloc[self._workload.coming.row[jobs]]
         return keys.reset_index(drop=True)
 
+    def _go_on(self) -> None:
+        """Run events to the end, to ``until``, or until it is told to stop; that is after an instant."""
+        counts = self._replay.counts
+        while counts[DONE] < counts[COMING] and counts[LEFT] > 0 and not counts[BEYOND]:
+            self._machine, self._replay = with_room(self._machine, self._replay)
+            self._run_some()
+            if counts[ASKS]:
+                self._ask()
+
+    def _stop(self) -> None:
+        """Let the engine stop after the instant that it is at; where it counts down just now, it does not hear it."""
+        self._replay.counts[LEFT] = 0
+
+    def _leave(self) -> None:
+        """Give up what an engine that does not stop goes on with."""
+        self._broken = "it was interrupted within a decision"
+
+    def _check_whole(self) -> None:
+        """Refuse to go on where a decision broke off in its middle."""
+        if self._broken:
+            raise PolicyError(
+                f"policy {self.policy.name!r}: the simulation cannot go on, for {self._broken}; make another"
+            )
+
     def _ask(self) -> None:
         """Ask a predictor in Python about the job that is being submitted."""
         job, coming, counts = int(self._machine.counts[SUBMITTED]), self._workload.coming, self._replay.counts
@@ -316,7 +331,7 @@ class Simulation:
         counts[ASKS], counts[ANSWERED] = 0, job + 1
 
     def _run_some(self) -> None:
-        """Run the events of a stretch, and say in words what went wrong."""
+        """Run the engine until it stops, and say in words what went wrong."""
         machine = self._machine
         try:
             self._engine(
@@ -330,8 +345,10 @@ class Simulation:
                 self._decider,
             )
         except PolicyError:
+            self._broken = "the policy failed"
             raise
         except Exception as error:
+            self._broken = "the policy failed"
             if machine.counts[FAULT]:
                 raise PolicyError(f"policy {self.policy.name!r}, {self._told()}") from error
             where = f"policy {self.policy.name!r}, at {machine.clock[NOW]:g} s"

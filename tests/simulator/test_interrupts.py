@@ -1,18 +1,22 @@
-"""Ctrl-C is heard soon, also where instants suddenly take a thousand times what they took; the bell that sees to it."""
+"""Ctrl-C is heard soon, also where instants take long, and where one never ends; the simulation can go on after it."""
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
-import threading
 import time
+from contextlib import suppress
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from swftools.simulator import bell
-from swftools.simulator.bell import Bell
-from swftools.simulator.replay import LEFT, begin_replay
+from swftools import Trace
+from swftools.errors import PolicyError
+from swftools.models import lublin_feitelson
+from swftools.simulator import Policy, Simulation, aside, simulate
+from swftools.simulator.aside import run_aside
 
 SUDDENLY_SLOW = """
 import os, signal, threading, time
@@ -36,6 +40,7 @@ same = np.ones(QUIET + BURST)
 trace = Trace.from_columns(machine_processors=1, job_number=np.arange(len(submit)), submit_time=submit,
     run_time=5.0 * same, requested_time=5.0 * same, requested_processors=same)
 simulation = Simulation(trace, Policy("slow", slow_when_many_wait))
+signal.signal(signal.SIGINT, signal.default_int_handler)  # where it is ignored, as beside a shell's "&", Python does so
 struck = []
 
 def strike():
@@ -59,52 +64,126 @@ def test_a_queue_that_is_long_at_once() -> None:
     assert float(run.stdout) < 2.0  # a second where the machine is free
 
 
+NEVER_DONE = """
+import os, signal, threading, time
+from swftools import Trace
+from swftools.errors import PolicyError
+from swftools.simulator import Policy, Simulation, now
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+def never_done(machine):
+    while now(machine) >= 0.0:
+        pass
+
+one = dict(job_number=[1], submit_time=[0], run_time=[1], requested_processors=[1])
+trace = Trace.from_columns(machine_processors=1, **one)
+simulation = Simulation(trace, Policy("never-done", never_done))
+
+def strike():
+    while threading.active_count() < 3:
+        time.sleep(0.01)
+    time.sleep(0.3)
+    os.kill(os.getpid(), signal.SIGINT)
+
+threading.Thread(target=strike, daemon=True).start()
+begin = time.perf_counter()
+try:
+    simulation.run()
+except KeyboardInterrupt:
+    print("interrupted")
+for refused in simulation.run, simulation.copy, simulation.schedule:
+    try:
+        refused()
+    except PolicyError as error:
+        print(error)
+"""
+
+
+def test_a_decision_without_end() -> None:
+    """It is left alone, what it works on is given up, and Python ends."""
+    command = [sys.executable, "-c", NEVER_DONE]
+    run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
+    why = "policy 'never-done': the simulation cannot go on, for it was interrupted within a decision; make another\n"
+    assert run.stdout == "interrupted\n" + 3 * why
+
+
 @pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Do not wait long."""
-    monkeypatch.setattr(bell, "PATIENCE", 0.02)
+def trace() -> Trace:
+    """Jobs that queue."""
+    return lublin_feitelson.generate(2_000, processors=64, load=0.95, seed=3)
 
 
-def test_a_long_stretch_is_ended(quick: None) -> None:
-    """Again if the engine has overwritten it; the first is not watched."""
-    counts = begin_replay(3, 3).counts
-    with Bell(counts) as watching:
-        watching.begin_stretch()
-        counts[LEFT] = 5
-        time.sleep(0.1)
-        assert counts[LEFT] == 5
-        watching.begin_stretch()
-        for _ in range(2):
-            counts[LEFT] = 5
-            end = time.perf_counter() + 30.0
-            while counts[LEFT] != 0 and time.perf_counter() < end:
-                time.sleep(0.001)
-            assert counts[LEFT] == 0
-    counts[LEFT] = 5
-    time.sleep(0.1)
-    assert counts[LEFT] == 5
+def test_it_can_go_on(trace: Trace) -> None:
+    """Interrupted again and again, as if it had not been."""
+    made, interrupts = Simulation(trace, "conservative"), 0
+    handler = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        while not made.is_over:
+            with suppress(KeyboardInterrupt):
+                signal.setitimer(signal.ITIMER_REAL, 0.002)
+                made.run()
+                signal.setitimer(signal.ITIMER_REAL, 0.0)
+                break
+            interrupts += 1
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, handler)
+    assert interrupts > 0
+    pd.testing.assert_frame_equal(made.schedule().jobs, simulate(trace, "conservative").jobs, check_exact=True)
 
 
-def test_short_stretches_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many there are."""
-    monkeypatch.setattr(bell, "PATIENCE", 0.5)
-    counts = begin_replay(3, 3).counts
-    ended = 0
-    with Bell(counts) as watching:
-        for _ in range(150):
-            counts[LEFT] = 5
-            watching.begin_stretch()
-            time.sleep(0.01)
-            ended += counts[LEFT] == 0
-    assert ended == 0
+def raises(machine):  # type: ignore[no-untyped-def]
+    """Fail at once."""
+    raise ValueError("for good")
 
 
-@pytest.mark.parametrize("stretches", [0, 1, 2, 5])
-def test_no_thread_is_left(stretches: int) -> None:
-    """It ends with the run, at once."""
-    before = set(threading.enumerate())
-    with Bell(np.zeros(LEFT + 1, np.int64)) as watching:
-        for _ in range(stretches):
-            watching.begin_stretch()
-        assert len(set(threading.enumerate()) - before) == (stretches > 1)
-    assert set(threading.enumerate()) == before
+def test_after_an_error_it_cannot() -> None:
+    """What a decision left half done is not gone on with."""
+    one = {"job_number": [1], "submit_time": [0], "run_time": [1], "requested_processors": [1]}
+    trace = Trace.from_columns(machine_processors=1, **one)
+    made = Simulation(trace, Policy("raises", raises), compiled=False)
+    with pytest.raises(PolicyError, match="raised ValueError: for good"):
+        made.run()
+    with pytest.raises(PolicyError, match="cannot go on, for the policy failed; make another"):
+        made.schedule()
+
+
+def never() -> None:
+    """Is not called."""
+    raise AssertionError
+
+
+def test_what_is_raised_aside_is_raised() -> None:
+    """The exception itself; nothing keeps it afterwards."""
+    error = ValueError("mine")
+
+    def work() -> None:
+        raise error
+
+    with pytest.raises(ValueError, match="mine") as found:
+        run_aside(work, never, pauses=False, leave=never)
+    assert found.value is error
+
+
+@pytest.mark.parametrize("pauses", [True, False])
+def test_who_pauses_is_asked_again_and_again(monkeypatch: pytest.MonkeyPatch, pauses: bool) -> None:
+    """Until it hears; who does not is never asked."""
+    monkeypatch.setattr(aside, "PAUSE", 0.01)
+    asked: list[float] = []
+
+    def work() -> None:
+        end = time.perf_counter() + (30.0 if pauses else 0.1)
+        while len(asked) < 3 and time.perf_counter() < end:
+            time.sleep(0.001)
+
+    run_aside(work, lambda: asked.append(time.perf_counter()), pauses=pauses, leave=never)
+    assert len(asked) >= 3 if pauses else not asked
+
+
+def test_settings_of_numpy_are_kept() -> None:
+    """What holds where a simulation is called holds where it runs."""
+    found: list[str] = []
+    with np.errstate(divide="raise"):
+        run_aside(lambda: found.append(np.geterr()["divide"]), never, pauses=False, leave=never)
+    assert found == ["raise"]
