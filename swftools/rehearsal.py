@@ -26,7 +26,8 @@ from swftools.models.speedup import (
     run_time,
     simple_speedup,
 )
-from swftools.simulator.machine.state import SUSPEND
+from swftools.simulator.entry import Own
+from swftools.simulator.machine.state import SUSPEND, Machine
 from swftools.simulator.machine.verbs import hold, predict, preempt, resize, start_on, wake_at
 from swftools.simulator.machine.views import capacity, next_waiting, now, waiting_jobs
 from swftools.simulator.machine.work import work_done
@@ -114,7 +115,7 @@ def _validate() -> None:
             validate(schedule, policy=name)
 
 
-def _all_verbs(machine, own):  # type: ignore[no-untyped-def]  # noqa: ARG001 (as the engine calls policies)
+def _all_verbs(machine: Machine, own: Own) -> None:  # noqa: ARG001 (as the engine calls policies)
     """Call what policies and predictors of others may call; compiled as a policy, and never run."""
     for job in waiting_jobs(machine):
         start_on(machine, job, 1)

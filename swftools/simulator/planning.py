@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from swftools.kernel import kernel
-from swftools.simulator.machine.state import CAPACITY, NOW, RUNNING
+from swftools.kernel import FloatArray, IntArray, kernel
+from swftools.simulator.machine.state import CAPACITY, NOW, RUNNING, Machine
 from swftools.simulator.machine.views import expected_time, next_fitting, width
 from swftools.simulator.machine.waiting_queue import NOBODY
 from swftools.simulator.profile import (
@@ -32,8 +32,6 @@ from swftools.simulator.profile import (
     free_from,
     least,
 )
-
-FloatArray = npt.NDArray[np.float64]
 
 LEAST_TIME = 1.0
 """Estimates below it count as this much, s, in expansion factors and in reservations.
@@ -63,19 +61,19 @@ def empty_plan(jobs: int) -> Plan:
 
 
 @kernel(allocates=False)
-def planned_time(machine, job):  # type: ignore[no-untyped-def]
+def planned_time(machine: Machine, job: int) -> float:
     """Return how long a reservation of a job is: its estimate, at least ``LEAST_TIME``."""
     return max(expected_time(machine, job), LEAST_TIME)
 
 
 @kernel(allocates=False)
-def planned_end(machine, job, shortest):  # type: ignore[no-untyped-def]
+def planned_end(machine: Machine, job: int, shortest: float) -> float:
     """Return until when a running job holds its processors: to its expected end, but ``shortest`` s at least."""
     return max(machine.expected_end[job], machine.start_time[job] + shortest)
 
 
 @kernel(allocates=False)
-def hold_running(machine, profile, shortest):  # type: ignore[no-untyped-def]
+def hold_running(machine: Machine, profile: Profile, shortest: float) -> None:
     """Make a profile of what the running jobs leave free, each of which holds its processors ``shortest`` s or more.
 
     Jobs that should have ended already may do so at any moment: they hold nothing.
@@ -95,7 +93,7 @@ def hold_running(machine, profile, shortest):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def place(plan, job, processors, time):  # type: ignore[no-untyped-def]
+def place(plan: Plan, job: int, processors: int, time: float) -> None:
     """Reserve processors for a job, for a time, from the earliest moment there is."""
     begin = earliest(plan.profile, processors, time, np.inf)
     plan.begin[job], plan.end[job], plan.is_placed[job] = begin, begin + time, True
@@ -103,14 +101,14 @@ def place(plan, job, processors, time):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def unplace(plan, job, processors):  # type: ignore[no-untyped-def]
+def unplace(plan: Plan, job: int, processors: int) -> None:
     """Take the reservation of a job, which begins now or later, out of the plan."""
     add(plan.profile, plan.begin[job], plan.end[job], processors)
     plan.is_placed[job] = False
 
 
 @kernel(allocates=False)
-def bring_forward(plan, job, processors, time):  # type: ignore[no-untyped-def]
+def bring_forward(plan: Plan, job: int, processors: int, time: float) -> None:
     """Move the reservation of a job, which begins after now, to the earliest time there is: as unplace and place.
 
     Only times before its own begin are looked at, with the reservation in its place: the job holds nothing before it,
@@ -128,20 +126,20 @@ def bring_forward(plan, job, processors, time):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def place_in_order(machine, plan, jobs):  # type: ignore[no-untyped-def]
+def place_in_order(machine: Machine, plan: Plan, jobs: IntArray) -> None:
     """Make a schedule of an order of waiting jobs: place each at the earliest time that those before it leave."""
     for i in range(len(jobs)):
         place(plan, jobs[i], width(machine, jobs[i]), planned_time(machine, jobs[i]))
 
 
 @kernel(allocates=False)
-def has_room_now(machine, profile, job):  # type: ignore[no-untyped-def]
+def has_room_now(machine: Machine, profile: Profile, job: int) -> bool:
     """Whether a waiting job could begin now and disturb nothing that is planned."""
     return least(profile, machine.clock[NOW] + planned_time(machine, job)) >= width(machine, job)
 
 
 @kernel(allocates=False)
-def next_with_room_now(machine, profile, behind):  # type: ignore[no-untyped-def]
+def next_with_room_now(machine: Machine, profile: Profile, behind: int) -> int:
     """Return the first waiting job behind another (behind NOBODY: of all) that has room now, or NOBODY.
 
     The fewest that are free from now on fall step by step. Of the jobs that need no more than are free until such a

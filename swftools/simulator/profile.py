@@ -11,12 +11,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from swftools.kernel import kernel
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
+from swftools.kernel import FloatArray, IntArray, kernel
 
 BLOCK = 64
 """Steps of a block at most. Two neighbours have more than half as many together, or they would be one."""
@@ -58,7 +54,7 @@ def empty_profile(jobs: int) -> Profile:
 
 
 @kernel(allocates=False)
-def clear(profile, now, processors):  # type: ignore[no-untyped-def]
+def clear(profile: Profile, now: float, processors: int) -> None:
     """Make a profile of one step."""
     profile.times[0], profile.levels[0], profile.begins[0] = now, processors, now
     profile.first[0], profile.size[0], profile.offset[0] = 0, 1, 0
@@ -67,7 +63,7 @@ def clear(profile, now, processors):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def copy_profile(source, target):  # type: ignore[no-untyped-def]
+def copy_profile(source: Profile, target: Profile) -> None:
     """Make a profile, which has room enough, equal to another."""
     count = source.counts[BLOCKS]
     for block in range(count):
@@ -81,7 +77,7 @@ def copy_profile(source, target):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def forget_past(profile, now):  # type: ignore[no-untyped-def]
+def forget_past(profile: Profile, now: float) -> None:
     """Drop the steps that are over by now."""
     times, levels, begins = profile.times, profile.levels, profile.begins
     while profile.counts[BLOCKS] > 1 and begins[1] <= now:
@@ -100,7 +96,7 @@ def forget_past(profile, now):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def add(profile, begin, end, processors):  # type: ignore[no-untyped-def]
+def add(profile: Profile, begin: float, end: float, processors: int) -> None:
     """Add processors, which are not 0 (negative: take them), from ``begin`` to ``end``.
 
     The caller guarantees that the first step begins no later than ``begin``, and room for two more steps.
@@ -142,7 +138,7 @@ def add(profile, begin, end, processors):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def free_from(profile, time, processors):  # type: ignore[no-untyped-def]
+def free_from(profile: Profile, time: float, processors: int) -> None:
     """Add processors from a time on without end: as ``add``, and at once where no step begins later."""
     last = profile.counts[BLOCKS] - 1
     i = profile.first[last] + profile.size[last] - 1
@@ -156,7 +152,7 @@ def free_from(profile, time, processors):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def earliest(profile, processors, duration, until):  # type: ignore[no-untyped-def]
+def earliest(profile: Profile, processors: int, duration: float, until: float) -> float:
     """Return the earliest time from which so many processors are free for a duration, or else until ``until``.
 
     That is ``until`` itself if there is none before it. So it is asked for a job whether it could begin before its
@@ -192,7 +188,7 @@ def earliest(profile, processors, duration, until):  # type: ignore[no-untyped-d
 
 
 @kernel(allocates=False)
-def least(profile, end):  # type: ignore[no-untyped-def]
+def least(profile: Profile, end: float) -> int:
     """Return how many processors are free all the time from the first step until ``end``, which is after it."""
     fewest = profile.high[0]
     for block in range(profile.counts[BLOCKS]):
@@ -208,14 +204,14 @@ def least(profile, end):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def free_at(profile, time):  # type: ignore[no-untyped-def]
+def free_at(profile: Profile, time: float) -> int:
     """Return how many processors are free at a time, which is not past."""
     block = _block_at(profile, time)
     return profile.levels[_step_at(profile, block, time)] + profile.offset[block]
 
 
 @kernel(allocates=False)
-def falls_below(profile, processors):  # type: ignore[no-untyped-def]
+def falls_below(profile: Profile, processors: int) -> float:
     """Return the first time at which fewer processors are free, infinity if there is none."""
     for block in range(profile.counts[BLOCKS]):
         if profile.low[block] < processors:
@@ -227,19 +223,19 @@ def falls_below(profile, processors):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def _block_at(profile, time):  # type: ignore[no-untyped-def]
+def _block_at(profile: Profile, time: float) -> int:
     """Return the last block that begins no later than a time."""
     return _last_until(profile.begins, 0, profile.counts[BLOCKS], time)
 
 
 @kernel(allocates=False)
-def _step_at(profile, block, time):  # type: ignore[no-untyped-def]
+def _step_at(profile: Profile, block: int, time: float) -> int:
     """Return the place of the last step of a block that begins no later than a time."""
     return _last_until(profile.times, profile.first[block], profile.size[block], time)
 
 
 @kernel(allocates=False)
-def _last_until(times, place, count, time):  # type: ignore[no-untyped-def]
+def _last_until(times: FloatArray, place: int, count: int, time: float) -> int:
     """Return the place of the last of so many rising times, from a place on, that is no later than a time."""
     while count > 1:  # as often whatever the answer, so that a processor need not guess
         half = count >> 1
@@ -249,7 +245,7 @@ def _last_until(times, place, count, time):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def _level_before(profile, block, i):  # type: ignore[no-untyped-def]
+def _level_before(profile: Profile, block: int, i: int) -> int:
     """Return how many processors are free in the step before one that is not the first of all."""
     if i > profile.first[block]:
         return profile.levels[i - 1] + profile.offset[block]
@@ -258,7 +254,7 @@ def _level_before(profile, block, i):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def _insert(profile, block, i, time):  # type: ignore[no-untyped-def]
+def _insert(profile: Profile, block: int, i: int, time: float) -> tuple[int, int]:
     """Let a step begin at a time, at a place in a block that is not its first; return its block and place."""
     if profile.size[block] == BLOCK:
         i -= profile.first[block]
@@ -276,7 +272,7 @@ def _insert(profile, block, i, time):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def _drop(profile, block, i):  # type: ignore[no-untyped-def]
+def _drop(profile: Profile, block: int, i: int) -> None:
     """Remove a step, which is as high as the one before it."""
     times, levels, first = profile.times, profile.levels, profile.first[block]
     profile.size[block] -= 1
@@ -293,7 +289,7 @@ def _drop(profile, block, i):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def _bound(profile, block):  # type: ignore[no-untyped-def]
+def _bound(profile: Profile, block: int) -> None:
     """Find the least and the most that is free in a block."""
     levels, first = profile.levels, profile.first[block]
     low = high = levels[first]
@@ -303,7 +299,7 @@ def _bound(profile, block):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def _halve(profile, block):  # type: ignore[no-untyped-def]
+def _halve(profile: Profile, block: int) -> None:
     """Make two blocks of a full one."""
     counts, half = profile.counts, BLOCK // 2
     for other in range(counts[BLOCKS], block + 1, -1):
@@ -326,7 +322,7 @@ def _halve(profile, block):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def _unite(profile, block):  # type: ignore[no-untyped-def]
+def _unite(profile: Profile, block: int) -> None:
     """Make one block of a block and the next, if they have few steps together."""
     if block + 1 >= profile.counts[BLOCKS] or profile.size[block] + profile.size[block + 1] > BLOCK // 2:
         return
@@ -341,7 +337,7 @@ def _unite(profile, block):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def _remove_block(profile, block):  # type: ignore[no-untyped-def]
+def _remove_block(profile: Profile, block: int) -> None:
     """Take a block away, and give its places back."""
     counts = profile.counts
     profile.spare[counts[SPARES]] = profile.first[block]
@@ -352,7 +348,7 @@ def _remove_block(profile, block):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def _move_block(profile, block, other):  # type: ignore[no-untyped-def]
+def _move_block(profile: Profile, block: int, other: int) -> None:
     """Write what is kept of a block in the place of another."""
     profile.begins[other], profile.first[other] = profile.begins[block], profile.first[block]
     profile.size[other], profile.offset[other] = profile.size[block], profile.offset[block]

@@ -44,10 +44,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from swftools.kernel import kernel
-from swftools.simulator.machine.state import DISTURBED, ENDED, NOW, PLANS_BY_LIMIT, RUNNING, SUBMITTED
+from swftools.kernel import FloatArray, IntArray, kernel
+from swftools.simulator.machine.state import DISTURBED, ENDED, NOW, PLANS_BY_LIMIT, RUNNING, SUBMITTED, Machine
 from swftools.simulator.machine.verbs import start, wake_at
 from swftools.simulator.machine.views import can_start_any, first_waiting, fits, next_waiting, now, width
 from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting
@@ -64,7 +63,7 @@ from swftools.simulator.planning import (
     planned_time,
 )
 from swftools.simulator.policies.easy import profile_memory
-from swftools.simulator.profile import BLOCKS, add, earliest, forget_past
+from swftools.simulator.profile import BLOCKS, Profile, add, earliest, forget_past
 from swftools.simulator.registry import policy
 
 SEEN, DISTURBANCES = range(2)
@@ -75,8 +74,8 @@ class KeptPlan(NamedTuple):
     """A plan that is kept between decisions; the next time at which a job is due; and how far it has followed."""
 
     plan: Plan
-    due: npt.NDArray[np.float64]
-    counts: npt.NDArray[np.int64]
+    due: FloatArray
+    counts: IntArray
 
 
 def plan_memory(jobs: int, processors: int) -> KeptPlan:  # noqa: ARG001 (as all memories)
@@ -85,13 +84,13 @@ def plan_memory(jobs: int, processors: int) -> KeptPlan:  # noqa: ARG001 (as all
 
 
 @policy("conservative", memory=plan_memory, promises=("reservation",), restates=("pyss",), version=2)
-def conservative(machine, memory):  # type: ignore[no-untyped-def]
+def conservative(machine: Machine, memory: KeptPlan) -> None:
     """Start jobs at their reservations, which move forward whenever a job ends."""
     decide_by_plan(machine, memory, True)
 
 
 @policy("conservative-fixed", memory=plan_memory, promises=("fixed-reservation",), version=2)
-def conservative_fixed(machine, memory):  # type: ignore[no-untyped-def]
+def conservative_fixed(machine: Machine, memory: KeptPlan) -> None:
     """Start jobs at their reservations, which do not move."""
     decide_by_plan(machine, memory, False)
 
@@ -104,7 +103,7 @@ def conservative_fixed(machine, memory):  # type: ignore[no-untyped-def]
     restates=("cqsim",),
     version=2,
 )
-def conservative_replanned(machine, memory):  # type: ignore[no-untyped-def]
+def conservative_replanned(machine: Machine, memory: Profile) -> None:
     """Plan all waiting jobs anew and start those that are planned for now."""
     # Reservations only take room away: behind the last job that has room now nobody starts, nor need be planned.
     if not can_start_any(machine):
@@ -131,7 +130,7 @@ def conservative_replanned(machine, memory):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def decide_by_plan(machine, memory, compress):  # type: ignore[no-untyped-def]
+def decide_by_plan(machine: Machine, memory: KeptPlan, compress: bool) -> None:
     """Keep the plan up to date and start the jobs whose time has come."""
     plan, due, counts = memory.plan, memory.due, memory.counts
     present = now(machine)
@@ -175,7 +174,7 @@ def decide_by_plan(machine, memory, compress):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def first_of_new(machine, seen):  # type: ignore[no-untyped-def]
+def first_of_new(machine: Machine, seen: int) -> int:
     """Return the first waiting job of those submitted since so many had been, or NOBODY."""
     for job in range(seen, machine.counts[SUBMITTED]):
         if is_waiting(machine.queue, job):
@@ -184,7 +183,7 @@ def first_of_new(machine, seen):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def is_outdated(machine, ends):  # type: ignore[no-untyped-def]
+def is_outdated(machine: Machine, ends: FloatArray) -> bool:
     """Whether a running job is not to hold its processors until the plan has it end, or should have ended already."""
     for i in range(machine.counts[RUNNING]):
         job = machine.running[i]

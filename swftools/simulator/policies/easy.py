@@ -111,7 +111,7 @@ alias("sjf-backfill", "easy", backfill_order="sjf", restates=("pyss", "cqsim"))
 
 
 @kernel
-def easy_with_several(machine, parameters, memory, head):  # type: ignore[no-untyped-def]
+def easy_with_several(machine: Machine, parameters: Any, memory: Profile, head: int) -> None:
     """Decide with reservations for the head and the next few, planned on a profile of the free processors."""
     present = now(machine)
     hold_running(machine, memory, 0.0)

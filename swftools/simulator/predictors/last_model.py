@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from swftools.simulator.machine.events import END, SUBMISSION
+from swftools.simulator.machine.state import Machine
 from swftools.simulator.machine.verbs import predict
 from swftools.simulator.machine.work import work_done
 from swftools.simulator.predictors.registry import predictor
@@ -30,7 +31,7 @@ def no_accuracy(jobs: int, processors: int) -> Accuracy:  # noqa: ARG001 (as all
 
 
 @predictor("last-model", memory=no_accuracy, version=1)
-def last_model(event, machine, job, memory):  # type: ignore[no-untyped-def]
+def last_model(event: int, machine: Machine, job: int, memory: Accuracy) -> None:
     """Scale the request by how much of it the user's last finished job used; unknown users are taken at their word."""
     user, limit = machine.requests.user_id[job], machine.requests.limit[job]
     if user < 0:

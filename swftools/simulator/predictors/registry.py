@@ -25,6 +25,7 @@ from swftools.keyed_random import generator
 from swftools.parameter_text import read_entry, write_entry
 from swftools.parameters import Parameters, is_whole, refuse_unknown
 from swftools.simulator.entry import Memory, check_arguments, compiled_entry, compiled_or_none, interpreted_entry
+from swftools.simulator.machine.state import Machine
 from swftools.simulator.names import Names
 from swftools.simulator.registry import checked_class
 from swftools.simulator.requested import REQUESTS
@@ -174,7 +175,7 @@ class Predictor:
         return write_entry(self.name, self.given.to_mapping())
 
 
-def nothing(event, machine, job):  # type: ignore[no-untyped-def]
+def nothing(event: int, machine: Machine, job: int) -> None:
     """Observe nothing."""
 
 

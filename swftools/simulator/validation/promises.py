@@ -223,7 +223,15 @@ def _is_known(starts: Starts, times: FloatArray, one_decision: bool) -> BoolArra
 
 
 @kernel
-def _reserve(starts, processors, heads, since, known, by_start, latest):  # type: ignore[no-untyped-def]
+def _reserve(
+    starts: Starts,
+    processors: int,
+    heads: IntArray,
+    since: FloatArray,
+    known: BoolArray,
+    by_start: IntArray,
+    latest: FloatArray,
+) -> None:
     """Fill ``latest`` with the reservation of each head at a time; times must increase.
 
     Keeps the jobs that started no later than that time and did not end before, in order of estimated end.
@@ -266,7 +274,7 @@ def _reserve(starts, processors, heads, since, known, by_start, latest):  # type
 
 
 @kernel
-def _counts(starts, job, head, now, known):  # type: ignore[no-untyped-def]
+def _counts(starts: Starts, job: int, head: int, now: float, known: bool) -> bool:
     """Whether a job runs before the decision: not if it has just ended, or overtakes the head just now."""
     if not known:
         return True

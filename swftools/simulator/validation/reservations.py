@@ -106,7 +106,7 @@ def promised_starts(starts: Starts, manner: Manner) -> FloatArray:
 
 
 @kernel
-def _follow(starts, manner, plan, promised):  # type: ignore[no-untyped-def]
+def _follow(starts: Starts, manner: Manner, plan: Plan, promised: FloatArray) -> None:
     """Fill ``promised``: go through the instants of the schedule, and plan those who wait."""
     jobs = len(promised)
     counts = plan.counts
@@ -130,7 +130,7 @@ def _follow(starts, manner, plan, promised):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _submit(starts, manner, plan, now):  # type: ignore[no-untyped-def]
+def _submit(starts: Starts, manner: Manner, plan: Plan, now: float) -> None:
     """Plan the jobs that are submitted now."""
     counts = plan.counts
     old = counts[STILL_WAITING]
@@ -142,7 +142,7 @@ def _submit(starts, manner, plan, now):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _end(starts, manner, plan, now):  # type: ignore[no-untyped-def]
+def _end(starts: Starts, manner: Manner, plan: Plan, now: float) -> None:
     """Take the jobs out that end now and started before; plan the waiting ones anew, after each or after all."""
     counts = plan.counts
     any_ended = is_early = False
@@ -163,7 +163,7 @@ def _end(starts, manner, plan, now):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _end_at_once(starts, manner, plan, now):  # type: ignore[no-untyped-def]
+def _end_at_once(starts: Starts, manner: Manner, plan: Plan, now: float) -> None:
     """Take the jobs out that start and end now, those that the ends of others let start among them."""
     counts = plan.counts
     behind = counts[ENDED_SO_FAR]
@@ -186,7 +186,7 @@ def _end_at_once(starts, manner, plan, now):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _forget(starts, plan, now, after):  # type: ignore[no-untyped-def]
+def _forget(starts: Starts, plan: Plan, now: float, after: float) -> None:
     """Take the waiting jobs out that are planned for later than some time."""
     for k in range(plan.counts[STILL_WAITING]):
         job = plan.waiting[k]
@@ -196,7 +196,7 @@ def _forget(starts, plan, now, after):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _begin(starts, plan, now):  # type: ignore[no-untyped-def]
+def _begin(starts: Starts, plan: Plan, now: float) -> None:
     """Let the jobs run that start now, as planned or not; those that should have and do not have no plan any more."""
     counts = plan.counts
     while counts[BEGUN] < len(plan.by_start) and starts.start_time[plan.by_start[counts[BEGUN]]] <= now:
@@ -222,7 +222,7 @@ def _begin(starts, plan, now):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _plan(starts, manner, plan, now, jobs):  # type: ignore[no-untyped-def]
+def _plan(starts: Starts, manner: Manner, plan: Plan, now: float, jobs: IntArray) -> None:
     """Plan jobs, one by one, at the earliest time that leaves the plans of others; not those whose time has come.
 
     A job that has a plan holds nothing before it, and has from then on what it needs: only times before it are looked
@@ -249,7 +249,7 @@ def _plan(starts, manner, plan, now, jobs):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _earliest(plan, now, room, time, until):  # type: ignore[no-untyped-def]
+def _earliest(plan: Plan, now: float, room: int, time: float, until: float) -> float:
     """Return from when on no more than ``room`` are in use for a time, or until ``until``; that itself if never."""
     in_use, place, behind = plan.span[IN_USE], plan.span[FIRST], plan.span[BEHIND]
     begin = now if in_use <= room else until
@@ -266,7 +266,7 @@ def _earliest(plan, now, room, time, until):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _take_out(starts, plan, now, job):  # type: ignore[no-untyped-def]
+def _take_out(starts: Starts, plan: Plan, now: float, job: int) -> None:
     """Remove what is left of a job's place in the plan, be it waiting or running."""
     if -np.inf < plan.planned[job] < np.inf:
         _put(plan, plan.planned[job], -starts.processors[job], now)
@@ -274,7 +274,7 @@ def _take_out(starts, plan, now, job):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _put(plan, time, processors, now):  # type: ignore[no-untyped-def]
+def _put(plan: Plan, time: float, processors: int, now: float) -> None:
     """Change the processors in use from a time on."""
     times, change, span = plan.times, plan.change, plan.span
     if time <= now:
@@ -303,7 +303,7 @@ def _put(plan, time, processors, now):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _pass(plan, now):  # type: ignore[no-untyped-def]
+def _pass(plan: Plan, now: float) -> None:
     """Take the changes up to now out of the list."""
     span = plan.span
     while span[FIRST] < span[BEHIND] and plan.times[span[FIRST]] <= now:

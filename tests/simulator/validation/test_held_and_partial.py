@@ -31,7 +31,7 @@ def test_jobs_that_were_held_back() -> None:
 def test_half_a_run() -> None:
     """Jobs that wait still are not in it: what would follow from them is no fault."""
     trace = crowded_trace(100)
-    simulation = Simulation(trace, "easy").run(until=1500)
+    simulation = Simulation(trace, "easy").run(until=2000)
     schedule = simulation.schedule()
     assert schedule.is_partial
     report = validate(schedule, trace=trace)
