@@ -18,7 +18,7 @@ from swftools.keyed_random import generator
 from swftools.parameters import is_whole
 from swftools.simulator.aside import PAUSE, run_aside
 from swftools.simulator.asking import Asked
-from swftools.simulator.calling import called_directly, found_directly
+from swftools.simulator.calling import CHECKED, called_for
 from swftools.simulator.engine import Options, simulate_events
 from swftools.simulator.entry import pack
 from swftools.simulator.machine.faults import FAULTS
@@ -57,9 +57,6 @@ Progress = Callable[[int, int, float], None]
 
 FEW, MANY = 64, 2**62
 """Instants after which an interpreted engine stops to tell of progress; the compiled one stops when it is asked to."""
-
-CHECKED = "checked"
-"""What ``compiled`` is for a look at each index."""
 
 
 class Simulation:
@@ -147,11 +144,9 @@ class Simulation:
         memories = self.policy.empty_memory(len(row), size), told.empty_memory(len(row), size)
         self._observer = pack(told.given.values(), memories[1], generator(seed, f"predict/{told.name}"))
         self._decider = pack(chosen.values(), memories[0], generator(seed, f"simulate/{self.policy.name}"))
-        interpreted = told.interpreted(memories[1]), self.policy.interpreted(chosen, memories[0])
-        called: tuple[Any, Any, Any] = (
-            compiled and _compiled(self.policy, told, "checked" if compiled == CHECKED else "compiled", self._asked)
-        ) or (simulate_events, interpreted[0], _without_answer(self.policy.name, interpreted[1]))
-        self._engine, self._observe, self._decide = called
+        self._engine, self._observe, self._decide = called_for(
+            *(self.policy, chosen, memories[0], told, memories[1]), compiled=compiled, often=self._asked is not None
+        )
         self.options: dict[str, Any] = {
             "overrun": overrun,
             "cancelled": cancelled,
@@ -464,32 +459,6 @@ def simulate(  # noqa: PLR0913 (options by name)
 def _is_time(value: object) -> bool:
     """Whether a value is a number, also an infinite one, and no truth value."""
     return not isinstance(value, bool) and isinstance(value, Real) and not np.isnan(float(value))
-
-
-def _compiled(policy: Policy, predictor: Predictor, form: str, asked: Asked | None) -> tuple[Any, Any, Any] | None:
-    """Return engine, predictor and policy in a compiled form; None where numba cannot compile one."""
-    from swftools.simulator.compiled import compiled_engine  # noqa: PLC0415 (imports numba)
-
-    observe, decide = getattr(predictor, form), getattr(policy, form)
-    if not (observe and decide):
-        return None
-    engine = getattr(compiled_engine(), form)
-    return (
-        (called_directly(engine), found_directly(observe), found_directly(decide))
-        if asked
-        else (engine, observe, decide)
-    )
-
-
-def _without_answer(name: str, entry: Callable[..., Any]) -> Callable[..., None]:
-    """Return a policy as it is interpreted; it must return nothing."""
-
-    def decide(*arguments: Any) -> None:
-        answer = entry(*arguments)
-        if answer is not None:
-            raise PolicyError(f"policy {name!r} returned {answer!r}; a policy acts by start(), it returns nothing")
-
-    return decide
 
 
 def _copied(part: Any) -> Any:
