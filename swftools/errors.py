@@ -27,6 +27,10 @@ class ParameterError(SwfToolsError, ValueError):
     """A parameter is unknown or outside its domain."""
 
 
+class NotFittedError(SwfToolsError, ValueError, AttributeError):
+    """A bound of waits, or a predictor of them, is asked before it has learnt; as scikit-learn's of that name."""
+
+
 class UnknownRuleError(SwfToolsError, KeyError):
     """A cleaning rule was asked for by a name that nothing is registered under."""
 

@@ -16,7 +16,7 @@ ROOMS = [
     *("swftools.parameter_text", "swftools.parameters", "swftools.fields", "swftools.whole_files"),
     *("swftools.header", "swftools.tables", "swftools.trace", "swftools.utility", "swftools.formats"),
     *("swftools.offered_work", "swftools.description", "swftools.cleaning", "swftools.checkpoints", "swftools.models"),
-    *("swftools.selection", "swftools.simulator", "swftools.rehearsal", "swftools"),
+    *("swftools.selection", "swftools.simulator", "swftools.qbets", "swftools.rehearsal", "swftools"),
     *("pipelines.names", "pipelines.keys", "pipelines.exit_statuses", "pipelines.catalog", "pipelines.config"),
     "pipelines.store",
     *("pipelines.logs", "pipelines.tasks", "pipelines", "pipelines.cli"),

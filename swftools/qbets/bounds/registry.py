@@ -1,0 +1,264 @@
+"""What a bound is: an estimator of scikit-learn's form over two kernels, and a name by which it is found.
+
+A bound keeps what it has learnt as numbers, its state, and looks up what depends on the number of waits alone, its
+facts. ``add`` puts one more wait into a state, ``bound`` reads the bound off it; so does the replay of a log.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from functools import cache
+from typing import Any, ClassVar, Self, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+
+from swftools.errors import NotFittedError, ParameterError
+from swftools.kernel import FloatArray, Kernel, kernel
+from swftools.parameter_text import write_entry
+from swftools.simulator.names import Names
+
+UPPER, LOWER, TWO_SIDED = SIDES = ("upper", "lower", "two-sided")
+
+B = TypeVar("B", bound="type[Bound]")
+
+
+class Bound(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
+    """A bound of a quantile of waits.
+
+    A subclass has its parameters, the two kernels, and says how long state and facts are. The methods are those of
+    scikit-learn's estimators, and ``update``; ``get_params`` and ``clone`` work.
+
+    Attributes
+    ----------
+    waits_ : int
+        How many waits it has learnt from.
+    """
+
+    name: ClassVar[str]
+    add: ClassVar[Kernel[[FloatArray, FloatArray, float], None]]
+    """``add(state, facts, wait)``: learn one more wait, s; the caller guarantees the room."""
+
+    bound: ClassVar[Kernel[[FloatArray, FloatArray], float]]
+    """``bound(state, facts)``: the bound, s; NaN where too few waits are known. It may keep notes in the state."""
+
+    quantile: float
+
+    @classmethod
+    @cache
+    def compiled_add(cls) -> Any:
+        """Return ``add`` as compiled code calls it."""
+        return kernel(add_signature(), allocates=False)(cls.add.py_func).compiled
+
+    @classmethod
+    @cache
+    def compiled_bound(cls) -> Any:
+        """Return ``bound`` as compiled code calls it."""
+        return kernel(bound_signature(), allocates=False)(cls.bound.py_func).compiled
+
+    @abstractmethod
+    def check(self) -> None:
+        """Refuse parameters outside their domains, by ParameterError."""
+
+    @abstractmethod
+    def facts(self, waits: int) -> tuple[FloatArray, ...]:
+        """Return what the kernels look up, for up to so many waits: one array for each bound that is asked for."""
+
+    @abstractmethod
+    def places(self, waits: int) -> int:
+        """Return how long a state is that has room for so many waits; one of zeros knows none."""
+
+    def fit(self, waits: npt.ArrayLike) -> Self:
+        """Forget what was learnt, and learn these waits.
+
+        Parameters
+        ----------
+        waits : array_like of float, shape (n,)
+            In s, in any order; finite and not negative. None at all are allowed.
+
+        Raises
+        ------
+        ParameterError
+            A parameter is outside its domain, or a wait is.
+        """
+        self.check()
+        self._room = 0
+        self.waits_ = 0
+        self._states: list[FloatArray] = []
+        return self.update(waits)
+
+    def update(self, waits: npt.ArrayLike) -> Self:
+        """Learn more waits, in time that grows with the logarithm of how many are known; fit first.
+
+        Raises
+        ------
+        NotFittedError
+            It was not fitted.
+        ParameterError
+            A wait is missing, negative or infinite.
+        """
+        self._check_fitted()
+        column = checked_waits(waits)
+        self._make_room(self.waits_ + len(column))
+        for state, facts in zip(self._states, self._facts, strict=True):
+            if len(column) > FEW:
+                compiled_add_waits()(self.compiled_add(), state, facts, column)
+            else:
+                add_waits(type(self).add, state, facts, column)
+        self.waits_ += len(column)
+        return self
+
+    def predict(self) -> Any:
+        """Return the bound, s; the lower and the upper one where both are asked for; NaN if too few waits are known.
+
+        Raises
+        ------
+        NotFittedError
+            It was not fitted.
+        """
+        self._check_fitted()
+        self._make_room(self.waits_)
+        bounds = [type(self).bound(state, facts) for state, facts in zip(self._states, self._facts, strict=True)]
+        return bounds[0] if len(bounds) == 1 else tuple(bounds)
+
+    def to_text(self) -> str:
+        """Return name and parameters in the form that ``find_bound`` takes back."""
+        return write_entry(self.name, self.get_params())
+
+    def _check_fitted(self) -> None:
+        """Refuse what was not fitted."""
+        if not hasattr(self, "waits_"):
+            raise NotFittedError(f"this {type(self).__name__} is not fitted yet: call fit(waits) first")
+
+    def _make_room(self, waits: int) -> None:
+        """Have states and facts for so many waits."""
+        if waits <= self._room and self._states:
+            return
+        self._room = max(64, 2 * waits)
+        self._facts = self.facts(self._room)
+        before = self._states or [np.zeros(0) for _ in self._facts]
+        self._states = [self.longer(state, self.places(self._room)) for state in before]
+
+    def longer(self, state: FloatArray, places: int) -> FloatArray:
+        """Return a state of so many places that knows what another knows."""
+        state_with_room = np.zeros(places)
+        state_with_room[: len(state)] = state
+        return state_with_room
+
+
+def checked_waits(waits: npt.ArrayLike) -> FloatArray:
+    """Return waits as an array.
+
+    Raises
+    ------
+    ParameterError
+        They are not one-dimensional, or one is missing, negative or infinite.
+    """
+    try:
+        column = np.asarray(waits, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"waits must be numbers, of seconds: {error}") from error
+    if column.ndim != 1:
+        raise ParameterError(f"waits must be a one-dimensional array, not of shape {column.shape}")
+    wrong = np.flatnonzero(~(np.isfinite(column) & (column >= 0)))
+    if len(wrong):
+        raise ParameterError(
+            f"wait {wrong[0]} is {column[wrong[0]]:g} s ({len(wrong)} such): waits are finite and not negative; leave "
+            "out the jobs that never started"
+        )
+    return column
+
+
+def check_fraction(name: str, value: object) -> None:
+    """Refuse what is no number between 0 and 1, both excluded."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.0 < value < 1.0:
+        raise ParameterError(f"{name}={value!r} is not a number between 0 and 1, both excluded")
+
+
+def check_side(side: object) -> None:
+    """Refuse what is no side."""
+    if side not in SIDES:
+        raise ParameterError(f"side={side!r} is not one of: {', '.join(SIDES)}")
+
+
+_BOUNDS: Names[type[Bound]] = Names("bound")
+
+
+def register_bound(kind: B) -> B:
+    """Register a class of bounds by its ``name``."""
+    _BOUNDS.add(kind.name, kind, kind)
+    return kind
+
+
+def list_bounds() -> dict[str, type[Bound]]:
+    """Return the registered classes of bounds by name."""
+    return dict(_BOUNDS.known)
+
+
+def find_bound(bound: str | Bound, **parameters: Any) -> Bound:
+    """Return a bound by name, with parameters behind it, as in ``binomial:confidence=0.99``; one is returned as it is.
+
+    Parameters
+    ----------
+    bound : str or Bound
+        ``module:name`` imports the module that registers it first.
+    **parameters
+        Of all bounds, such as quantile and confidence: those that the bound has are set, unless the text says them.
+
+    Raises
+    ------
+    ParameterError
+        There is none of that name, or it takes no such parameter.
+    """
+    if isinstance(bound, Bound):
+        return bound
+    if not isinstance(bound, str):
+        raise ParameterError(f"bound {bound!r} is neither a name nor a Bound; there are: {', '.join(_BOUNDS.known)}")
+    kind, given = _BOUNDS.read(bound)
+    takes = kind._get_param_names()
+    for name in given:
+        if name not in takes:
+            raise ParameterError(f"bound {kind.name!r} takes no {name!r}; it takes: {', '.join(takes)}")
+    made = kind(**{name: value for name, value in parameters.items() if name in takes} | given)
+    made.check()
+    return made
+
+
+FEW = 16
+"""Waits that are learnt one by one, rather than by a call for all, which takes some tenths of a millisecond."""
+
+
+@cache
+def add_signature() -> Any:
+    """Return the types of ``add``."""
+    from numba import types  # noqa: PLC0415 (takes half a second)
+
+    return types.void(types.float64[::1], types.float64[::1], types.float64)
+
+
+@cache
+def bound_signature() -> Any:
+    """Return the types of ``bound``."""
+    from numba import types  # noqa: PLC0415 (as above)
+
+    return types.float64(types.float64[::1], types.float64[::1])
+
+
+def add_waits(
+    add: Callable[[FloatArray, FloatArray, float], None], state: FloatArray, facts: FloatArray, waits: FloatArray
+) -> None:
+    """Learn waits one by one."""
+    for wait in waits:
+        add(state, facts, wait)
+
+
+@cache
+def compiled_add_waits() -> Any:
+    """Return ``add_waits``, compiled for the ``add`` of any bound."""
+    from numba import types  # noqa: PLC0415 (as above)
+
+    numbers = types.float64[::1]
+    signature = types.void(types.FunctionType(add_signature()), numbers, numbers, numbers)
+    return kernel(signature, allocates=False)(add_waits)
