@@ -217,8 +217,8 @@ def bound_ranks(waits: int, quantile: float, confidence: float, is_large: bool =
 def _fill_ranks(quantile: float, confidence: float, ranks: FloatArray, close: BoolArray) -> None:
     """Fill in the rank for each number of waits; ``close`` says where rounding may have decided.
 
-    From n to n + 1 the probability of at most j successes falls by q P(j of n), and j rises by one at most: that costs a
-    thousandth of what the distribution function does.
+    From n to n + 1 the probability of at most j successes falls by q P(j of n), and j rises by one at most: which costs
+    a thousandth of what the distribution function does.
     """
     odds = quantile / (1.0 - quantile)
     n = max(int(np.floor(np.log1p(-confidence) / np.log(quantile))) - 1, 1)
@@ -241,3 +241,15 @@ def _fill_ranks(quantile: float, confidence: float, ranks: FloatArray, close: Bo
         below -= quantile * exactly
         exactly *= (1.0 - quantile) * (n + 1) / (n + 1 - j)
         n += 1
+
+
+def least_waits(quantile: float, confidence: float) -> int:
+    """Return how many waits an upper bound needs at least, whatever their distribution: the first n with 1 - q^n >= C.
+
+    Examples
+    --------
+    >>> least_waits(0.95, 0.95), least_waits(0.95, 0.99), least_waits(0.5, 0.95)
+    (59, 90, 5)
+    """
+    room = int(np.log1p(-confidence) / np.log(quantile)) + 3
+    return int(np.argmax(bound_ranks(room, quantile, confidence) > 0))
