@@ -15,10 +15,11 @@ Reading chosen
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -30,14 +31,11 @@ from swftools.qbets.bounds.binomial import BinomialBound, bound_ranks, least_wai
 from swftools.qbets.bounds.registry import UPPER, Bound, check_fraction, find_bound
 from swftools.qbets.change_points import RareEvents, rare_events
 from swftools.qbets.history import trimming_by
-from swftools.qbets.in_python import ListedWaits, replay_in_python
+from swftools.qbets.in_python import SHOWN, ListedWaits, replay_in_python
+from swftools.qbets.log_columns import group_labels, occurrences, prediction_table, read_submissions
 from swftools.qbets.queue_state import (
     BOTH,
     EITHER,
-    TOLD,
-    TOO_FEW,
-    TRAINING,
-    UNAVAILABLE,
     Answers,
     QueueState,
     Rules,
@@ -46,15 +44,10 @@ from swftools.qbets.queue_state import (
     no_answers,
 )
 from swftools.qbets.resumed import Known, nothing_known
+from swftools.qbets.saved_state import read_state, write_state
 from swftools.simulator.aside import run_aside
 from swftools.simulator.schedule import Schedule
 from swftools.trace import Trace
-
-REASONS = {TRAINING: "training", TOO_FEW: "too-few-waits", UNAVAILABLE: "unavailable"}
-"""Why a job is told nothing."""
-
-GROUPS = {"queue": "queue_id", "partition": "partition_id", "user": "user_id", "group": "group_id"}
-"""What jobs may be grouped by, and the column it stands in; any column by its own name too."""
 
 EXPLANATORY = ("requested_time", "requested_processors", "requested_work")
 
@@ -157,6 +150,11 @@ class WaitPredictor:
         self.known: dict[str, Known] = {}
         self.start: int | None = None
 
+    @property
+    def name(self) -> str:
+        """The method, with the parameters that it does not have of itself."""
+        return self.method.short_text() if isinstance(self.method, Bound) else type(self.method).__name__
+
     def replay(self, log: Trace | Schedule, progress: Progress | None = None) -> pd.DataFrame:
         """Submit the jobs of a log, and return what each is told.
 
@@ -170,7 +168,7 @@ class WaitPredictor:
         Returns
         -------
         pandas.DataFrame
-            A row a job, in the order of the log; see ``PREDICTIONS`` in ``swftools.fields.predictions``.
+            A row a job, in the order of the log; the table ``wait_predictions`` of the column dictionary.
 
         Raises
         ------
@@ -178,10 +176,10 @@ class WaitPredictor:
             The log has no waits; or it begins before the end of the one before.
         """
         jobs = log.jobs
-        table, labels = _keys(jobs), _labels(jobs, self.by)
-        columns = _submissions(jobs, self.parameters.explanatory)
+        labels = group_labels(jobs, self.by)
+        columns = read_submissions(jobs, self.parameters.explanatory)
         self._count_from_one_start(log, columns.submit, columns.start)
-        order = np.lexsort((table["job_occurrence"], table["job_number"], columns.submit))
+        order = np.lexsort((occurrences(jobs), jobs["job_number"], columns.submit))
         told = no_answers(len(jobs))
         done = 0
         for label in sorted(set(labels)):
@@ -191,7 +189,49 @@ class WaitPredictor:
             done += len(rows)
             for whole_column, column in zip(told, answers, strict=True):
                 whole_column[rows] = column
-        return _table(table.assign(queue=labels), columns, told)
+        return prediction_table(log, labels, self.name, columns, told)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write what was learnt into a file, from which ``load`` goes on.
+
+        Raises
+        ------
+        StorageError
+            The file cannot be written; an old one stays as it was.
+        """
+        method = self.method.to_text() if isinstance(self.method, Bound) else None
+        about = {"method": method, "by": self.by, "start": self.start, "parameters": self.parameters.to_mapping()}
+        write_state(path, about, self.known, self.bound)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], method: Any = None) -> Self:
+        """Return a predictor that knows what another had learnt when it was saved.
+
+        Parameters
+        ----------
+        path : str or path
+            What ``save`` wrote.
+        method : object, optional
+            The bound, where it is an object of your own: files have none. It learns anew from the waits that are kept.
+
+        Raises
+        ------
+        StateError
+            There is no such file, or it is of another form or version, truncated or damaged.
+        ParameterError
+            It was saved with a bound of somebody's own, and none is given; or without, and one is.
+        """
+        about, known = read_state(path)
+        if (about["method"] is None) != (method is not None):
+            had = "an object of one's own: pass method=" if method is None else f"{about['method']}: leave method= out"
+            raise ParameterError(f"{os.fspath(path)} was saved with {had}")
+        made = cls(about["method"] or method, about["by"], **about["parameters"])
+        made.start, made.known = about["start"], known
+        if method is not None:
+            for one in known.values():
+                if one.queue:
+                    one.queue.history.states[:, SHOWN] = 0.0
+        return made
 
     def _count_from_one_start(self, log: Trace | Schedule, *times: FloatArray) -> None:
         """Count the seconds of a log that goes on from another from the start of that; refuse one that goes back."""
@@ -297,67 +337,3 @@ def _tell(progress: Progress | None, before: int, jobs: int, count: int) -> None
 
 def _nothing() -> None:
     """Do nothing: so many jobs take moments."""
-
-
-def _keys(jobs: pd.DataFrame) -> pd.DataFrame:
-    """Return the keys of jobs."""
-    occurrence = jobs["job_occurrence"] if "job_occurrence" in jobs else np.zeros(len(jobs), np.int64)
-    return pd.DataFrame({"job_number": jobs["job_number"], "job_occurrence": occurrence}).reset_index(drop=True)
-
-
-def _labels(jobs: pd.DataFrame, by: tuple[str, ...]) -> Any:
-    """Return the group of each job, in words."""
-    if not by:
-        return np.full(len(jobs), "all", dtype=object)
-    parts = []
-    for name in by:
-        column = GROUPS.get(name, name)
-        if column not in jobs:
-            raise ParameterError(f"by={name!r}: the log has no column {column!r}; there are: {', '.join(jobs.columns)}")
-        text = jobs[column].astype("string").fillna("unknown")
-        parts.append(text.to_numpy(dtype=object))
-    return parts[0] if len(parts) == 1 else np.array(["/".join(words) for words in zip(*parts, strict=True)], object)
-
-
-def _submissions(jobs: pd.DataFrame, explanatory: str) -> Submissions:
-    """Return jobs as they are submitted."""
-    submit, wait = _column(jobs, "submit_time"), _column(jobs, "wait_time")
-    if np.isnan(submit).any():
-        raise ParameterError(f"{np.isnan(submit).sum()} jobs have no submit_time: clean the log")
-    started = wait >= 0
-    if "is_never_started" in jobs:
-        started &= ~jobs["is_never_started"].fillna(False).to_numpy(dtype=bool)
-    elif "run_time" in jobs:
-        started &= ~np.isnan(_column(jobs, "run_time"))
-    if len(jobs) and not started.any():
-        raise ParameterError(
-            "the log does not say how long its jobs waited; simulate it: replay(simulate(trace, 'easy'))"
-        )
-    wait = np.where(started, wait, np.nan)
-    time, width = (_column(jobs, f"requested_{name}") for name in ("time", "processors"))
-    width = np.where(width > 0, width, _column(jobs, "allocated_processors"))
-    x = {"requested_time": time, "requested_processors": width, "requested_work": time * width}[explanatory]
-    return Submissions(submit, submit + wait, wait, np.where(x >= 0, x, -1.0))
-
-
-def _column(jobs: pd.DataFrame, name: str) -> FloatArray:
-    """Return a column as numbers of its own; NaN where it, or a value, is missing."""
-    if name not in jobs:
-        return np.full(len(jobs), np.nan)
-    return jobs[name].to_numpy(dtype=np.float64, na_value=np.nan, copy=True)
-
-
-def _table(keys: pd.DataFrame, jobs: Submissions, answers: Answers) -> pd.DataFrame:
-    """Return what jobs are told, as users read it."""
-    is_told = answers.reason == TOLD
-    reason = pd.Series(answers.reason).map(REASONS)
-    return keys.assign(
-        submit_time=jobs.submit,
-        wait_time=jobs.wait,
-        wait_bound=np.where(is_told, answers.bound, np.nan),
-        withheld_bound=np.where(is_told, np.nan, answers.bound),
-        no_prediction=reason.astype("object").where(~is_told, None),
-        cluster=answers.cluster,
-        history_length=answers.kept,
-        is_trimmed=answers.kept < answers.known,
-    )

@@ -127,6 +127,11 @@ class Bound(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
         """Return name and parameters in the form that ``find_bound`` takes back."""
         return write_entry(self.name, self.get_params())
 
+    def short_text(self) -> str:
+        """Return the same without the parameters that are as they are where none are given."""
+        usual = type(self)().get_params()
+        return write_entry(self.name, {key: value for key, value in self.get_params().items() if value != usual[key]})
+
     def _check_fitted(self) -> None:
         """Refuse what was not fitted."""
         if not hasattr(self, "waits_"):
