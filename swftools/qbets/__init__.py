@@ -3,6 +3,7 @@
 from swftools.qbets.bounds import BinomialBound, Bound, find_bound, list_bounds
 from swftools.qbets.change_points import RareEvents, autocorrelation, rare_events
 from swftools.qbets.clusters import cluster
+from swftools.qbets.evaluation import evaluate
 from swftools.qbets.replay import ReplayParameters, WaitPredictor, replay
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "WaitPredictor",
     "autocorrelation",
     "cluster",
+    "evaluate",
     "find_bound",
     "list_bounds",
     "rare_events",
