@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from swftools.kernel import FloatArray, kernel
-from swftools.qbets.bounds.fitted import LEAST, FittedQuantile, positive
+from swftools.qbets.bounds.fitted import LEAST, FittedQuantile, exp_of, positive
 from swftools.qbets.bounds.registry import register_bound
 
 COUNT, LOWEST, HIGHEST, PLACES = range(4)
@@ -40,7 +40,7 @@ def between(state: FloatArray, facts: FloatArray) -> float:
     if state[LOWEST] == state[HIGHEST]:
         return state[LOWEST]
     low, high = math.log(state[LOWEST]), math.log(state[HIGHEST])
-    return math.exp(low + facts[0] * (high - low))
+    return min(exp_of(low + facts[0] * (high - low)), state[HIGHEST])
 
 
 @register_bound
