@@ -5,7 +5,7 @@ References
 Nurmi 2009, section 4.2.1, says that the upper bound with 95 % confidence was taken. Its Table 4.1 is met by the mere
 quantile of the fit, mean + 1.645 standard deviations. Both are here.
 
-Hahn and Meeker 1991, "Statistical Intervals", section 4.4: with n waits, mean m and standard deviation s of their
+Hahn and Meeker 1991, "Statistical Intervals", chapter 4: with n waits, mean m and standard deviation s of their
 logarithms, m + K s is an upper bound of the q quantile with confidence C for K = T / sqrt(n), where T is the C quantile
 of the noncentral t distribution with n - 1 degrees of freedom and noncentrality z_q sqrt(n).
 """
@@ -99,13 +99,12 @@ class LogNormalBound(Bound):
         ParameterError
             Quantile or confidence is so close to 0 or 1 that the factors cannot be computed.
         """
-        beyond = (1.0 - self.confidence) / 2.0 if self.side == TWO_SIDED else 1.0 - self.confidence
-        confidences = [beyond] if self.side != UPPER else []
+        confidence = (1.0 + self.confidence) / 2.0 if self.side == TWO_SIDED else self.confidence
+        confidences = [1.0 - confidence] if self.side != UPPER else []
         if self.side != LOWER:
-            confidences.append(1.0 - beyond)
-        with np.errstate(divide="ignore", invalid="ignore"):  # of one wait, and of none
-            degrees = np.sqrt(np.arange(waits + 1) - 1.0)
-            return tuple(bound_factors(waits, self.quantile, confidence) / degrees for confidence in confidences)
+            confidences.append(confidence)
+        root = np.sqrt(np.maximum(np.arange(waits + 1) - 1, 1))
+        return tuple(bound_factors(waits, self.quantile, confidence) / root for confidence in confidences)
 
     def places(self, waits: int) -> int:  # noqa: ARG002 (as all bounds)
         """Return the length of a state."""
@@ -137,8 +136,7 @@ class LogNormalPlainBound(FittedQuantile):
         """Return the factor of the root of the sum of squares for each number of waits up to this."""
         from scipy.stats import norm  # noqa: PLC0415 (takes half a second)
 
-        with np.errstate(divide="ignore"):  # of none
-            return (norm.ppf(self.quantile) / np.sqrt(np.arange(waits + 1)),)
+        return (norm.ppf(self.quantile) / np.sqrt(np.maximum(np.arange(waits + 1), 1)),)
 
     def places(self, waits: int) -> int:  # noqa: ARG002 (as all bounds)
         """Return the length of a state."""
@@ -163,23 +161,20 @@ def bound_factors(waits: int, quantile: float, confidence: float) -> FloatArray:
     """
     from scipy.stats import norm  # noqa: PLC0415 (takes half a second)
 
-    factors = np.full(waits + 1, np.nan)
-    few = np.arange(LEAST, min(waits, EXACT) + 1)
-    factors[LEAST : EXACT + 1] = _factor(few, quantile, confidence)
-    if waits > EXACT:
-        node = np.cos(np.pi * (np.arange(NODES) + 0.5) / NODES)
-        node[NODES // 2] = 0.0
-        at_node = np.full(NODES, norm.ppf(quantile))
-        for side, level in ((node > 0.0, confidence), (node < 0.0, 1.0 - confidence)):
-            at_node[side] = _factor(EXACT / node[side] ** 2, quantile, level)
-        polynomial = np.polynomial.Chebyshev.fit(node, at_node, NODES - 1, domain=[-1.0, 1.0])
-        factors[EXACT + 1 :] = polynomial(np.sqrt(EXACT / np.arange(EXACT + 1, waits + 1)))
-    if not np.isfinite(factors[LEAST:]).all():
+    few = _factor(np.arange(LEAST, EXACT + 1), quantile, confidence)
+    node = np.cos(np.pi * (np.arange(NODES) + 0.5) / NODES)
+    node[NODES // 2] = 0.0
+    at_node = np.full(NODES, norm.ppf(quantile))
+    for side, level in ((node > 0.0, confidence), (node < 0.0, 1.0 - confidence)):
+        at_node[side] = _factor(EXACT / node[side] ** 2, quantile, level)
+    if not (np.isfinite(few).all() and np.isfinite(at_node).all()):
         raise ParameterError(
             f"quantile={quantile!r} with confidence={confidence!r} is too close to 0 or 1 for the noncentral t "
             "distribution; take less of both, or the binomial bound"
         )
-    return factors
+    polynomial = np.polynomial.Chebyshev.fit(node, at_node, NODES - 1, domain=[-1.0, 1.0])
+    many = polynomial(np.sqrt(EXACT / np.arange(EXACT + 1, waits + 1)))
+    return np.concatenate([np.full(LEAST, np.nan), few, many])[: waits + 1]
 
 
 def _factor(waits: Any, quantile: float, confidence: float) -> FloatArray:

@@ -26,13 +26,17 @@ def bounds_after_each(bound: Bound, waits: Iterable[float]) -> list[Any]:
 
 
 def bounds_of_samples(bound: Bound, samples: FloatArray) -> FloatArray:
-    """Return the bound of each row of waits, learnt into one state that is zeroed for each, as a replay does."""
+    """Return the bounds of each row of waits, a column each.
+
+    They are learnt into one state that is zeroed for each row, as a replay does.
+    """
     add, kernel, learn = bound.compiled_add(), bound.compiled_bound(), compiled_add_waits()
-    (facts,) = bound.facts(samples.shape[1])
-    state = np.zeros(bound.places(samples.shape[1]))
-    bounds = np.empty(len(samples))
-    for row, waits in enumerate(samples):
-        state[:] = 0.0
-        learn(add, state, facts, waits)
-        bounds[row] = kernel(state, facts)
-    return bounds
+    columns = []
+    for facts in bound.facts(samples.shape[1]):
+        state = np.zeros(bound.places(samples.shape[1]))
+        columns.append(np.empty(len(samples)))
+        for row, waits in enumerate(samples):
+            state[:] = 0.0
+            learn(add, state, facts, waits)
+            columns[-1][row] = kernel(state, facts)
+    return np.column_stack(columns)

@@ -127,11 +127,10 @@ def test_coverage(waits: int) -> None:
 def test_coverage_of_other_sides(side: str, quantile: float) -> None:
     """A lower bound is below the quantile with its confidence, and of two bounds both are about it with theirs."""
     samples = np.random.default_rng(7).random((1000, 100))
-    bounds = np.array([BinomialBound(quantile, 0.9, side).fit(waits).predict() for waits in samples])
-    pairs = bounds.reshape(len(samples), -1)
-    is_met = pairs[:, 0] <= quantile
+    bounds = bounds_of_samples(BinomialBound(quantile, 0.9, side), samples)
+    is_met = bounds[:, 0] <= quantile
     if side == "two-sided":
-        is_met &= pairs[:, 1] >= quantile
+        is_met &= bounds[:, 1] >= quantile
     assert 0.9 - 3.5 * math.sqrt(0.09 / 1000) < is_met.mean() < 0.96
 
 
