@@ -9,6 +9,7 @@ import io
 from collections.abc import Callable
 from functools import partial
 
+import numpy as np
 import pandas as pd
 
 from swftools.checkpoints.inference import infer_checkpoints
@@ -26,6 +27,8 @@ from swftools.models.speedup import (
     run_time,
     simple_speedup,
 )
+from swftools.qbets.bounds import find_bound, list_bounds
+from swftools.qbets.bounds.registry import FEW
 from swftools.simulator.entry import Own
 from swftools.simulator.machine.state import SUSPEND, Machine
 from swftools.simulator.machine.verbs import hold, predict, preempt, resize, start_on, wake_at
@@ -108,6 +111,13 @@ def _predict(predictor: str) -> None:
     simulate(_trace(), "fcfs", predictor=predictor)
 
 
+def _bound(name: str) -> None:
+    """Learn many waits at once and one by itself, which are two ways, and have at hand what a replay calls."""
+    bound = find_bound(name).fit(np.arange(FEW + 1.0)).update([1.0])
+    bound.predict()
+    bound.compiled_bound()
+
+
 def _validate() -> None:
     schedule = simulate(_trace(), "fcfs")
     for name, policy in list_policies().items():
@@ -142,6 +152,7 @@ def _steps() -> list[tuple[str, Callable[[], object]]]:
         ("verbs of policies", _compile_verbs),
         *((f"policy {name}", partial(_simulate, name)) for name in list_policies()),
         *((f"predictor {name}", partial(_predict, name)) for name in list_predictors()),
+        *((f"bound {name}", partial(_bound, name)) for name in list_bounds()),
         ("planning", _plan),
         ("validation", _validate),
     ]

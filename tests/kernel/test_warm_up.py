@@ -66,7 +66,8 @@ def test_named_tuples_stand_in_kernel_files(steps: list[tuple[int, int, str]]) -
     signatures = [
         signature for one in kernels().values() for signature, *_ in one.compiled._cache._cache_file._load_index()
     ]
-    classes = {value for signature in signatures for kind in signature for value in named_tuples(kind)}
+    kinds = [kind for signature in signatures for kind in getattr(signature, "args", signature)]
+    classes = {value for kind in kinds for value in named_tuples(kind)}
     assert {"Machine", "WaitingQueue", "Requests", "Scan"} < {value.__name__ for value in classes}
     assert {value for value in classes if value.__module__ not in kernel_modules()} == set()
 
