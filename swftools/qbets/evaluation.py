@@ -78,7 +78,7 @@ def evaluate(
     ...     run_time=[60] * 200, requested_time=[100] * 200)
     >>> table = evaluate(replay(log, by=None, training=100), grouped_by=["all"])
     >>> table[["method", "jobs", "predicted", "correctness", "rms_over", "median_tightness"]].values.tolist()
-    [['binomial', 99, 99, 1.0, 0.0, 1.0]]
+    [['binomial', 100, 100, 1.0, 0.0, 1.0]]
     """
     check_fraction("quantile", quantile)
     whole = predictions if isinstance(predictions, pd.DataFrame) else pd.concat(list(predictions), ignore_index=True)
@@ -90,7 +90,7 @@ def evaluate(
         labels, order = _groups(scored, grouping)
         for (method, group), part in scored.groupby([scored["method"], labels], sort=False):
             rows.append({"grouped_by": grouping, "method": method, "group": group} | _measured(part, quantile))
-            rows[-1]["place"] = order.index(group)
+            rows[-1]["place"] = order.index(str(group))
     methods = [str(method) for method in whole["method"].unique()]
     rows.sort(key=lambda row: (GROUPINGS.index(row["grouped_by"]), row["place"], methods.index(str(row["method"]))))
     table = pd.DataFrame(rows, columns=list(table_fields("wait_evaluation")))
