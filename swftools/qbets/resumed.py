@@ -72,5 +72,5 @@ def _copy_history(source: History, target: History, bound: Bound) -> None:
     for name in SHARED:
         getattr(target, name)[:clusters] = getattr(source, name)[:clusters]
     for place in range(clusters):
-        target.states[place] = bound.longer(source.states[place], target.states.shape[1])
+        target.states[place] = bound.resized(source.states[place], target.states.shape[1])
     target.counts[:] = source.counts

@@ -179,14 +179,15 @@ class BinomialBound(Bound):
         """Return the length of a state."""
         return HEAP + waits
 
-    def longer(self, state: FloatArray, places: int) -> FloatArray:
-        """Return a longer state: the heap of the others stands at the end."""
-        more = super().longer(state, places)
-        others = int(state[COUNT] - state[BELOW]) if len(state) else 0
-        if others:
-            more[len(state) - others : len(state)] = 0.0
-            more[places - others :] = state[len(state) - others :]
-        return more
+    def resized(self, state: FloatArray, places: int) -> FloatArray:
+        """Return a state of another length: the heap of the others stands at the end."""
+        other = np.zeros(places)
+        if len(state):
+            below = HEAP + int(state[BELOW])
+            others = int(state[COUNT]) - int(state[BELOW])
+            other[:below] = state[:below]
+            other[places - others :] = state[len(state) - others :]
+        return other
 
 
 def bound_ranks(waits: int, quantile: float, confidence: float, is_large: bool = False) -> FloatArray:

@@ -144,13 +144,14 @@ class Bound(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
         self._room = max(64, 2 * waits)
         self._facts = self.facts(self._room)
         before = self._states or [np.zeros(0) for _ in self._facts]
-        self._states = [self.longer(state, self.places(self._room)) for state in before]
+        self._states = [self.resized(state, self.places(self._room)) for state in before]
 
-    def longer(self, state: FloatArray, places: int) -> FloatArray:
-        """Return a state of so many places that knows what another knows."""
-        state_with_room = np.zeros(places)
-        state_with_room[: len(state)] = state
-        return state_with_room
+    def resized(self, state: FloatArray, places: int) -> FloatArray:
+        """Return a state of so many places that knows what another knows; the caller has enough."""
+        other = np.zeros(places)
+        used = min(places, len(state))
+        other[:used] = state[:used]
+        return other
 
 
 def checked_waits(waits: npt.ArrayLike) -> FloatArray:
