@@ -163,7 +163,7 @@ def checked_waits(waits: npt.ArrayLike) -> FloatArray:
         They are not one-dimensional, or one is missing, negative or infinite.
     """
     try:
-        column = np.asarray(waits, dtype=np.float64)
+        column = np.array(waits, dtype=np.float64)  # kernels take no array that is read-only, or not in one piece
     except (TypeError, ValueError) as error:
         raise ParameterError(f"waits must be numbers, of seconds: {error}") from error
     if column.ndim != 1:

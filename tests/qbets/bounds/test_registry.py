@@ -215,6 +215,9 @@ def test_forms_of_waits(bound: Bound) -> None:
     expected = bound.fit(whole.astype(float)).predict()
     for waits in (whole, whole.tolist(), pd.Series(whole), pd.Series(whole, dtype="Int64"), whole.astype(np.int32)):
         np.testing.assert_equal(bound.fit(waits).predict(), expected)
+    column = pd.Series(whole.astype(float))  # its array cannot be written to
+    for waits in (column, column[::-1][::-1], np.repeat(column.to_numpy(), 3)[::3], column.tolist()):
+        np.testing.assert_equal(bound.fit(waits).predict(), expected)
 
 
 @every_bound
