@@ -43,7 +43,7 @@ def test_one_value_is_its_own_bound() -> None:
     assert LogUniformBound(0.5).fit([0.0, 100.0]).predict() == pytest.approx(10.0, rel=1e-12)
 
 
-def test_the_largest_numbers() -> None:
-    """No bound is longer than the longest wait, though its logarithm is rounded."""
-    longest = np.finfo(float).max
-    assert LogUniformBound(1 - 2**-53).fit([1.0, longest]).predict() <= longest
+def test_no_bound_is_longer_than_the_longest_wait() -> None:
+    """Nor where its logarithm is rounded up."""
+    for longest in (*range(2, 200), np.finfo(float).max):
+        assert LogUniformBound(1 - 2**-53).fit([1.0, longest]).predict() <= longest

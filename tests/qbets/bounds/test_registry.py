@@ -244,7 +244,7 @@ def test_interpreted_is_compiled(bound: Bound) -> None:
     kind = type(bound)
     for facts in bound.facts(150):
         compiled, interpreted = np.zeros(bound.places(150)), np.zeros(bound.places(150))
-        for wait in np.r_[SAMPLE[:145], 0.0, 0.0, 1e300, 1e-300, 7.0]:
+        for wait in np.r_[1e300, 1e-300, SAMPLE[:145], 0.0, 0.0, 7.0]:
             kind.add(compiled, facts, wait)
             kind.add.py_func(interpreted, facts, wait)
             told = kind.bound(compiled, facts)

@@ -39,6 +39,8 @@ def naive_bound(waits: list[float], quantile: float = 0.95) -> float:
 @given(waits=st.lists(WAITS, max_size=40), quantile=st.sampled_from([0.05, 0.5, 0.95, 0.999]))
 @example(waits=[17691.0, 16862.0, 17076.0, 22429.0, 4450.0, 17314.0, 4819.0], quantile=0.95)
 @example(waits=[1e6, math.nextafter(1e6, 2e6), 1e6], quantile=0.95)
+@example(waits=[1e6, math.nextafter(1e6, 2e6), 5e8], quantile=0.95)
+@example(waits=[1000.0, 1000.1, 1000.2, 1e5, 1e6], quantile=0.95)
 @example(waits=[0.0] * 30 + [1e300] + [1e-300] * 9, quantile=0.95)
 @example(waits=[1e-300] + [1e3, 1e3 + 1e-9] * 15, quantile=0.95)
 def test_twin(waits: list[float], quantile: float) -> None:
