@@ -29,6 +29,9 @@ from swftools.models.speedup import (
 )
 from swftools.qbets.bounds import find_bound, list_bounds
 from swftools.qbets.bounds.registry import FEW
+from swftools.qbets.change_points import autocorrelation, misses_in_a_row, rare_events
+from swftools.qbets.clusters import cluster
+from swftools.qbets.replay import replay
 from swftools.simulator.entry import Own
 from swftools.simulator.machine.state import SUSPEND, Machine
 from swftools.simulator.machine.verbs import hold, predict, preempt, resize, start_on, wake_at
@@ -111,6 +114,28 @@ def _predict(predictor: str) -> None:
     simulate(_trace(), "fcfs", predictor=predictor)
 
 
+class _InPython:
+    """A bound in Python."""
+
+    def fit(self, waits: object) -> None:
+        """Learn nothing."""
+
+    update = fit
+
+    def predict(self) -> None:
+        """Predict nothing."""
+
+
+def _replay() -> None:
+    log = _trace()
+    log = log.with_jobs(log.jobs.assign(wait_time=1.0))
+    for method in ("binomial", _InPython()):
+        replay(log, method, cluster_every=1)
+    cluster([1.0], [1.0])
+    autocorrelation([1.0, 2.0])
+    misses_in_a_row(0.0, rare_events("reference"))
+
+
 def _bound(name: str) -> None:
     """Learn many waits at once and one by itself, which are two ways, and have at hand what a replay calls."""
     bound = find_bound(name).fit(np.arange(FEW + 1.0)).update([1.0])
@@ -153,6 +178,7 @@ def _steps() -> list[tuple[str, Callable[[], object]]]:
         *((f"policy {name}", partial(_simulate, name)) for name in list_policies()),
         *((f"predictor {name}", partial(_predict, name)) for name in list_predictors()),
         *((f"bound {name}", partial(_bound, name)) for name in list_bounds()),
+        ("replay of waits", _replay),
         ("planning", _plan),
         ("validation", _validate),
     ]

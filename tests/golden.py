@@ -29,11 +29,14 @@ from pipelines.tasks.augmentations.registry import AUGMENTATIONS
 from pipelines.tasks.build import BuildAugmentedTrace
 from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.compare import ComparePolicies
+from pipelines.tasks.evaluate_waits import EvaluateWaitPredictions
 from pipelines.tasks.measure import MeasureSchedule
 from pipelines.tasks.parse import GenerateTrace, ParseLog
+from pipelines.tasks.replay_predictor import ReplayPredictor
 from pipelines.tasks.simulate import SimulatePolicy
 from swftools import Trace, clean, read_swf
 from swftools.fields.dictionary import SCHEMA_VERSION, TABLES
+from swftools.qbets import evaluate, list_bounds, replay
 from swftools.simulator import list_policies, measure, simulate
 from swftools.tables import read_table, to_arrow
 from tests.folders import REFERENCES, ROOT
@@ -67,6 +70,11 @@ VERSIONS = {
     },
     "measure": ("code_version of MeasureSchedule in pipelines/tasks/measure.py", MeasureSchedule.code_version),
     "compare": ("code_version of ComparePolicies in pipelines/tasks/compare.py", ComparePolicies.code_version),
+    "replay": ("code_version of ReplayPredictor in pipelines/tasks/replay_predictor.py", ReplayPredictor.code_version),
+    "evaluate": (
+        "code_version of EvaluateWaitPredictions in pipelines/tasks/evaluate_waits.py",
+        EvaluateWaitPredictions.code_version,
+    ),
     "build": ("code_version of BuildAugmentedTrace in pipelines/tasks/build.py", BuildAugmentedTrace.code_version),
 }
 """Where each stage declares its version, and the version, in the order of the data's way."""
@@ -81,6 +89,8 @@ UPSTREAM = {
     **{stage: ("schema", "parse", "clean", "simulate", stage) for stage in POLICIES},
     "measure": ("schema", "parse", "clean", "policy easy", "simulate", "measure"),
     "compare": ("schema", "parse", "clean", "utility", "simulate", "policy easy", "policy fcfs", "measure", "compare"),
+    "replay": ("schema", "parse", "clean", "replay"),
+    "evaluate": ("schema", "parse", "clean", "replay", "evaluate"),
     "build": ("schema", "parse", "clean", *AUGMENTATIONS, "build"),
 }
 """The stages, itself included, that a stage's output follows from."""
@@ -286,6 +296,29 @@ def compare_output() -> Iterator[Any]:
         yield sorted(json.loads((version / "manifest.json").read_text(encoding="utf-8")))
 
 
+def replayed() -> list[Any]:
+    """Return what jobs of the shipped log are told by each bound, and by parts of the method."""
+    trace, _ = cleaned("shipped")
+    tables = [replay(trace, method, training=200) for method in list_bounds()]
+    options: list[dict[str, Any]] = [
+        {"quantile": 0.5, "rare_events": "computed", "explanatory": "requested_work", "unavailable_if": "both"},
+        {"trimming": False, "clustering": False, "availability": False, "by": None},
+    ]
+    return [*tables, *(replay(trace, training=200, **chosen) for chosen in options)]
+
+
+def replay_output() -> Iterator[Any]:
+    """Yield what jobs are told."""
+    for table in replayed():
+        yield from rows_of(to_arrow(table, "wait_predictions"))
+
+
+def evaluate_output() -> Iterator[Any]:
+    """Yield how good that is."""
+    for table in replayed():
+        yield from rows_of(to_arrow(evaluate(table), "wait_evaluation"))
+
+
 def _word(word: str) -> Any:
     """Return a word of an SWF line, numbers rounded."""
     try:
@@ -305,6 +338,8 @@ OUTPUTS: dict[str, Callable[[], Iterator[Any]]] = {
     **{stage: partial(policy_output, stage) for stage in POLICIES},
     "measure": measure_output,
     "compare": compare_output,
+    "replay": replay_output,
+    "evaluate": evaluate_output,
 }
 
 

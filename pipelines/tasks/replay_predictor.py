@@ -74,9 +74,10 @@ class ReplayPredictor(ReplayTask):
         }
         return content_key("replay", self.code_version, inputs)
 
-    def requires(self) -> luigi.Task:
+    def requires(self) -> CleanTrace:
         """Require the cleaned trace."""
-        return self.clone(CleanTrace)
+        cleaned: CleanTrace = self.clone(CleanTrace)
+        return cleaned
 
     def output(self) -> DirectoryTarget:
         """Return the directory of the table."""

@@ -20,7 +20,7 @@ from swftools.fields.jobs import JOB_NUMBER, JOB_OCCURRENCE, JOBS, SWF_NAMES
 from swftools.fields.predictions import WAIT_EVALUATION, WAIT_PREDICTIONS
 from swftools.fields.schedules import EXCLUSION_REASON, METRICS, SCHEDULE_COLUMNS, SEED, SEGMENT_COLUMNS
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """Raised whenever a column is added, removed, renamed, retyped or given another meaning."""
 
 

@@ -29,18 +29,11 @@ def add_to_list(state: FloatArray, facts: FloatArray, wait: float) -> None:  # n
     state[COUNT] += 1.0
 
 
-@kernel(allocates=False)
-def no_bound(state: FloatArray, facts: FloatArray) -> float:  # noqa: ARG001 (as all bounds)
-    """Bound nothing."""
-    return np.nan
-
-
 class ListedWaits(Bound):
     """Waits in a list; in place of a bound in Python where all others are compiled."""
 
     name: ClassVar[str] = "listed"
     add: ClassVar[Any] = add_to_list
-    bound: ClassVar[Any] = no_bound
 
     def check(self) -> None:
         """Refuse nothing."""

@@ -55,7 +55,16 @@ def test_every_column_says_what_it_is(field: Field) -> None:
     assert field.unit
     assert field.meaning.endswith(".")
     assert field.missing == NEVER or field.missing.startswith("null")
-    assert field.stage in ("read", "clean", "select", *AUGMENTATION_COLUMNS, "simulate", "measure")
+    assert field.stage in (
+        "read",
+        "clean",
+        "select",
+        *AUGMENTATION_COLUMNS,
+        "simulate",
+        "measure",
+        "replay",
+        "evaluate",
+    )
     assert field.type != BOOL or field.name.startswith(("is_", "performs_"))
 
 

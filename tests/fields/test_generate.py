@@ -20,6 +20,7 @@ from swftools.fields.generate import data_dictionary, generated_files, json_sche
 from swftools.models.arrivals import generate_arrivals
 from swftools.models.moldability import SpeedupParameters, generate_speedup
 from swftools.models.requested_times import generate_requested_times
+from swftools.qbets import evaluate, replay
 from swftools.selection import select_jobs
 from swftools.simulator import measure, simulate
 from swftools.tables import to_arrow
@@ -105,7 +106,10 @@ def tables(shipped_log: Path) -> dict[str, pa.Table]:
     augmented = cleaned.with_jobs(pd.concat([cleaned.jobs, *columns.values()], axis=1))
     schedule = simulate(select_jobs(augmented, lines=(0, 999)), "easy", 576)
     metrics = measure(schedule)
+    predictions = replay(augmented)
     frames = {
+        "wait_predictions": predictions,
+        "wait_evaluation": evaluate(predictions),
         "schedule": schedule.jobs,
         "segments": schedule.segments,
         "excluded": schedule.excluded,
