@@ -91,8 +91,8 @@ def promised_starts(starts: Starts, manner: Manner) -> FloatArray:
     promised = np.full(jobs, np.nan)
     if jobs:
         plan = Plan(
-            np.full(2 * jobs + 2, -np.inf),
-            np.zeros(2 * jobs + 2, np.int64),
+            np.full(2 * jobs + 4, -np.inf),
+            np.zeros(2 * jobs + 4, np.int64),
             np.array([0, 1, 0]),
             np.full(jobs, np.nan),
             np.empty(jobs, np.int64),
@@ -278,6 +278,12 @@ def _use(plan: Plan, begin: float, end: float, processors: int, now: float) -> N
     if end <= now:
         return
     times, in_use, span = plan.times, plan.in_use, plan.span
+    if span[BEHIND] + 2 > len(times):  # there is room in front: a job has two steps at most
+        shift = span[FIRST]
+        for k in range(shift, span[BEHIND]):
+            times[k - shift], in_use[k - shift] = times[k], in_use[k]
+        span[FIRST] = 0
+        span[BEHIND] -= shift
     place = _step_at(plan, max(begin, now))
     if begin > times[place] and begin > now:
         place = _insert(plan, place, begin)
@@ -287,9 +293,7 @@ def _use(plan: Plan, begin: float, end: float, processors: int, now: float) -> N
         place += 1
     if place == span[BEHIND] or times[place] > end:
         if end < np.inf:
-            shift = span[FIRST]
             place = _insert(plan, place - 1, end)
-            first -= shift - span[FIRST]
             in_use[place] -= processors
     elif in_use[place] == in_use[place - 1]:
         _remove(plan, place)
@@ -314,13 +318,6 @@ def _step_at(plan: Plan, time: float) -> int:
 def _insert(plan: Plan, before: int, time: float) -> int:
     """Let a step begin at a time, behind another and with as many in use; return its place."""
     times, in_use, span = plan.times, plan.in_use, plan.span
-    if span[BEHIND] == len(times):  # there is room in front: a job has two steps at most
-        shift = span[FIRST]
-        for k in range(shift, span[BEHIND]):
-            times[k - shift], in_use[k - shift] = times[k], in_use[k]
-        span[FIRST] = 0
-        span[BEHIND] -= shift
-        before -= shift
     for k in range(span[BEHIND], before + 1, -1):
         times[k], in_use[k] = times[k - 1], in_use[k - 1]
     times[before + 1], in_use[before + 1] = time, in_use[before]
