@@ -108,21 +108,22 @@ def unplace(plan: Plan, job: int, processors: int) -> None:
 
 
 @kernel(allocates=False)
-def bring_forward(plan: Plan, job: int, processors: int, time: float) -> None:
-    """Move the reservation of a job, which begins after now, to the earliest time there is: as unplace and place.
+def bring_forward(plan: Plan, job: int, processors: int, time: float) -> bool:
+    """Move the reservation of a job, which begins after now, to the earliest time there is; return whether it moved.
 
-    Only times before its own begin are looked at, with the reservation in its place: the job holds nothing before it,
-    and has from it on what it needs.
+    What comes of it is that of unplace and place. Only times before its own begin are looked at, with the reservation
+    in its place: the job holds nothing before it, and has from it on what it needs.
     """
     old_begin, old_end = plan.begin[job], plan.end[job]
     begin = earliest(plan.profile, processors, time, old_begin)
     if begin == old_begin:
-        return
+        return False
     end = begin + time
     plan.begin[job], plan.end[job] = begin, end
     taken, given = (begin, min(end, old_begin), -processors), (max(end, old_begin), old_end, processors)
     for since, until, change in (taken, given):
         add(plan.profile, since, until, change)
+    return True
 
 
 @kernel(allocates=False)

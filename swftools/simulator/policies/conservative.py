@@ -26,7 +26,8 @@ Estimates of less than 1 s
 Cost of a decision
     A search over the steps of the profile, at most two for each running and waiting job, for each reservation that is
     made or looked at; what is too full or free enough is passed over in blocks. ``conservative`` looks at each waiting
-    job at completions, only at times before its reservation, and changes the profile if it moves;
+    job at completions, unless all jobs end as planned and none moved at the one before, only at times before its
+    reservation, and changes the profile if it moves;
     ``conservative-fixed`` makes reservations for new jobs only; ``conservative-replanned`` for waiting jobs as far as
     the last one that has room now.
 
@@ -66,8 +67,8 @@ from swftools.simulator.policies.easy import profile_memory
 from swftools.simulator.profile import BLOCKS, Profile, add, earliest, forget_past
 from swftools.simulator.registry import policy
 
-SEEN, DISTURBANCES = range(2)
-"""Places in ``KeptPlan.counts``: jobs that had been submitted, disturbances of the queue."""
+SEEN, DISTURBANCES, MOVED = range(3)
+"""Places in ``KeptPlan.counts``: jobs that had been submitted, disturbances of the queue, jobs moved at last."""
 
 
 class KeptPlan(NamedTuple):
@@ -80,7 +81,7 @@ class KeptPlan(NamedTuple):
 
 def plan_memory(jobs: int, processors: int) -> KeptPlan:  # noqa: ARG001 (as all memories)
     """Return a plan of nobody."""
-    return KeptPlan(empty_plan(jobs), np.zeros(1), np.zeros(2, np.int64))
+    return KeptPlan(empty_plan(jobs), np.zeros(1), np.zeros(3, np.int64))
 
 
 @policy("conservative", memory=plan_memory, promises=("reservation",), restates=("pyss",), version=2)
@@ -136,6 +137,7 @@ def decide_by_plan(machine: Machine, memory: KeptPlan, compress: bool) -> None:
     present = now(machine)
     anew = counts[DISTURBANCES] != machine.counts[DISTURBED] or is_outdated(machine, plan.end)
     counts[DISTURBANCES] = machine.counts[DISTURBED]
+    is_gained = counts[MOVED] > 0
     if anew or plan.profile.counts[BLOCKS] == 0:
         hold_running(machine, plan.profile, LEAST_TIME)
         for i in range(machine.counts[RUNNING]):
@@ -146,7 +148,12 @@ def decide_by_plan(machine: Machine, memory: KeptPlan, compress: bool) -> None:
         for i in range(machine.counts[ENDED]):
             job = machine.ended[i]
             add(plan.profile, present, plan.end[job], width(machine, job))
-    compress = compress and machine.counts[ENDED] > 0
+            is_gained = is_gained or present < plan.end[job]
+    # No reservation had an earlier place when it was looked at last. It may have one where more became free since:
+    # because a job ended before its plan did, or others moved, which stand behind it, in the last compression.
+    compress = compress and machine.counts[ENDED] > 0 and is_gained
+    if anew or compress:
+        counts[MOVED] = 0
     # Unless the plan changes, or a job's time has come, only new jobs need be looked at.
     if anew or compress or due[0] <= present:
         due[0] = np.inf
@@ -158,7 +165,7 @@ def decide_by_plan(machine: Machine, memory: KeptPlan, compress: bool) -> None:
         if anew or not plan.is_placed[job]:
             place(plan, job, width(machine, job), planned_time(machine, job))
         elif compress and plan.begin[job] > present:
-            bring_forward(plan, job, width(machine, job), planned_time(machine, job))
+            counts[MOVED] += bring_forward(plan, job, width(machine, job), planned_time(machine, job))
         if plan.begin[job] <= present and fits(machine, job):
             start(machine, job)
         else:

@@ -16,7 +16,7 @@ from swftools.simulator.machine.views import (
     width,
 )
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY
-from swftools.simulator.policies.job_orders import FCFS, Order, first_in_order
+from swftools.simulator.policies.job_orders import FCFS, RANK, Order, first_in_order, rank_of, rank_order
 
 
 @kernel(allocates=False)
@@ -42,6 +42,8 @@ def backfill(machine: Machine, order: Order, head: int) -> None:
         if expected_time(machine, job) > time:
             extra -= width(machine, job)
         start(machine, job)
+        if order.kind == RANK:  # nor may those of lesser ranks, so the first of this one is who goes ahead next
+            order = rank_order(rank_of(machine, job, order.unknown))
         job = _next(machine, order, job, time, extra)
 
 

@@ -1,6 +1,6 @@
 """The reservations of conservative backfilling, recomputed from the starts that a schedule shows.
 
-Used by ``promises.py``. A plan is a sorted list of times and of the changes of the processors in use then; it
+Used by ``promises.py``. A plan is a sorted list of times and of the processors in use from each until the next; it
 follows what the schedule shows of running jobs and has a place for each waiting one.
 """
 
@@ -19,9 +19,9 @@ FloatArray = npt.NDArray[np.float64]
 STILL_WAITING, SUBMITTED, BEGUN, ENDED_SO_FAR = range(4)
 """Places in ``Plan.counts``: jobs waiting now, and those that were submitted, started and ended by now."""
 
-FIRST, BEHIND, IN_USE, OVERFULL = range(4)
-"""Places in ``Plan.span``: the first change to come, the place behind the last, the processors in use now, and 1 if
-jobs have run otherwise than planned, so that more may be planned than there is."""
+FIRST, BEHIND, OVERFULL = range(3)
+"""Places in ``Plan.span``: the step that lasts now, the place behind the last, and 1 if jobs have run otherwise than
+planned, so that more may be planned than there is."""
 
 
 class Starts(NamedTuple):
@@ -57,7 +57,7 @@ class Plan(NamedTuple):
     """The plan, and the jobs in order of start and of end; ``planned`` is NaN before the submission, -inf if void."""
 
     times: FloatArray
-    change: IntArray
+    in_use: IntArray
     span: IntArray
     planned: FloatArray
     waiting: IntArray
@@ -78,7 +78,7 @@ def promised_starts(starts: Starts, manner: Manner) -> FloatArray:
 
     Notes
     -----
-    Cost: at each completion, waiting jobs times changes of the plan (two for each running and waiting job).
+    Cost: at each completion, waiting jobs times steps of the plan (two for each running and waiting job).
 
     Examples
     --------
@@ -91,9 +91,9 @@ def promised_starts(starts: Starts, manner: Manner) -> FloatArray:
     promised = np.full(jobs, np.nan)
     if jobs:
         plan = Plan(
-            np.empty(2 * jobs + 2),
-            np.empty(2 * jobs + 2, np.int64),
-            np.zeros(4, np.int64),
+            np.full(2 * jobs + 4, -np.inf),
+            np.zeros(2 * jobs + 4, np.int64),
+            np.array([0, 1, 0]),
             np.full(jobs, np.nan),
             np.empty(jobs, np.int64),
             np.lexsort((starts.turn, starts.start_time)),
@@ -105,7 +105,7 @@ def promised_starts(starts: Starts, manner: Manner) -> FloatArray:
     return promised
 
 
-@kernel
+@kernel(allocates=False)
 def _follow(starts: Starts, manner: Manner, plan: Plan, promised: FloatArray) -> None:
     """Fill ``promised``: go through the instants of the schedule, and plan those who wait."""
     jobs = len(promised)
@@ -124,12 +124,13 @@ def _follow(starts: Starts, manner: Manner, plan: Plan, promised: FloatArray) ->
         else:
             _end(starts, manner, plan, now)
             _submit(starts, manner, plan, now)
-        promised[new : counts[SUBMITTED]] = plan.planned[new : counts[SUBMITTED]]
+        for job in range(new, counts[SUBMITTED]):
+            promised[job] = plan.planned[job]
         _end_at_once(starts, manner, plan, now)
         _begin(starts, plan, now)
 
 
-@kernel
+@kernel(allocates=False)
 def _submit(starts: Starts, manner: Manner, plan: Plan, now: float) -> None:
     """Plan the jobs that are submitted now."""
     counts = plan.counts
@@ -141,7 +142,7 @@ def _submit(starts: Starts, manner: Manner, plan: Plan, now: float) -> None:
     _plan(starts, manner, plan, now, plan.waiting[old : counts[STILL_WAITING]])
 
 
-@kernel
+@kernel(allocates=False)
 def _end(starts: Starts, manner: Manner, plan: Plan, now: float) -> None:
     """Take the jobs out that end now and started before; plan the waiting ones anew, after each or after all."""
     counts = plan.counts
@@ -162,7 +163,7 @@ def _end(starts: Starts, manner: Manner, plan: Plan, now: float) -> None:
         _plan(starts, manner, plan, now, plan.waiting[: counts[STILL_WAITING]])
 
 
-@kernel
+@kernel(allocates=False)
 def _end_at_once(starts: Starts, manner: Manner, plan: Plan, now: float) -> None:
     """Take the jobs out that start and end now, those that the ends of others let start among them."""
     counts = plan.counts
@@ -185,7 +186,7 @@ def _end_at_once(starts: Starts, manner: Manner, plan: Plan, now: float) -> None
     counts[ENDED_SO_FAR] = behind
 
 
-@kernel
+@kernel(allocates=False)
 def _forget(starts: Starts, plan: Plan, now: float, after: float) -> None:
     """Take the waiting jobs out that are planned for later than some time."""
     for k in range(plan.counts[STILL_WAITING]):
@@ -195,7 +196,7 @@ def _forget(starts: Starts, plan: Plan, now: float, after: float) -> None:
             plan.planned[job] = np.nan
 
 
-@kernel
+@kernel(allocates=False)
 def _begin(starts: Starts, plan: Plan, now: float) -> None:
     """Let the jobs run that start now, as planned or not; those that should have and do not have no plan any more."""
     counts = plan.counts
@@ -206,8 +207,7 @@ def _begin(starts: Starts, plan: Plan, now: float) -> None:
             plan.span[OVERFULL] = 1
             _take_out(starts, plan, now, job)
             if starts.end_time[job] > now:
-                _put(plan, now, starts.processors[job], now)
-                _put(plan, now + starts.estimated_time[job], -starts.processors[job], now)
+                _use(plan, now, now + starts.estimated_time[job], starts.processors[job], now)
             plan.planned[job] = now
     kept = 0
     for k in range(counts[STILL_WAITING]):
@@ -221,7 +221,7 @@ def _begin(starts: Starts, plan: Plan, now: float) -> None:
     counts[STILL_WAITING] = kept
 
 
-@kernel
+@kernel(allocates=False)
 def _plan(starts: Starts, manner: Manner, plan: Plan, now: float, jobs: IntArray) -> None:
     """Plan jobs, one by one, at the earliest time that leaves the plans of others; not those whose time has come.
 
@@ -244,68 +244,98 @@ def _plan(starts: Starts, manner: Manner, plan: Plan, now: float, jobs: IntArray
             _take_out(starts, plan, now, job)
         plan.planned[job] = begin
         if begin < np.inf:
-            _put(plan, begin, starts.processors[job], now)
-            _put(plan, begin + starts.estimated_time[job], -starts.processors[job], now)
+            _use(plan, begin, begin + starts.estimated_time[job], starts.processors[job], now)
 
 
-@kernel
+@kernel(allocates=False)
 def _earliest(plan: Plan, now: float, room: int, time: float, until: float) -> float:
     """Return from when on no more than ``room`` are in use for a time, or until ``until``; that itself if never."""
-    in_use, place, behind = plan.span[IN_USE], plan.span[FIRST], plan.span[BEHIND]
-    begin = now if in_use <= room else until
-    stop = min(begin + time, until)
-    while place < behind and plan.times[place] < stop:
-        in_use += plan.change[place]
-        if in_use > room:
-            begin = stop = until
-        elif begin == until:
-            begin = plan.times[place]
-            stop = min(begin + time, until)
-        place += 1
-    return begin
+    times, in_use, place, behind = plan.times, plan.in_use, plan.span[FIRST], plan.span[BEHIND]
+    while True:
+        while place < behind and in_use[place] > room:
+            place += 1
+        if place == behind or times[place] >= until:
+            return until
+        begin = max(times[place], now)
+        stop = min(begin + time, until)
+        while place < behind and times[place] < stop and in_use[place] <= room:
+            place += 1
+        if place == behind or times[place] >= stop:
+            return begin
 
 
-@kernel
+@kernel(allocates=False)
 def _take_out(starts: Starts, plan: Plan, now: float, job: int) -> None:
     """Remove what is left of a job's place in the plan, be it waiting or running."""
-    if -np.inf < plan.planned[job] < np.inf:
-        _put(plan, plan.planned[job], -starts.processors[job], now)
-        _put(plan, plan.planned[job] + starts.estimated_time[job], starts.processors[job], now)
+    planned = plan.planned[job]
+    if -np.inf < planned < np.inf:
+        _use(plan, planned, planned + starts.estimated_time[job], -starts.processors[job], now)
 
 
-@kernel
-def _put(plan: Plan, time: float, processors: int, now: float) -> None:
-    """Change the processors in use from a time on."""
-    times, change, span = plan.times, plan.change, plan.span
-    if time <= now:
-        span[IN_USE] += processors
+@kernel(allocates=False)
+def _use(plan: Plan, begin: float, end: float, processors: int, now: float) -> None:
+    """Let so many processors more be in use from one time until another; of what is past by now nothing is kept."""
+    if end <= now:
         return
-    place = span[FIRST] + np.searchsorted(times[span[FIRST] : span[BEHIND]], time)
-    behind = span[BEHIND]
-    if place < behind and times[place] == time:
-        change[place] += processors
-        if change[place] == 0:
-            span[BEHIND] -= 1
-            for k in range(place, behind - 1):
-                times[k], change[k] = times[k + 1], change[k + 1]
-        return
-    if behind == len(times):  # there is room in front: a job has two changes at most
+    times, in_use, span = plan.times, plan.in_use, plan.span
+    if span[BEHIND] + 2 > len(times):  # there is room in front: a job has two steps at most
         shift = span[FIRST]
-        for k in range(shift, behind):
-            times[k - shift], change[k - shift] = times[k], change[k]
+        for k in range(shift, span[BEHIND]):
+            times[k - shift], in_use[k - shift] = times[k], in_use[k]
         span[FIRST] = 0
-        behind -= shift
-        place -= shift
-    for k in range(behind, place, -1):
-        times[k], change[k] = times[k - 1], change[k - 1]
-    times[place], change[place] = time, processors
-    span[BEHIND] = behind + 1
+        span[BEHIND] -= shift
+    place = _step_at(plan, max(begin, now))
+    if begin > times[place] and begin > now:
+        place = _insert(plan, place, begin)
+    first = place
+    while place < span[BEHIND] and times[place] < end:
+        in_use[place] += processors
+        place += 1
+    if place == span[BEHIND] or times[place] > end:
+        if end < np.inf:
+            place = _insert(plan, place - 1, end)
+            in_use[place] -= processors
+    elif in_use[place] == in_use[place - 1]:
+        _remove(plan, place)
+    if first > span[FIRST] and in_use[first] == in_use[first - 1]:
+        _remove(plan, first)
 
 
-@kernel
+@kernel(allocates=False)
+def _step_at(plan: Plan, time: float) -> int:
+    """Return the place of the last step that begins no later than a time, which is not past."""
+    place, behind = plan.span[FIRST], plan.span[BEHIND]
+    while behind - place > 1:
+        middle = (place + behind) >> 1
+        if plan.times[middle] <= time:
+            place = middle
+        else:
+            behind = middle
+    return place
+
+
+@kernel(allocates=False)
+def _insert(plan: Plan, before: int, time: float) -> int:
+    """Let a step begin at a time, behind another and with as many in use; return its place."""
+    times, in_use, span = plan.times, plan.in_use, plan.span
+    for k in range(span[BEHIND], before + 1, -1):
+        times[k], in_use[k] = times[k - 1], in_use[k - 1]
+    times[before + 1], in_use[before + 1] = time, in_use[before]
+    span[BEHIND] += 1
+    return before + 1
+
+
+@kernel(allocates=False)
+def _remove(plan: Plan, place: int) -> None:
+    """Take a step out of the list."""
+    plan.span[BEHIND] -= 1
+    for k in range(place, plan.span[BEHIND]):
+        plan.times[k], plan.in_use[k] = plan.times[k + 1], plan.in_use[k + 1]
+
+
+@kernel(allocates=False)
 def _pass(plan: Plan, now: float) -> None:
-    """Take the changes up to now out of the list."""
+    """Take the steps that are over by now out of the list."""
     span = plan.span
-    while span[FIRST] < span[BEHIND] and plan.times[span[FIRST]] <= now:
-        span[IN_USE] += plan.change[span[FIRST]]
+    while span[FIRST] + 1 < span[BEHIND] and plan.times[span[FIRST] + 1] <= now:
         span[FIRST] += 1
