@@ -91,6 +91,7 @@ def promised_starts(starts: Starts, manner: Manner) -> FloatArray:
     promised = np.full(jobs, np.nan)
     if jobs:
         plan = Plan(
+            # A job has two steps at a time, and takes them out when it is planned anew; those that are over stay.
             np.full(2 * jobs + 4, -np.inf),
             np.zeros(2 * jobs + 4, np.int64),
             np.array([0, 1, 0]),
@@ -278,12 +279,6 @@ def _use(plan: Plan, begin: float, end: float, processors: int, now: float) -> N
     if end <= now:
         return
     times, in_use, span = plan.times, plan.in_use, plan.span
-    if span[BEHIND] + 2 > len(times):  # there is room in front: a job has two steps at most
-        shift = span[FIRST]
-        for k in range(shift, span[BEHIND]):
-            times[k - shift], in_use[k - shift] = times[k], in_use[k]
-        span[FIRST] = 0
-        span[BEHIND] -= shift
     place = _step_at(plan, max(begin, now))
     if begin > times[place] and begin > now:
         place = _insert(plan, place, begin)
