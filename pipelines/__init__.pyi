@@ -8,7 +8,9 @@ from .tasks.build import BuildAugmentedTrace as BuildAugmentedTrace
 from .tasks.check_source import CheckSource as CheckSource
 from .tasks.clean import CleanTrace as CleanTrace
 from .tasks.compare import ComparePolicies as ComparePolicies
+from .tasks.evaluate_waits import EvaluateWaitPredictions as EvaluateWaitPredictions
 from .tasks.measure import MeasureSchedule as MeasureSchedule
 from .tasks.parse import GenerateTrace as GenerateTrace
 from .tasks.parse import ParseLog as ParseLog
+from .tasks.replay_predictor import ReplayPredictor as ReplayPredictor
 from .tasks.simulate import SimulatePolicy as SimulatePolicy

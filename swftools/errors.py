@@ -31,6 +31,10 @@ class NotFittedError(SwfToolsError, ValueError, AttributeError):
     """A bound of waits, or a predictor of them, is asked before it has learnt; as scikit-learn's of that name."""
 
 
+class StateError(SwfToolsError, ValueError):
+    """A saved state of a predictor cannot be read: no such file, damaged, or of another version."""
+
+
 class UnknownRuleError(SwfToolsError, KeyError):
     """A cleaning rule was asked for by a name that nothing is registered under."""
 

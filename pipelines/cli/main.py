@@ -15,6 +15,7 @@ from pipelines.cli.kernels import warm_up_kernels
 from pipelines.cli.logs import convert, describe_log, validate_logs
 from pipelines.cli.schedules import check_schedule, compare, simulate_log
 from pipelines.cli.tasks import augment, run
+from pipelines.cli.waits import evaluate
 from pipelines.config import show_progress
 from pipelines.exit_statuses import INTERRUPTED, status_of
 from swftools._version import __version__
@@ -48,6 +49,7 @@ def main() -> None:
     Simulate a policy:        swftools simulate LOG --policy easy
     Compare policies:         swftools compare --log LOG --policies fcfs,easy
     Check any schedule:       swftools check-schedule SCHEDULE.csv --log LOG
+    Predict waits:            swftools evaluate --log LOG
     See what is published:    swftools versions
 
     LOG is a path (SWF, also .gz .bz2 .xz .zst; a .parquet that convert wrote), - for
@@ -64,7 +66,7 @@ def main() -> None:
 for _command in (
     *(describe_log, validate_logs, convert),
     *(augment, run),
-    *(simulate_log, compare, check_schedule),
+    *(simulate_log, compare, check_schedule, evaluate),
     *(versions, rollback, promote, verify, prune),
     warm_up_kernels,
 ):

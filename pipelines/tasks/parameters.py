@@ -150,6 +150,49 @@ class MetricsParameter(luigi.Parameter):
         return canonical_json(MetricParameters.from_mapping(given).to_mapping())
 
 
+class MethodsParameter(luigi.Parameter):
+    """Bounds of waits as text, such as ``binomial,lognormal``, or as a JSON list of such texts."""
+
+    def normalize(self, value: Any) -> str:
+        """Return the bounds as canonical JSON: texts, each with the parameters that were given.
+
+        Raises
+        ------
+        ParameterError
+            A bound is unknown, takes no such parameter, stands there twice, or none is given.
+        """
+        from swftools.qbets.bounds import find_bound, list_bounds  # noqa: PLC0415 (imports scikit-learn: a second)
+
+        listed = _from_json("methods", value, "[") if isinstance(value, str) else list(value)
+        if listed is None:
+            listed = [write_entry(name, given) for name, given in read_entries(value, list_bounds())]
+        for text in listed:
+            find_bound(text)
+        if not listed or len(set(listed)) < len(listed):
+            raise ParameterError(f"methods={value!r}: give at least one, and each once")
+        return canonical_json(listed)
+
+
+class ReplayOptionsParameter(luigi.Parameter):
+    """Parameters of the replay as text, such as ``quantile=0.9,clustering=false``, or as JSON."""
+
+    def normalize(self, value: Any) -> str:
+        """Return the parameters as canonical JSON.
+
+        Raises
+        ------
+        ParameterError
+            One is unknown or outside its domain.
+        """
+        from swftools.qbets.replay import ReplayParameters  # noqa: PLC0415 (as above)
+
+        given = value
+        if isinstance(value, str):
+            mapping = _from_json("options", value, "{")
+            given = read_assignments(value) if mapping is None else mapping
+        return canonical_json(ReplayParameters.from_mapping(given).to_mapping())
+
+
 class AugmentParameter(luigi.Parameter):
     """Names of augmentations, separated by commas; empty, or ``none``, for none."""
 

@@ -190,7 +190,7 @@ class SimulatePolicy(SimulationTask):
 
 def source_hash(name: str) -> str | None:
     """Return the hash of the source of a policy of the user's own, for which no ``code_version`` of ours speaks."""
-    return _hash_of_module(find_policy(name).decide.__module__)
+    return hash_of_module(find_policy(name).decide.__module__)
 
 
 def version_of_predictor(predictor: str) -> dict[str, Any]:
@@ -200,12 +200,12 @@ def version_of_predictor(predictor: str) -> dict[str, Any]:
     """
     found = find_predictor(predictor)
     if isinstance(found, Predictor):
-        return {"version": found.version, "own": _hash_of_module(found.function.__module__)}
+        return {"version": found.version, "own": hash_of_module(found.function.__module__)}
     module = read_entry(predictor)[0].rpartition(":")[0]
-    return {"version": None, "own": _hash_of_module(module)}
+    return {"version": None, "own": hash_of_module(module)}
 
 
-def _hash_of_module(module: str) -> str | None:
+def hash_of_module(module: str) -> str | None:
     """Return the hash of a module's source; None of one of ours."""
     if module.startswith("swftools."):
         return None

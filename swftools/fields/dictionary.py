@@ -17,6 +17,7 @@ from swftools.fields.augmentations import AUGMENTATION_COLUMNS, CHECKPOINT_SUMMA
 from swftools.fields.cleaning import CLEANING_REPORT, MERGED, QUARANTINE, REPAIRS
 from swftools.fields.definition import BOOL, FLOAT64, INT64, INTEGERS, STRING, TIMESTAMP, UTILITY, Field
 from swftools.fields.jobs import JOB_NUMBER, JOB_OCCURRENCE, JOBS, SWF_NAMES
+from swftools.fields.predictions import WAIT_EVALUATION, WAIT_PREDICTIONS
 from swftools.fields.schedules import EXCLUSION_REASON, METRICS, SCHEDULE_COLUMNS, SEED, SEGMENT_COLUMNS
 
 SCHEMA_VERSION = 3
@@ -43,6 +44,8 @@ TABLES: dict[str, tuple[Field, ...]] = {
     "excluded": (JOB_NUMBER, JOB_OCCURRENCE, EXCLUSION_REASON),
     "metrics": METRICS,
     "comparison": (SEED, *METRICS),
+    "wait_predictions": (JOB_NUMBER, JOB_OCCURRENCE, *WAIT_PREDICTIONS),
+    "wait_evaluation": WAIT_EVALUATION,
 }
 
 TABLE_MEANINGS = {
@@ -63,6 +66,8 @@ TABLE_MEANINGS = {
     "excluded": "One row a job of the trace that could not be simulated.",
     "metrics": "One row a policy, class of jobs, measure and statistic.",
     "comparison": "One row a policy, seed, class of jobs, measure and statistic.",
+    "wait_predictions": "One row a method and job: what the job was told, at its submission, of how long it will wait.",
+    "wait_evaluation": "One row a method and group of jobs: how often the bounds were right, and how tight they were.",
 }
 
 SORTED_BY = {

@@ -179,14 +179,15 @@ class BinomialBound(Bound):
         """Return the length of a state."""
         return HEAP + waits
 
-    def longer(self, state: FloatArray, places: int) -> FloatArray:
-        """Return a longer state: the heap of the others stands at the end."""
-        more = super().longer(state, places)
-        others = int(state[COUNT] - state[BELOW]) if len(state) else 0
-        if others:
-            more[len(state) - others : len(state)] = 0.0
-            more[places - others :] = state[len(state) - others :]
-        return more
+    def resized(self, state: FloatArray, places: int) -> FloatArray:
+        """Return a state of another length: the heap of the others stands at the end."""
+        other = np.zeros(places)
+        if len(state):
+            below = HEAP + int(state[BELOW])
+            others = int(state[COUNT]) - int(state[BELOW])
+            other[:below] = state[:below]
+            other[places - others :] = state[len(state) - others :]
+        return other
 
 
 def bound_ranks(waits: int, quantile: float, confidence: float, is_large: bool = False) -> FloatArray:
@@ -217,8 +218,8 @@ def bound_ranks(waits: int, quantile: float, confidence: float, is_large: bool =
 def _fill_ranks(quantile: float, confidence: float, ranks: FloatArray, close: BoolArray) -> None:
     """Fill in the rank for each number of waits; ``close`` says where rounding may have decided.
 
-    From n to n + 1 the probability of at most j successes falls by q P(j of n), and j rises by one at most: that costs a
-    thousandth of what the distribution function does.
+    From n to n + 1 the probability of at most j successes falls by q P(j of n), and j rises by one at most: which costs
+    a thousandth of what the distribution function does.
     """
     odds = quantile / (1.0 - quantile)
     n = max(int(np.floor(np.log1p(-confidence) / np.log(quantile))) - 1, 1)
@@ -241,3 +242,15 @@ def _fill_ranks(quantile: float, confidence: float, ranks: FloatArray, close: Bo
         below -= quantile * exactly
         exactly *= (1.0 - quantile) * (n + 1) / (n + 1 - j)
         n += 1
+
+
+def least_waits(quantile: float, confidence: float) -> int:
+    """Return how many waits an upper bound needs at least, whatever their distribution: the first n with 1 - q^n >= C.
+
+    Examples
+    --------
+    >>> least_waits(0.95, 0.95), least_waits(0.95, 0.99), least_waits(0.5, 0.95)
+    (59, 90, 5)
+    """
+    room = int(np.log1p(-confidence) / np.log(quantile)) + 3
+    return int(np.argmax(bound_ranks(room, quantile, confidence) > 0))

@@ -127,6 +127,11 @@ class Bound(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
         """Return name and parameters in the form that ``find_bound`` takes back."""
         return write_entry(self.name, self.get_params())
 
+    def short_text(self) -> str:
+        """Return the same without the parameters that are as they are where none are given."""
+        usual = type(self)().get_params()
+        return write_entry(self.name, {key: value for key, value in self.get_params().items() if value != usual[key]})
+
     def _check_fitted(self) -> None:
         """Refuse what was not fitted."""
         if not hasattr(self, "waits_"):
@@ -139,13 +144,14 @@ class Bound(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
         self._room = max(64, 2 * waits)
         self._facts = self.facts(self._room)
         before = self._states or [np.zeros(0) for _ in self._facts]
-        self._states = [self.longer(state, self.places(self._room)) for state in before]
+        self._states = [self.resized(state, self.places(self._room)) for state in before]
 
-    def longer(self, state: FloatArray, places: int) -> FloatArray:
-        """Return a state of so many places that knows what another knows."""
-        state_with_room = np.zeros(places)
-        state_with_room[: len(state)] = state
-        return state_with_room
+    def resized(self, state: FloatArray, places: int) -> FloatArray:
+        """Return a state of so many places that knows what another knows; the caller has enough."""
+        other = np.zeros(places)
+        used = min(places, len(state))
+        other[:used] = state[:used]
+        return other
 
 
 def checked_waits(waits: npt.ArrayLike) -> FloatArray:

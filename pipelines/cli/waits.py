@@ -1,0 +1,35 @@
+"""The command for waits in queues: evaluate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from pipelines.cli.options import data_root_of_task, dry_run, says_its_progress
+from pipelines.cli.tasks import flags_of, run_task
+
+
+@click.command(
+    short_help="Publish how well waits are predicted.",
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+)
+@click.option("--log", help="Path of a log, name of a card, or model:parameters; default: the shipped log.")
+@click.option("--methods", help="As binomial,lognormal; default: all, which docs/qbets.md lists.")
+@click.option("--by", help="Groups replayed by themselves: queue, partition, user, all; default queue.")
+@click.option("--options", help="Of the replay, as quantile=0.9,clustering=false.")
+@click.option("--rules", help="Cleaning rules, as default,cancelled:action=quarantine; default: the card's.")
+@click.option("--data-set", help="Name to publish under; default: the log's name, with -waits.")
+@data_root_of_task
+@click.option("--workers", type=click.IntRange(1), help="Replays at a time.")
+@dry_run
+@says_its_progress
+@click.pass_context
+def evaluate(ctx: click.Context, /, dry_run: bool, **options: Any) -> None:
+    """Say what each job would have been told of its wait, and how good that was: the task EvaluateWaitPredictions.
+
+    \b
+    Example: swftools evaluate --log SDSC-BLUE-2000-4.2-cln.swf.gz \\
+                 --methods binomial,lognormal --workers 2
+    """
+    run_task("EvaluateWaitPredictions", [*flags_of(options), *ctx.args], dry_run)

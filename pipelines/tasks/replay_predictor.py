@@ -1,0 +1,96 @@
+"""ReplayPredictor: what each job of a log would have been told of its wait, by one method."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import luigi
+import pandas as pd
+
+from pipelines.keys import content_key
+from pipelines.tasks.clean import CleanTrace, RulesTask
+from pipelines.tasks.parameters import MethodsParameter, ReplayOptionsParameter
+from pipelines.tasks.simulate import hash_of_module
+from pipelines.tasks.targets import DirectoryTarget
+from swftools.errors import ParameterError
+from swftools.qbets.bounds import find_bound
+from swftools.qbets.replay import replay
+from swftools.tables import QUICK_OPTIONS, read_table, to_arrow, to_pandas, write_table
+
+
+class ReplayTask(RulesTask):
+    """What replays have in common."""
+
+    by = luigi.Parameter(default="queue", description="groups replayed by themselves: queue, partition, user, ...; all")
+    options = ReplayOptionsParameter(
+        default="", description="parameters of the replay: quantile=0.9,clustering=false,... or JSON"
+    )
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """The parameters of the replay."""
+        chosen: dict[str, Any] = json.loads(self.options)
+        return chosen
+
+
+class ReplayPredictor(ReplayTask):
+    """Replay a log, and say what each job would have been told of its wait.
+
+    Reads the cleaned trace; writes ``<work root>/replayed/<key>/`` with the table wait_predictions; complete when that
+    exists.
+    """
+
+    code_version = 1
+    method = MethodsParameter(default="binomial", description="a bound, such as binomial or lognormal")
+
+    def check_values(self) -> None:
+        """Raise ParameterError if an option is outside its domain, or there are several methods."""
+        super().check_values()
+        _ = self.bound
+
+    @property
+    def bound(self) -> str:
+        """The method, as text."""
+        texts: list[str] = json.loads(self.method)
+        if len(texts) > 1:
+            raise ParameterError(f"method: {len(texts)} methods; EvaluateWaitPredictions takes several")
+        return texts[0]
+
+    @property
+    def subject(self) -> str:
+        """What the task is about, for messages."""
+        return f"{self.log} {self.bound}"
+
+    @property
+    def key(self) -> str:
+        """Content key of the output."""
+        inputs = {
+            "trace": self.clone(CleanTrace).key,
+            "method": self.bound,
+            "own_method": hash_of_module(type(find_bound(self.bound)).__module__),
+            "by": self.by,
+            "options": self.chosen,
+        }
+        return content_key("replay", self.code_version, inputs)
+
+    def requires(self) -> luigi.Task:
+        """Require the cleaned trace."""
+        return self.clone(CleanTrace)
+
+    def output(self) -> DirectoryTarget:
+        """Return the directory of the table."""
+        return self.directory("replayed", self.key)
+
+    def run(self) -> None:
+        """Replay."""
+        groups = None if self.by == "all" else tuple(self.by.split(","))
+        table = replay(self.clone(CleanTrace).load(), self.bound, groups, **self.chosen)
+        with self.output().fill() as directory:
+            path = directory / "wait_predictions.parquet"
+            write_table(to_arrow(table, "wait_predictions"), path, "wait_predictions", QUICK_OPTIONS)
+
+    def load_predictions(self) -> pd.DataFrame:
+        """Return the table of the finished task."""
+        path = self.output().path / "wait_predictions.parquet"
+        return to_pandas(read_table(path, "wait_predictions"), "wait_predictions")

@@ -1,0 +1,162 @@
+"""How good predicted waits are: how often the bounds were right, and how tight they were.
+
+References
+----------
+Nurmi 2009, section 4.3.2: a predictor is correct if at least as many waits as its quantile says are no longer than
+their bounds; of correct ones that is more accurate whose over-predictions have the smaller root mean square. It is
+compared with that of the binomial method as a ratio.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from swftools.errors import ParameterError
+from swftools.fields.dictionary import table_fields
+from swftools.qbets.bounds.registry import check_fraction
+
+PROCESSORS = {"1": 1, "2-4": 4, "5-16": 16, "17-64": 64, "65 and more": np.inf}
+"""Classes of jobs by processors, with the largest that belongs to each."""
+
+REQUESTED_TIME = {
+    "to 15 minutes": 900.0,
+    "to 1 hour": 3600.0,
+    "to 4 hours": 14_400.0,
+    "to 12 hours": 43_200.0,
+    "more": np.inf,
+}
+"""Classes of jobs by requested time, with the largest that belongs to each, s."""
+
+GROUPINGS = ("all", "queue", "month", "processors", "requested_time")
+
+MONTH = 30 * 86_400.0
+"""Seconds of a month where the log does not say when it starts."""
+
+UNKNOWN = "unknown"
+
+
+def evaluate(
+    predictions: pd.DataFrame | Iterable[pd.DataFrame],
+    *,
+    quantile: float = 0.95,
+    compare_with: str = "binomial",
+    grouped_by: Iterable[str] = GROUPINGS,
+) -> pd.DataFrame:
+    """Return how good predictions are, of all jobs and by groups of them.
+
+    Parameters
+    ----------
+    predictions : pandas.DataFrame, or several
+        Of one method or several, as ``replay`` returns them. Waits that are not known do not count, nor do jobs of the
+        training.
+    quantile : float
+        What the bounds are meant to be of.
+    compare_with : str
+        Method whose rms_over is divided by those of the others.
+    grouped_by : iterable of str
+        Some of all, queue, month, processors, requested_time.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The table ``wait_evaluation`` of the column dictionary; groups in order.
+
+    Raises
+    ------
+    ParameterError
+        There is no such grouping, or two tables are of one method and the same jobs.
+
+    Examples
+    --------
+    >>> from swftools import Trace
+    >>> from swftools.qbets import replay
+    >>> log = Trace.from_columns(job_number=range(200), submit_time=range(0, 2000, 10), wait_time=[5] * 200,
+    ...     run_time=[60] * 200, requested_time=[100] * 200)
+    >>> table = evaluate(replay(log, by=None, training=100), grouped_by=["all"])
+    >>> table[["method", "jobs", "predicted", "correctness", "rms_over", "median_tightness"]].values.tolist()
+    [['binomial', 100, 100, 1.0, 0.0, 1.0]]
+    """
+    check_fraction("quantile", quantile)
+    whole = predictions if isinstance(predictions, pd.DataFrame) else pd.concat(list(predictions), ignore_index=True)
+    if whole.duplicated(["method", "job_number", "job_occurrence"]).any():
+        raise ParameterError("there are several predictions of one method for one job; evaluate logs one by one")
+    scored = whole[whole["no_prediction"].ne("training").fillna(True)]
+    rows: list[dict[str, Any]] = []
+    for grouping in grouped_by:
+        labels, order = _groups(scored, grouping)
+        for (method, group), part in scored.groupby([scored["method"], labels], sort=False):
+            rows.append({"grouped_by": grouping, "method": method, "group": group} | _measured(part, quantile))
+            rows[-1]["place"] = order.index(str(group))
+    methods = [str(method) for method in whole["method"].unique()]
+    rows.sort(key=lambda row: (GROUPINGS.index(row["grouped_by"]), row["place"], methods.index(str(row["method"]))))
+    table = pd.DataFrame(rows, columns=list(table_fields("wait_evaluation")))
+    return _with_ratios(table, compare_with)
+
+
+def _measured(jobs: pd.DataFrame, quantile: float) -> dict[str, Any]:
+    """Return the measures of some jobs of one method."""
+    wait, bound = jobs["wait_time"].to_numpy(dtype=np.float64), jobs["wait_bound"].to_numpy(dtype=np.float64)
+    withheld = jobs["withheld_bound"].to_numpy(dtype=np.float64)
+    scored = ~np.isnan(wait) & ~np.isnan(bound)
+    kept_back = ~np.isnan(wait) & ~np.isnan(withheld)
+    count = int(scored.sum())
+    error = bound[scored] - wait[scored]
+    tightness = bound[scored] / np.maximum(wait[scored], 1.0)
+    correctness = float((error >= 0).mean()) if count else None
+    over = error[error >= 0]
+    return {
+        "jobs": len(jobs),
+        "predicted": count,
+        "correctness": correctness,
+        "standard_error": None if correctness is None else (correctness * (1 - correctness) / count) ** 0.5,
+        "is_correct": None if correctness is None else correctness >= quantile,
+        "rms_over": float(np.sqrt((over**2).mean())) if len(over) else None,
+        "median_tightness": float(np.median(tightness)) if count else None,
+        "p90_tightness": float(np.quantile(tightness, 0.9)) if count else None,
+        "share_not_predicted": float(jobs["no_prediction"].notna().mean()),
+        "withheld_correctness": (float((withheld[kept_back] >= wait[kept_back]).mean()) if kept_back.any() else None),
+    }
+
+
+def _with_ratios(table: pd.DataFrame, compare_with: str) -> pd.DataFrame:
+    """Return the table with types as declared, and each rms_over compared with that of a method."""
+    numbers = [name for name, field in table_fields("wait_evaluation").items() if str(field.type) == "double"]
+    table = table.astype(dict.fromkeys(numbers, "float64") | {"is_correct": "boolean"})
+    other = table[table["method"] == compare_with].set_index(["grouped_by", "group"])["rms_over"]
+    against = other.reindex(pd.MultiIndex.from_frame(table[["grouped_by", "group"]]))
+    own = table["rms_over"].to_numpy()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.asarray(against, dtype=np.float64) / own
+    table["rms_ratio"] = np.where(own > 0, ratio, np.nan)
+    return table
+
+
+def _groups(jobs: pd.DataFrame, grouping: str) -> tuple[pd.Series[Any], list[str]]:
+    """Return the group of each job, in words, and all groups in order."""
+    if grouping == "all":
+        return pd.Series("all", index=jobs.index, name="group"), ["all"]
+    if grouping == "queue":
+        return jobs["queue"].rename("group"), sorted(jobs["queue"].unique(), key=_by_number)
+    if grouping == "month":
+        stamps = jobs["submit_timestamp"]
+        if stamps.notna().all():
+            label = stamps.dt.strftime("%Y-%m")
+        else:
+            label = (jobs["submit_time"] // MONTH).astype("int64").map("month {:04d}".format)
+        return label.rename("group"), sorted(label.unique())
+    if grouping not in GROUPINGS:
+        raise ParameterError(f"grouped_by={grouping!r} is not one of: {', '.join(GROUPINGS)}")
+    classes = PROCESSORS if grouping == "processors" else REQUESTED_TIME
+    value = jobs[grouping].to_numpy(dtype=np.float64, na_value=np.nan)
+    names = np.array([*classes, UNKNOWN], dtype=object)
+    place = np.searchsorted(list(classes.values()), value)  # NaN comes last
+    return pd.Series(names[np.where(np.isnan(value), len(classes), place)], index=jobs.index, name="group"), list(names)
+
+
+def _by_number(label: str) -> tuple[float, str]:
+    """Return what sorts 10 behind 9."""
+    return (float(label) if label.isdigit() else np.inf), label

@@ -1,0 +1,255 @@
+"""What is known of waits, in the order in which it became known: by cluster, and trimmed where waits changed.
+
+A value belongs to one cluster for as long as the clusters stay as they are. Each cluster keeps its own values from some
+moment on, and has a bound of these. When as many values in a row as the table of rare events says are beyond what was
+predicted for them, it keeps the newest only, as many as a bound needs; and of the next values just as many again, so
+that those from before the change drain out.
+
+References
+----------
+Nurmi 2009, sections 4.2.2 and 4.2.4; how long the draining lasts, and that two trimmings need some values between them,
+is of the authors' public code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from swftools.kernel import FloatArray, IntArray, kernel
+from swftools.qbets.change_points import RECENT, RareEvents, correlation_of_neighbours, misses_in_a_row, normal_scores
+
+NOTHING = -1
+"""Stands for a value where there is none."""
+
+HEAD = 64
+"""Numbers of a bound's state that are set to zero to make it forget; the rest is only read as far as these say."""
+
+
+class History(NamedTuple):
+    """Values, a row each in the order in which they became known, and clusters, a row each.
+
+    Of each value: ``told``, what was predicted for it, NaN if nothing was; ``x``, its explanatory variable; ``before``,
+    the value of the same cluster that became known before it. Of each cluster: ``end``, the largest ``x`` that belongs
+    to it; ``since``, the row from which on it keeps its values; ``last``, its last value; how many it has (``known``)
+    and keeps (``kept``); ``misses``, how many in a row were beyond what was told; ``calm``, the values since it was
+    trimmed; ``draining``, of how many values to come just as many go; ``states``, a bound's state.
+    ``counts`` has how many values and clusters there are.
+    """
+
+    value: FloatArray
+    told: FloatArray
+    x: FloatArray
+    before: npt.NDArray[np.int32]
+    end: FloatArray
+    since: IntArray
+    last: IntArray
+    known: IntArray
+    kept: IntArray
+    misses: IntArray
+    calm: IntArray
+    draining: IntArray
+    states: FloatArray
+    counts: IntArray
+
+
+VALUES, CLUSTERS = range(2)
+"""Places in ``History.counts``."""
+
+
+class Trimming(NamedTuple):
+    """When to trim: ``least`` values are kept, after as many misses in a row as ``table`` says; 0: never.
+
+    ``scores`` are for the autocorrelation; ``room`` and ``rows`` are written over.
+    """
+
+    least: int
+    table: RareEvents
+    scores: FloatArray
+    room: FloatArray
+    rows: IntArray
+
+
+def empty_history(values: int, clusters: int, places: int) -> History:
+    """Return a history of one cluster, with room for values, more clusters, and states of so many places."""
+    whole = np.zeros((7, clusters), np.int64)
+    whole[1] = NOTHING
+    since, last, known, kept, misses, calm, draining = whole
+    end, states = np.full(clusters, np.inf), np.zeros((clusters, places))
+    value, told, x = np.zeros((3, values))
+    before, counts = np.zeros(values, np.int32), np.array([0, 1])
+    return History(value, told, x, before, end, since, last, known, kept, misses, calm, draining, states, counts)
+
+
+def trimming_by(least: int, table: RareEvents) -> Trimming:
+    """Return when to trim."""
+    return Trimming(least, table, normal_scores(), np.zeros(2 * RECENT), np.zeros(least, np.int64))
+
+
+@kernel(allocates=False)
+def cluster_of(history: History, x: float) -> int:
+    """Return the cluster that a value of the explanatory variable belongs to."""
+    place = 0
+    while place + 1 < history.counts[CLUSTERS] and not x <= history.end[place]:
+        place += 1
+    return place
+
+
+@kernel(allocates=False)
+def learn(
+    history: History,
+    trimming: Trimming,
+    facts: FloatArray,
+    add: Callable[[FloatArray, FloatArray, float], None],
+    value: float,
+    told: float,
+    x: float,
+) -> None:
+    """Put a value that has become known into its cluster, which may be trimmed before; the caller has the room."""
+    place = cluster_of(history, x)
+    is_missed = value > told
+    history.misses[place] = history.misses[place] + 1 if is_missed else 0
+    if trimming.least > 0 and history.kept[place] >= trimming.least:
+        trims = history.draining[place] > 0
+        if trims:
+            history.draining[place] -= 1
+        if is_missed and _is_change(history, trimming, place):
+            trims = True
+            history.calm[place], history.draining[place] = 0, trimming.least
+        if trims and history.kept[place] > trimming.least:
+            keep_newest(history, place, trimming.least)
+            _learn_kept(history, place, trimming.rows, facts, add)
+    row = history.counts[VALUES]
+    history.value[row], history.told[row], history.x[row] = value, told, x
+    history.before[row] = history.last[place]
+    history.last[place] = row
+    history.known[place] += 1
+    history.kept[place] += 1
+    history.calm[place] += 1
+    history.counts[VALUES] = row + 1
+    add(history.states[place], facts, value)
+
+
+@kernel(allocates=False)
+def _is_change(history: History, trimming: Trimming, place: int) -> bool:
+    """Whether the misses of a cluster tell a change, and it has not been trimmed just before."""
+    misses = history.misses[place]
+    if misses < trimming.table.misses[0]:
+        return False
+    count = min(history.kept[place], RECENT)
+    values = trimming.room[RECENT:]
+    row = history.last[place]
+    for i in range(count - 1, -1, -1):
+        values[i] = history.value[row]
+        row = history.before[row]
+    correlation = correlation_of_neighbours(values, count, trimming.scores, trimming.room)
+    enough = misses_in_a_row(correlation, trimming.table)
+    return misses >= enough and (history.since[place] == 0 or history.calm[place] > trimming.least - enough)
+
+
+@kernel(allocates=False)
+def keep_newest(history: History, place: int, count: int) -> None:
+    """Let a cluster keep its newest values only; it has so many."""
+    row = history.last[place]
+    for _ in range(count - 1):
+        row = history.before[row]
+    history.since[place], history.kept[place] = row, count
+
+
+@kernel(allocates=False)
+def _learn_kept(
+    history: History,
+    place: int,
+    rows: IntArray,
+    facts: FloatArray,
+    add: Callable[[FloatArray, FloatArray, float], None],
+) -> None:
+    """Make the bound of a cluster from the values that it keeps, in the order in which they became known."""
+    row, count = history.last[place], history.kept[place]
+    for i in range(count - 1, -1, -1):
+        rows[i] = row
+        row = history.before[row]
+    forget(history, place)
+    for i in range(count):
+        add(history.states[place], facts, history.value[rows[i]])
+
+
+@kernel(allocates=False)
+def forget(history: History, place: int) -> None:
+    """Let the bound of a cluster know nothing."""
+    state = history.states[place]
+    for i in range(min(HEAD, len(state))):
+        state[i] = 0.0
+
+
+@kernel(allocates=False)
+def regroup(
+    history: History,
+    least: int,
+    facts: FloatArray,
+    add: Callable[[FloatArray, FloatArray, float], None],
+    ends: FloatArray,
+    count: int,
+    shared: IntArray,
+) -> None:
+    """Let clusters end elsewhere, at the first ``count`` of ``ends``.
+
+    A new cluster goes on as that old one did which most of its values belong to: it keeps its values from the same row
+    on, but ``least`` if it has so many. ``shared`` is written over.
+    """
+    size, most = history.counts[VALUES], len(history.end)
+    old = history.counts[CLUSTERS]
+    shared[:] = 0
+    row_before = shared[most * most :]
+    for place in range(count):
+        row_before[place] = NOTHING
+    for row in range(size):
+        x = history.x[row]
+        new = 0
+        while new + 1 < count and not x <= ends[new]:
+            new += 1
+        shared[new * most + cluster_of(history, x)] += 1
+        history.before[row] = row_before[new]
+        row_before[new] = row
+    kept_since = shared[most * most + most :]
+    for place in range(old):
+        kept_since[place] = history.since[place]
+        kept_since[most + place], kept_since[2 * most + place] = history.calm[place], history.draining[place]
+    for place in range(count):
+        origin = 0
+        known = shared[place * most]
+        for other in range(1, old):
+            known += shared[place * most + other]
+            if shared[place * most + other] > shared[place * most + origin]:
+                origin = other
+        history.end[place], history.last[place], history.known[place] = ends[place], row_before[place], known
+        history.since[place] = kept_since[origin]
+        history.calm[place], history.draining[place] = kept_since[most + origin], kept_since[2 * most + origin]
+    history.counts[CLUSTERS] = count
+    for place in range(count):
+        kept = misses = 0
+        row = history.last[place]
+        while row != NOTHING and row >= history.since[place]:
+            kept += 1
+            row = history.before[row]
+        row = history.last[place]
+        while row != NOTHING and history.value[row] > history.told[row]:
+            misses += 1
+            row = history.before[row]
+        history.kept[place], history.misses[place] = kept, misses
+        fewest = min(least, history.known[place])
+        if kept < fewest:
+            keep_newest(history, place, fewest)
+        forget(history, place)
+    for row in range(size):
+        place = cluster_of(history, history.x[row])
+        if row >= history.since[place]:
+            add(history.states[place], facts, history.value[row])
+
+
+def shared_room(clusters: int) -> IntArray:
+    """Return what ``regroup`` writes over."""
+    return np.zeros(clusters * clusters + 4 * clusters, np.int64)

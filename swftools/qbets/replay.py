@@ -1,0 +1,339 @@
+"""The replay of a log: what each job would have been told at its submission of how long it will wait.
+
+Jobs are submitted one by one. Before a job is told anything, the waits of all that have started by then become known,
+never earlier; what is told depends on nothing else. Each queue is replayed by itself.
+
+References
+----------
+Nurmi 2009, section 4.3.1.
+
+Reading chosen
+    The first jobs, 1,000 by default, are for training: they are told nothing, and their waits count. A job of a cluster
+    is predicted before it changes what is known of availability; the waits of jobs that were told nothing become known
+    like all others.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import pandas as pd
+
+from swftools.errors import ParameterError
+from swftools.kernel import FloatArray
+from swftools.parameters import LARGEST_SEED, Parameters, choice, number, truth, whole
+from swftools.qbets.bounds.binomial import BinomialBound, bound_ranks, least_waits
+from swftools.qbets.bounds.registry import UPPER, Bound, check_fraction, find_bound
+from swftools.qbets.change_points import RareEvents, rare_events
+from swftools.qbets.history import trimming_by
+from swftools.qbets.in_python import SHOWN, ListedWaits, replay_in_python
+from swftools.qbets.log_columns import group_labels, occurrences, prediction_table, read_submissions
+from swftools.qbets.queue_state import (
+    BOTH,
+    EITHER,
+    Answers,
+    QueueState,
+    Rules,
+    Submissions,
+    compiled_replay,
+    no_answers,
+)
+from swftools.qbets.resumed import Known, nothing_known
+from swftools.qbets.saved_state import read_state, write_state
+from swftools.simulator.aside import run_aside
+from swftools.simulator.schedule import Schedule
+from swftools.trace import Trace
+
+EXPLANATORY = ("requested_time", "requested_processors", "requested_work")
+
+AT_ONCE = 20_000
+"""Jobs between two calls of ``progress``."""
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class ReplayParameters(Parameters):
+    """How waits are predicted.
+
+    Parameters
+    ----------
+    quantile, confidence : float
+        Of the waits, which is bounded, and of the bound; those that the method has.
+    trimming : bool
+        Forget waits from before a change.
+    rare_events : {"reference", "computed"}
+        How many misses in a row tell a change.
+    clustering : bool
+        Predict by clusters of jobs.
+    explanatory : {"requested_time", "requested_processors", "requested_work"}
+        What jobs are clustered by; where it is missing, it is less than all others. Allocated processors are taken
+        where requested ones are missing.
+    cluster_every : int
+        Jobs of a queue between two clusterings.
+    most_clusters : int
+        Of a queue.
+    availability : bool
+        Tell nothing where nothing seems to start.
+    unavailable_if : {"either", "both"}
+        Too many jobs came since one started or it is too long ago; or both.
+    availability_quantile : float
+        Of both, which is bounded with a confidence of .95.
+    training : int
+        Jobs of a queue that start before anyone is told anything.
+    """
+
+    NAME: ClassVar[str] = "qbets"
+    quantile: float = number(0.95)
+    confidence: float = number(0.95)
+    trimming: bool = truth(True)
+    rare_events: str = choice("reference", "computed")
+    clustering: bool = truth(True)
+    explanatory: str = choice(*EXPLANATORY)
+    cluster_every: int = whole(1000, least=1)
+    most_clusters: int = whole(5, least=1, most=100)
+    availability: bool = truth(True)
+    unavailable_if: str = choice("either", "both")
+    availability_quantile: float = number(0.95)
+    training: int = whole(1000, least=0, most=LARGEST_SEED)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("quantile", "confidence", "availability_quantile"):
+            check_fraction(name, getattr(self, name))
+
+
+class WaitPredictor:
+    """Predictions of waits of the jobs of a log, and of the logs that go on from it.
+
+    Parameters
+    ----------
+    method : str, Bound or object
+        Name of a bound, as ``binomial`` or ``lognormal``; a Bound; or any object with ``fit``, ``update`` and
+        ``predict`` as bounds have them, of which each cluster gets a copy.
+    by : str, sequence of str or None
+        What jobs are grouped by: queue, partition, user, group, columns of the trace; None: all are one group.
+    **parameters
+        Of ``ReplayParameters``.
+
+    Raises
+    ------
+    ParameterError
+        A parameter is unknown or outside its domain.
+
+    Examples
+    --------
+    >>> from swftools import Trace
+    >>> log = Trace.from_columns(job_number=range(200), submit_time=range(0, 2000, 10), wait_time=[5] * 200,
+    ...     run_time=[60] * 200, requested_time=[100] * 200)
+    >>> predictor = WaitPredictor("binomial", by=None, training=59)
+    >>> predictor.replay(log)[["wait_time", "wait_bound", "no_prediction"]].iloc[[0, 199]].values.tolist()
+    [[5.0, nan, 'training'], [5.0, 5.0, None]]
+    """
+
+    def __init__(self, method: Any = "binomial", by: str | Sequence[str] | None = "queue", **parameters: Any) -> None:
+        self.parameters = ReplayParameters.from_mapping(parameters)
+        chosen = {"quantile": self.parameters.quantile, "confidence": self.parameters.confidence}
+        is_object = not isinstance(method, (str, Bound))
+        if is_object and not all(callable(getattr(method, name, None)) for name in ("fit", "update", "predict")):
+            raise ParameterError(f"method={method!r} is neither a bound nor an object with fit, update and predict")
+        self.method = method if is_object else find_bound(method, **chosen)
+        self.bound: Bound = self.method if isinstance(self.method, Bound) else ListedWaits()
+        if getattr(self.method, "side", UPPER) != UPPER:
+            raise ParameterError(f"method {self.method!r}: jobs are told upper bounds; leave side= out")
+        self.by = (by,) if isinstance(by, str) else tuple(by or ())
+        self.known: dict[str, Known] = {}
+        self.start: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The method, with the parameters that it does not have of itself."""
+        return self.method.short_text() if isinstance(self.method, Bound) else type(self.method).__name__
+
+    def replay(self, log: Trace | Schedule, progress: Progress | None = None) -> pd.DataFrame:
+        """Submit the jobs of a log, and return what each is told.
+
+        Parameters
+        ----------
+        log : Trace or Schedule
+            Jobs with their waits: those of the log, or of a simulation. Jobs without a run time never started.
+        progress : callable, optional
+            Called with the numbers of jobs so far and of all jobs.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row a job, in the order of the log; the table ``wait_predictions`` of the column dictionary.
+
+        Raises
+        ------
+        ParameterError
+            The log has no waits; or it begins before the end of the one before.
+        """
+        jobs = log.jobs
+        labels = group_labels(jobs, self.by)
+        columns = read_submissions(jobs, self.parameters.explanatory)
+        self._count_from_one_start(log, columns.submit, columns.start)
+        order = np.lexsort((occurrences(jobs), jobs["job_number"], columns.submit))
+        told = no_answers(len(jobs))
+        done = 0
+        for label in sorted(set(labels)):
+            rows = order[labels[order] == label]
+            part = Submissions(*(column[rows] for column in columns))
+            answers = self._replay_group(label, part, partial(_tell, progress, done, len(jobs)))
+            done += len(rows)
+            for whole_column, column in zip(told, answers, strict=True):
+                whole_column[rows] = column
+        return prediction_table(log, labels, self.name, columns, told)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write what was learnt into a file, from which ``load`` goes on.
+
+        Raises
+        ------
+        StorageError
+            The file cannot be written; an old one stays as it was.
+        """
+        method = self.method.to_text() if isinstance(self.method, Bound) else None
+        about = {"method": method, "by": self.by, "start": self.start, "parameters": self.parameters.to_mapping()}
+        write_state(path, about, self.known, self.bound)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], method: Any = None) -> Self:
+        """Return a predictor that knows what another had learnt when it was saved.
+
+        Parameters
+        ----------
+        path : str or path
+            What ``save`` wrote.
+        method : object, optional
+            The bound, where it is an object of your own: files have none. It learns anew from the waits that are kept.
+
+        Raises
+        ------
+        StateError
+            There is no such file, or it is of another form or version, truncated or damaged.
+        ParameterError
+            It was saved with a bound of somebody's own, and none is given; or without, and one is.
+        """
+        about, known = read_state(path)
+        if (about["method"] is None) != (method is not None):
+            had = "an object of one's own: pass method=" if method is None else f"{about['method']}: leave method= out"
+            raise ParameterError(f"{os.fspath(path)} was saved with {had}")
+        made = cls(about["method"] or method, about["by"], **about["parameters"])
+        made.start, made.known = about["start"], known
+        if method is not None:
+            for one in known.values():
+                if one.queue:
+                    one.queue.history.states[:, SHOWN] = 0.0
+        return made
+
+    def _count_from_one_start(self, log: Trace | Schedule, *times: FloatArray) -> None:
+        """Count the seconds of a log that goes on from another from the start of that; refuse one that goes back."""
+        start = log.header.unix_start_time if isinstance(log, Trace) else None
+        if self.start is None:
+            self.start = start
+        elif start is not None:
+            for column in times:
+                np.add(column, start - self.start, out=column)
+        last = max((known.last for known in self.known.values()), default=-np.inf)
+        first = times[0].min(initial=np.inf)
+        if first < last:
+            raise ParameterError(
+                f"the log begins at {first:g} s, before the last submission that is known, at {last:g} s: logs are "
+                "replayed in order of time; begin with a new WaitPredictor"
+            )
+
+    def _replay_group(self, label: str, jobs: Submissions, tell: Callable[[int], None]) -> Answers:
+        """Submit the jobs of one group, and return what they are told; tell how many so far."""
+        known = self.known.get(label) or nothing_known()
+        carried, clusters = (
+            len(known.waiting.submit),
+            self.parameters.most_clusters if self.parameters.clustering else 1,
+        )
+        room = known.size + carried + len(jobs.submit)
+        rules = self._rules(room)
+        queue = known.with_room(
+            self.bound, room, clusters, clusters_at_all=rules.every > 0, infers=rules.availability > 0
+        )
+        all_jobs = Submissions(*(np.concatenate(pair) for pair in zip(known.waiting, jobs, strict=True)))
+        answers = no_answers(len(all_jobs.submit))
+        answers.bound[:carried] = known.told
+        copies: dict[int, Any] = {}
+        for first in range(carried, len(all_jobs.submit), AT_ONCE):
+            behind = min(first + AT_ONCE, len(all_jobs.submit))
+            if self.method is self.bound:
+                _run(queue, rules, all_jobs, first, behind, answers, self.bound)
+            else:
+                replay_in_python(queue, rules, all_jobs, first, behind, answers, self.method, copies)
+            tell(behind - carried)
+        self.known[label] = Known.after(queue, all_jobs, answers)
+        return Answers._make(column[carried:] for column in answers)
+
+    def _rules(self, jobs: int) -> Rules:
+        """Return how a queue of so many jobs is replayed."""
+        chosen = self.parameters
+        least = least_waits(chosen.quantile, chosen.confidence)
+        table: RareEvents = rare_events(chosen.rare_events)
+        infers = {"either": EITHER, "both": BOTH}[chosen.unavailable_if] if chosen.availability else 0
+        series = BinomialBound(chosen.availability_quantile)
+        return Rules(
+            chosen.training,
+            chosen.cluster_every if chosen.clustering else 0,
+            least,
+            infers,
+            trimming_by(least if chosen.trimming else 0, table),
+            self.bound.facts(jobs)[0],
+            trimming_by(least_waits(series.quantile, series.confidence), table),
+            bound_ranks(jobs if infers else 0, series.quantile, series.confidence),
+        )
+
+
+def replay(
+    log: Trace | Schedule,
+    method: Any = "binomial",
+    by: str | Sequence[str] | None = "queue",
+    *,
+    progress: Progress | None = None,
+    **parameters: Any,
+) -> pd.DataFrame:
+    """Return what each job of a log would have been told of its wait; see ``WaitPredictor``, which can go on.
+
+    Examples
+    --------
+    >>> from swftools import Trace
+    >>> log = Trace.from_columns(job_number=range(200), submit_time=range(0, 2000, 10), wait_time=[5] * 200,
+    ...     run_time=[60] * 200, requested_time=[100] * 200)
+    >>> replay(log, "lognormal", by=None, training=100)["wait_bound"].tail(1).item()
+    5.0
+    """
+    return WaitPredictor(method, by, **parameters).replay(log, progress)
+
+
+def _run(
+    queue: QueueState, rules: Rules, jobs: Submissions, first: int, behind: int, answers: Answers, bound: Bound
+) -> None:
+    """Submit some jobs, compiled, and where no interrupt can lose itself."""
+    kind, series = type(bound), BinomialBound
+    called = kind.compiled_add(), kind.compiled_bound(), series.compiled_add()
+    run_aside(
+        lambda: compiled_replay()(queue, rules, jobs, first, behind, answers, *called),
+        _nothing,
+        pauses=False,
+        leave=_nothing,
+    )
+
+
+def _tell(progress: Progress | None, before: int, jobs: int, count: int) -> None:
+    """Tell how many jobs are done."""
+    if progress:
+        progress(before + count, jobs)
+
+
+def _nothing() -> None:
+    """Do nothing: so many jobs take moments."""
