@@ -241,7 +241,7 @@ def test_numbers_may_be_taken(counting: None) -> None:
 
 SCALARS = {
     *("abs", "bool", "float", "int", "len", "max", "min", "range", "round", "ValueError"),
-    *("ceil", "cos", "exp", "floor", "isnan", "isfinite", "log", "log2", "rint", "signbit", "sqrt"),
+    *("ceil", "cos", "exp", "floor", "isnan", "isfinite", "log", "log1p", "log2", "rint", "signbit", "sqrt"),
     *("float64", "int64", "uint64"),
 }
 """Functions that kernels may call beside kernels, none of which makes an array of a number."""

@@ -12,6 +12,7 @@ from scipy.stats import binom, lognorm, nct, norm
 
 from swftools.errors import ParameterError
 from swftools.qbets.bounds import LogNormalBound, LogNormalPlainBound
+from swftools.qbets.bounds.fitted import exp_of
 from swftools.qbets.bounds.log_normal import EXACT, bound_factors
 from tests.qbets.bounds.known_waits import WAITS, bounds_after_each, bounds_of_samples
 
@@ -140,6 +141,7 @@ def test_a_bound_beyond_all_numbers() -> None:
     """Two waits that differ much bound the third by infinity, and by next to nothing."""
     low, high = LogNormalBound(side="two-sided").fit([1e-200, 1e200]).predict()
     assert high == math.inf
+    assert exp_of.py_func(1e3) == exp_of(1e3) == math.inf  # interpreted, Python's would be an error
     assert 0.0 <= low < 1e200
 
 

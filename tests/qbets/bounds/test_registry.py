@@ -321,3 +321,20 @@ def test_a_module_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     (tmp_path / "bounds_of_mine.py").write_text(source, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     assert find_bound("bounds_of_mine:mine:factor=1.0").fit([9.0]).predict() == 9.0
+
+
+@every_bound
+@pytest.mark.parametrize("waits", [0, 1, 2, 59, 500])
+def test_resized(bound: Bound, waits: int) -> None:
+    """A state moved into just the room it needs, and from there into more, says the same and learns on."""
+    kind = type(bound)
+    for facts in bound.facts(len(SAMPLE)):
+        state = np.zeros(bound.places(len(SAMPLE)))
+        for wait in SAMPLE[:waits]:
+            kind.add(state, facts, wait)
+        kind.bound(state, facts)
+        moved = bound.resized(bound.resized(state, bound.places(waits)), bound.places(len(SAMPLE) + 9))
+        for wait in SAMPLE[waits : waits + 150]:
+            np.testing.assert_array_equal(kind.bound(moved, facts), kind.bound(state, facts))
+            kind.add(moved, facts, wait)
+            kind.add(state, facts, wait)
