@@ -1,0 +1,62 @@
+"""Predicted waits: jobs a second by method, and memory a job."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pytest_benchmark.fixture import BenchmarkFixture
+
+import swftools
+from swftools.qbets import evaluate, list_bounds, replay
+from tests.benchmark.conftest import BLUE
+
+pytestmark = pytest.mark.benchmark(group="predict")
+
+MEMORY = """
+import resource, sys, swftools
+from swftools.qbets import replay
+trace = swftools.read_swf(sys.argv[1])
+jobs = trace.jobs[(trace.jobs["run_time"] > 0).fillna(False)].reset_index(drop=True)
+trace = trace.with_jobs(jobs)
+replay(trace.with_jobs(jobs.head(2000)), by=None)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+replay(trace, by=eval(sys.argv[2]))
+print(1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / len(trace))
+"""
+
+
+@pytest.fixture(scope="module")
+def sdsc_blue(shared: Path) -> swftools.Trace:
+    """The jobs that ran."""
+    trace = swftools.read_swf(shared / "traces" / BLUE)
+    ran = (trace.jobs["run_time"] > 0).fillna(False)
+    return trace.with_jobs(trace.jobs[ran].reset_index(drop=True))
+
+
+@pytest.mark.parametrize("method", sorted(list_bounds()))
+@pytest.mark.parametrize("parts", ["all", "none"])
+def test_replay(benchmark: BenchmarkFixture, sdsc_blue: swftools.Trace, method: str, parts: str) -> None:
+    """The whole log by queue, with all parts of QBETS and with none."""
+    on = parts == "all"
+    options = {"trimming": on, "clustering": on, "availability": on}
+    benchmark.pedantic(replay, (sdsc_blue, method), options, rounds=5, warmup_rounds=1)
+    benchmark.extra_info["predictions/s"] = round(len(sdsc_blue) / benchmark.stats.stats.min)
+
+
+def test_evaluate(benchmark: BenchmarkFixture, sdsc_blue: swftools.Trace) -> None:
+    """Of one method."""
+    predictions = replay(sdsc_blue)
+    benchmark.pedantic(evaluate, (predictions,), rounds=3, warmup_rounds=1)
+
+
+@pytest.mark.parametrize("by", [None, "queue"])
+def test_memory(benchmark: BenchmarkFixture, shared: Path, by: str | None) -> None:
+    """Peak beside the trace, the table among it."""
+    command = [sys.executable, "-c", MEMORY, str(shared / "traces" / BLUE), repr(by)]
+    run = benchmark.pedantic(
+        subprocess.run, (command,), {"capture_output": True, "text": True, "check": True}, rounds=1
+    )
+    benchmark.extra_info["bytes a job"] = round(float(run.stdout))
