@@ -28,6 +28,7 @@ from swftools.qbets.bounds import (
 )
 from swftools.qbets.bounds import registry as bound_registry
 from swftools.qbets.bounds.registry import FEW, register_bound
+from swftools.qbets.history import HEAD
 from tests.qbets.bounds.known_waits import WAITS
 
 KINDS = [BinomialBound, LogNormalBound, LogNormalPlainBound, LogUniformBound, WeibullBound]
@@ -338,3 +339,19 @@ def test_resized(bound: Bound, waits: int) -> None:
             np.testing.assert_array_equal(kind.bound(moved, facts), kind.bound(state, facts))
             kind.add(moved, facts, wait)
             kind.add(state, facts, wait)
+
+
+@every_bound
+def test_forgetting(bound: Bound) -> None:
+    """A state whose first numbers are zero knows nothing, as a replay makes it forget, whatever stands behind them."""
+    kind = type(bound)
+    for facts in bound.facts(300):
+        used, new = np.zeros(bound.places(300)), np.zeros(bound.places(300))
+        for wait in SAMPLE[:300]:
+            kind.add(used, facts, wait)
+            kind.bound(used, facts)
+        used[:HEAD] = 0.0
+        for wait in SAMPLE[400:600]:
+            np.testing.assert_array_equal(kind.bound(used, facts), kind.bound(new, facts))
+            kind.add(used, facts, wait)
+            kind.add(new, facts, wait)
