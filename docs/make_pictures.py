@@ -24,6 +24,8 @@ from swftools.models.arrivals import ArrivalParameters, generate_arrivals, start
 from swftools.models.moldability import generate_speedup
 from swftools.models.requested_times import generate_requested_times
 from swftools.models.speedup import run_time
+from swftools.qbets import evaluate, replay
+from swftools.qbets.plots import plot_coverage, plot_waits
 from swftools.utility.functions import UtilityFunctions
 
 PICTURES = Path(__file__).parent / "pictures"
@@ -138,6 +140,20 @@ def model(axes: Axes, trace: swftools.Trace) -> None:
     axes.legend(title="processors", fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
 
 
+def waits(axes: Axes, trace: swftools.Trace) -> None:
+    """Draw what the jobs of one queue would have been told of their waits."""
+    plot_waits(replay(trace, training=200), "3", axes)
+    axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
+
+
+def coverage(axes: Axes, trace: swftools.Trace) -> None:
+    """Draw how often bounds with and without trimming and clusters were right."""
+    bare = {"trimming": False, "clustering": False, "availability": False}
+    tables = [replay(trace, training=200), replay(trace, training=200, **bare).assign(method="binomial, all history")]
+    plot_coverage(evaluate(tables, grouped_by=["month"]), axes)
+    axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
+
+
 DRAWN: dict[str, Callable[[Axes, swftools.Trace], None]] = {
     "utility": utility,
     "checkpoints": checkpoints,
@@ -145,6 +161,8 @@ DRAWN: dict[str, Callable[[Axes, swftools.Trace], None]] = {
     "speedup": speedup,
     "estimates": estimates,
     "lublin_feitelson": model,
+    "qbets": waits,
+    "qbets_coverage": coverage,
 }
 
 

@@ -27,6 +27,10 @@ class ParameterError(SwfToolsError, ValueError):
     """A parameter is unknown or outside its domain."""
 
 
+class MissingLibraryError(SwfToolsError, ImportError):
+    """An optional library is not installed; the message says how to get it."""
+
+
 class NotFittedError(SwfToolsError, ValueError, AttributeError):
     """A bound of waits, or a predictor of them, is asked before it has learnt; as scikit-learn's of that name."""
 

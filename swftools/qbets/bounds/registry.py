@@ -84,10 +84,11 @@ class Bound(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
             A parameter is outside its domain, or a wait is.
         """
         self.check()
+        column = checked_waits(waits)
         self._room = 0
         self.waits_ = 0
         self._states: list[FloatArray] = []
-        return self.update(waits)
+        return self.update(column)
 
     def update(self, waits: npt.ArrayLike) -> Self:
         """Learn more waits, in time that grows with the logarithm of how many are known; fit first.
@@ -122,6 +123,13 @@ class Bound(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
         self._make_room(self.waits_)
         bounds = [type(self).bound(state, facts) for state, facts in zip(self._states, self._facts, strict=True)]
         return bounds[0] if len(bounds) == 1 else tuple(bounds)
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters; what was learnt with others is forgotten, so fit again."""
+        super().set_params(**parameters)
+        if hasattr(self, "waits_"):
+            del self.waits_
+        return self
 
     def to_text(self) -> str:
         """Return name and parameters in the form that ``find_bound`` takes back."""
