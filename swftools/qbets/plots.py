@@ -47,7 +47,7 @@ def plot_coverage(evaluation: pd.DataFrame, axes: Axes | None = None, *, quantil
     months = rows["group"].unique()
     drawn.set_xticks(months[:: max(1, len(months) // 12)])
     drawn.tick_params(axis="x", rotation=45)
-    drawn.legend()
+    drawn.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, frameon=False)
     return drawn
 
 
@@ -85,7 +85,7 @@ def plot_waits(predictions: pd.DataFrame, queue: str, axes: Axes | None = None) 
     drawn.plot(days[late], jobs["wait_time"][late], "x", markersize=4, label="wait beyond the bound")
     drawn.plot(days[told], jobs["wait_bound"][told].clip(lower=1.0), "_", markersize=3, label="bound")
     drawn.set(yscale="log", xlabel="submission, days from the start of the log", ylabel="s")
-    drawn.legend()
+    drawn.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, frameon=False)
     return drawn
 
 
@@ -129,7 +129,7 @@ def plot_tightness(evaluation: pd.DataFrame, axes: Axes | None = None) -> Axes:
         lines.set_label(None)
     drawn.set(yscale="log", xlabel="queue", ylabel="bound / wait: median to .9 quantile")
     drawn.set_xticks(range(len(queues)), queues)
-    drawn.legend()
+    drawn.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, frameon=False)
     return drawn
 
 
