@@ -119,7 +119,13 @@ def no_merging(room: int) -> Merging:
 def add_value(known: Values, value: float, wait: float) -> None:
     """Count a job of a value, and its wait, s; the caller guarantees the room."""
     count = known.counts[0]
-    place = np.searchsorted(known.value[:count], value)
+    place, behind = 0, count
+    while place < behind:
+        middle = (place + behind) >> 1
+        if known.value[middle] < value:
+            place = middle + 1
+        else:
+            behind = middle
     if place == count or known.value[place] != value:
         for i in range(count, place, -1):
             known.value[i], known.jobs[i], known.waits[i] = known.value[i - 1], known.jobs[i - 1], known.waits[i - 1]

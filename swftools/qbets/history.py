@@ -92,8 +92,14 @@ def trimming_by(least: int, table: RareEvents) -> Trimming:
 @kernel(allocates=False)
 def cluster_of(history: History, x: float) -> int:
     """Return the cluster that a value of the explanatory variable belongs to."""
+    return _place_in(history.end, history.counts[CLUSTERS], x)
+
+
+@kernel(allocates=False)
+def _place_in(ends: FloatArray, count: int, x: float) -> int:
+    """Return the first of so many clusters whose end is no less than a value; the last has no end."""
     place = 0
-    while place + 1 < history.counts[CLUSTERS] and not x <= history.end[place]:
+    while place + 1 < count and not x <= ends[place]:
         place += 1
     return place
 
@@ -185,6 +191,21 @@ def forget(history: History, place: int) -> None:
         state[i] = 0.0
 
 
+class Regrouping(NamedTuple):
+    """Room for ``regroup``: how many values new and old clusters share, and what the old ones go on with."""
+
+    shared: IntArray
+    since: IntArray
+    calm: IntArray
+    draining: IntArray
+
+
+def no_regrouping(clusters: int) -> Regrouping:
+    """Return room for regrouping into so many clusters."""
+    since, calm, draining = np.zeros((3, clusters), np.int64)
+    return Regrouping(np.zeros((clusters, clusters), np.int64), since, calm, draining)
+
+
 @kernel(allocates=False)
 def regroup(
     history: History,
@@ -193,63 +214,43 @@ def regroup(
     add: Callable[[FloatArray, FloatArray, float], None],
     ends: FloatArray,
     count: int,
-    shared: IntArray,
+    room: Regrouping,
 ) -> None:
     """Let clusters end elsewhere, at the first ``count`` of ``ends``.
 
     A new cluster goes on as that old one did which most of its values belong to: it keeps its values from the same row
-    on, but ``least`` if it has so many. ``shared`` is written over.
+    on, but ``least`` if it has so many.
     """
-    size, most = history.counts[VALUES], len(history.end)
-    old = history.counts[CLUSTERS]
-    shared[:] = 0
-    row_before = shared[most * most :]
-    for place in range(count):
-        row_before[place] = NOTHING
+    size, old = history.counts[VALUES], history.counts[CLUSTERS]
+    room.shared[:] = 0
     for row in range(size):
-        x = history.x[row]
-        new = 0
-        while new + 1 < count and not x <= ends[new]:
-            new += 1
-        shared[new * most + cluster_of(history, x)] += 1
-        history.before[row] = row_before[new]
-        row_before[new] = row
-    kept_since = shared[most * most + most :]
+        room.shared[_place_in(ends, count, history.x[row]), cluster_of(history, history.x[row])] += 1
     for place in range(old):
-        kept_since[place] = history.since[place]
-        kept_since[most + place], kept_since[2 * most + place] = history.calm[place], history.draining[place]
-    for place in range(count):
-        origin = 0
-        known = shared[place * most]
-        for other in range(1, old):
-            known += shared[place * most + other]
-            if shared[place * most + other] > shared[place * most + origin]:
-                origin = other
-        history.end[place], history.last[place], history.known[place] = ends[place], row_before[place], known
-        history.since[place] = kept_since[origin]
-        history.calm[place], history.draining[place] = kept_since[most + origin], kept_since[2 * most + origin]
+        room.since[place], room.calm[place] = history.since[place], history.calm[place]
+        room.draining[place] = history.draining[place]
     history.counts[CLUSTERS] = count
     for place in range(count):
-        kept = misses = 0
-        row = history.last[place]
-        while row != NOTHING and row >= history.since[place]:
-            kept += 1
-            row = history.before[row]
-        row = history.last[place]
-        while row != NOTHING and history.value[row] > history.told[row]:
-            misses += 1
-            row = history.before[row]
-        history.kept[place], history.misses[place] = kept, misses
+        origin = known = 0
+        for other in range(old):
+            known += room.shared[place, other]
+            if room.shared[place, other] > room.shared[place, origin]:
+                origin = other
+        history.end[place], history.last[place], history.known[place] = ends[place], NOTHING, known
+        history.since[place], history.calm[place] = room.since[origin], room.calm[origin]
+        history.draining[place] = room.draining[origin]
+        history.kept[place] = history.misses[place] = 0
+    for row in range(size):
+        place = cluster_of(history, history.x[row])
+        history.before[row] = history.last[place]
+        history.last[place] = row
+        history.kept[place] += row >= history.since[place]
+        history.misses[place] = history.misses[place] + 1 if history.value[row] > history.told[row] else 0
+    for place in range(count):
         fewest = min(least, history.known[place])
-        if kept < fewest:
+        if history.kept[place] < fewest:
             keep_newest(history, place, fewest)
         forget(history, place)
     for row in range(size):
         place = cluster_of(history, history.x[row])
         if row >= history.since[place]:
             add(history.states[place], facts, history.value[row])
-
-
-def shared_room(clusters: int) -> IntArray:
-    """Return what ``regroup`` writes over."""
-    return np.zeros(clusters * clusters + 4 * clusters, np.int64)

@@ -16,12 +16,13 @@ from swftools.qbets.clusters import Merging, Values, add_value, find_clusters, n
 from swftools.qbets.history import (
     VALUES,
     History,
+    Regrouping,
     Trimming,
     cluster_of,
     empty_history,
     learn,
+    no_regrouping,
     regroup,
-    shared_room,
     trimming_by,
 )
 from swftools.simulator.machine.event_queue import pop, push
@@ -81,7 +82,7 @@ class QueueState(NamedTuple):
     values: Values
     merging: Merging
     ends: FloatArray
-    shared: IntArray
+    regrouping: Regrouping
     arrivals: History
     gaps: History
     times: FloatArray
@@ -109,7 +110,7 @@ def empty_queue(jobs: int, clusters: int, places: int, *, clusters_at_all: bool,
         no_values(values),
         no_merging(values),
         np.zeros(clusters),
-        shared_room(clusters),
+        no_regrouping(clusters),
         empty_history(series, 1, HEAP + series),
         empty_history(series, 1, HEAP + series),
         np.zeros(jobs),
@@ -197,7 +198,7 @@ def submit(
     counts[SUBMITTED] += 1
     if rules.every > 0 and counts[SUBMITTED] % rules.every == 0:
         found = find_clusters(queue.values, queue.merging, float(rules.least_size), queue.ends)
-        regroup(history, rules.least_size, rules.facts, add, queue.ends, found, queue.shared)
+        regroup(history, rules.least_size, rules.facts, add, queue.ends, found, queue.regrouping)
 
 
 @kernel(allocates=False)

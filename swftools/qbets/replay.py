@@ -143,6 +143,7 @@ class WaitPredictor:
         if is_object and not all(callable(getattr(method, name, None)) for name in ("fit", "update", "predict")):
             raise ParameterError(f"method={method!r} is neither a bound nor an object with fit, update and predict")
         self.method = method if is_object else find_bound(method, **chosen)
+        self._text = method if isinstance(method, str) else None
         self.bound: Bound = self.method if isinstance(self.method, Bound) else ListedWaits()
         if getattr(self.method, "side", UPPER) != UPPER:
             raise ParameterError(f"method {self.method!r}: jobs are told upper bounds; leave side= out")
@@ -152,7 +153,9 @@ class WaitPredictor:
 
     @property
     def name(self) -> str:
-        """The method, with the parameters that it does not have of itself."""
+        """The method as it was given: as text, or a bound with its parameters, or the class of an object."""
+        if self._text is not None:
+            return self._text
         return self.method.short_text() if isinstance(self.method, Bound) else type(self.method).__name__
 
     def replay(self, log: Trace | Schedule, progress: Progress | None = None) -> pd.DataFrame:
@@ -200,7 +203,8 @@ class WaitPredictor:
             The file cannot be written; an old one stays as it was.
         """
         method = self.method.to_text() if isinstance(self.method, Bound) else None
-        about = {"method": method, "by": self.by, "start": self.start, "parameters": self.parameters.to_mapping()}
+        named = {"method": method, "name": self.name, "by": self.by, "start": self.start}
+        about = {**named, "parameters": self.parameters.to_mapping()}
         write_state(path, about, self.known, self.bound)
 
     @classmethod
@@ -226,7 +230,7 @@ class WaitPredictor:
             had = "an object of one's own: pass method=" if method is None else f"{about['method']}: leave method= out"
             raise ParameterError(f"{os.fspath(path)} was saved with {had}")
         made = cls(about["method"] or method, about["by"], **about["parameters"])
-        made.start, made.known = about["start"], known
+        made.start, made.known, made._text = about["start"], known, about["name"]
         if method is not None:
             for one in known.values():
                 if one.queue:

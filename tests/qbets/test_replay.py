@@ -173,7 +173,7 @@ def test_a_schedule() -> None:
 def test_waits_that_are_all_equal(method: str, waits: list[float]) -> None:
     """The bound is that wait; where a distribution is fitted, 1 s for none."""
     table = replay(log_of(wait_time=waits), method, by=None, training=100, availability=False)
-    expected = waits[0] if method == "binomial" else max(waits[0], 1.0)
+    expected = waits[0] if method in ("binomial", "trailing") else max(waits[0], 1.0)
     assert table["wait_bound"].dropna().to_numpy() == pytest.approx(expected, rel=1e-9)
 
 

@@ -4,6 +4,7 @@ from swftools.qbets.bounds.binomial import BinomialBound
 from swftools.qbets.bounds.log_normal import LogNormalBound, LogNormalPlainBound
 from swftools.qbets.bounds.log_uniform import LogUniformBound
 from swftools.qbets.bounds.registry import Bound, find_bound, list_bounds
+from swftools.qbets.bounds.trailing import TrailingQuantile
 from swftools.qbets.bounds.weibull import WeibullBound
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "LogNormalBound",
     "LogNormalPlainBound",
     "LogUniformBound",
+    "TrailingQuantile",
     "WeibullBound",
     "find_bound",
     "list_bounds",

@@ -96,6 +96,7 @@ def test_compiling_on_a_terminal() -> None:
 def test_simulate_tells_its_progress(monkeypatch: pytest.MonkeyPatch, shipped_log: Path) -> None:
     """The command passes it on; what is printed on stdout is the same."""
     monkeypatch.setattr(simulation, "PAUSE", 0.0)
+    monkeypatch.setattr(simulation, "MANY", 100)
     told = []
 
     class Heard(progress.Bar):

@@ -75,7 +75,8 @@ def test_what_is_finished_is_not_computed_again(tmp_path: Path) -> None:
         )
     }
     assert len(keys) == 6
-    assert ReplayPredictor(options="quantile=0.95").key == ReplayPredictor().key
+    usual, said = (ReplayPredictor(data_root=str(tmp_path), options=text) for text in ("", "quantile=0.95"))
+    assert usual.key == said.key
 
 
 @pytest.mark.parametrize(
@@ -87,9 +88,13 @@ def test_what_is_finished_is_not_computed_again(tmp_path: Path) -> None:
         ({"options": "quantile=1.9"}, "quantile=1.9 is not a number between 0 and 1"),
     ],
 )
-def test_what_is_refused(options: dict[str, str], says: str) -> None:
+def test_what_is_refused(tmp_path: Path, options: dict[str, str], says: str) -> None:
     """Before anything is done."""
     with pytest.raises(ParameterError, match=says):
-        EvaluateWaitPredictions(**options)
+        EvaluateWaitPredictions(data_root=str(tmp_path), **options)
+
+
+def test_one_method_a_replay(tmp_path: Path) -> None:
+    """Several are for the evaluation."""
     with pytest.raises(ParameterError, match="2 methods; EvaluateWaitPredictions takes several"):
-        ReplayPredictor(method="binomial,weibull")
+        ReplayPredictor(data_root=str(tmp_path), method="binomial,weibull")
