@@ -257,3 +257,17 @@ def test_progress(log: Trace) -> None:
     replay(log, progress=lambda done, jobs: told.append((done, jobs)))
     assert told == sorted(told)
     assert told[-1] == (2000, 2000)
+
+
+def test_jobs_that_wait_are_carried_on(log: Trace) -> None:
+    """With when they start and what they were told, by which it will be judged whether waits have changed."""
+    predictor = WaitPredictor(by=None, training=20)
+    table = predictor.replay(log)
+    known = predictor.known["all"]
+    waits = table[table["submit_time"] + table["wait_time"] > table["submit_time"].max()]
+    assert len(waits) > 1
+    assert known.waiting.submit.tolist() == waits["submit_time"].tolist()
+    assert known.waiting.start.tolist() == (waits["submit_time"] + waits["wait_time"]).tolist()
+    assert known.told.tolist() == waits["wait_bound"].fillna(waits["withheld_bound"]).tolist()
+    assert len(set(known.told)) > 1
+    assert known.last == table["submit_time"].max()
