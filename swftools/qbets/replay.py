@@ -184,14 +184,15 @@ class WaitPredictor:
         self._count_from_one_start(log, columns.submit, columns.start)
         order = np.lexsort((occurrences(jobs), jobs["job_number"], columns.submit))
         told = no_answers(len(jobs))
-        done = 0
+        done, known = 0, dict(self.known)
         for label in sorted(set(labels)):
             rows = order[labels[order] == label]
             part = Submissions(*(column[rows] for column in columns))
-            answers = self._replay_group(label, part, partial(_tell, progress, done, len(jobs)))
+            known[label], answers = self._replay_group(label, part, partial(_tell, progress, done, len(jobs)))
             done += len(rows)
             for whole_column, column in zip(told, answers, strict=True):
                 whole_column[rows] = column
+        self.known = known  # at once: who interrupts it, or whose object fails, has learnt nothing
         return prediction_table(log, labels, self.name, columns, told)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -253,13 +254,11 @@ class WaitPredictor:
                 "replayed in order of time; begin with a new WaitPredictor"
             )
 
-    def _replay_group(self, label: str, jobs: Submissions, tell: Callable[[int], None]) -> Answers:
-        """Submit the jobs of one group, and return what they are told; tell how many so far."""
+    def _replay_group(self, label: str, jobs: Submissions, tell: Callable[[int], None]) -> tuple[Known, Answers]:
+        """Submit the jobs of one group; return what is known then, and what they are told; tell how many so far."""
         known = self.known.get(label) or nothing_known()
-        carried, clusters = (
-            len(known.waiting.submit),
-            self.parameters.most_clusters if self.parameters.clustering else 1,
-        )
+        clusters = self.parameters.most_clusters if self.parameters.clustering else 1
+        carried = len(known.waiting.submit)
         room = known.size + carried + len(jobs.submit)
         rules = self._rules(room)
         queue = known.with_room(
@@ -276,8 +275,7 @@ class WaitPredictor:
             else:
                 replay_in_python(queue, rules, all_jobs, first, behind, answers, self.method, copies)
             tell(behind - carried)
-        self.known[label] = Known.after(queue, all_jobs, answers)
-        return Answers._make(column[carried:] for column in answers)
+        return Known.after(queue, all_jobs, answers), Answers._make(column[carried:] for column in answers)
 
     def _rules(self, jobs: int) -> Rules:
         """Return how a queue of so many jobs is replayed."""

@@ -271,3 +271,16 @@ def test_jobs_that_wait_are_carried_on(log: Trace) -> None:
     assert known.told.tolist() == waits["wait_bound"].fillna(waits["withheld_bound"]).tolist()
     assert len(set(known.told)) > 1
     assert known.last == table["submit_time"].max()
+
+
+def test_who_breaks_off_has_learnt_nothing(log: Trace) -> None:
+    """Whatever is raised in a later queue, the log can be replayed once more."""
+
+    def stop(done: int, jobs: int) -> None:
+        if done > 1500:
+            raise KeyboardInterrupt
+
+    predictor = WaitPredictor(training=20)
+    with pytest.raises(KeyboardInterrupt):
+        predictor.replay(log, stop)
+    pd.testing.assert_frame_equal(predictor.replay(log), replay(log, training=20), check_exact=True)
