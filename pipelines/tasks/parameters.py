@@ -143,11 +143,7 @@ class MetricsParameter(luigi.Parameter):
         ParameterError
             One is unknown or outside its domain.
         """
-        given = value
-        if isinstance(value, str):
-            mapping = _from_json("metrics", value, "{")
-            given = read_assignments(value) if mapping is None else mapping
-        return canonical_json(MetricParameters.from_mapping(given).to_mapping())
+        return canonical_json(MetricParameters.from_mapping(_assignments("metrics", value)).to_mapping())
 
 
 class MethodsParameter(luigi.Parameter):
@@ -186,11 +182,7 @@ class ReplayOptionsParameter(luigi.Parameter):
         """
         from swftools.qbets.replay import ReplayParameters  # noqa: PLC0415 (as above)
 
-        given = value
-        if isinstance(value, str):
-            mapping = _from_json("options", value, "{")
-            given = read_assignments(value) if mapping is None else mapping
-        return canonical_json(ReplayParameters.from_mapping(given).to_mapping())
+        return canonical_json(ReplayParameters.from_mapping(_assignments("options", value)).to_mapping())
 
 
 class AugmentParameter(luigi.Parameter):
@@ -246,6 +238,14 @@ def _from_json(what: str, text: str, opening: str) -> Any:
         return json.loads(text)
     except json.JSONDecodeError as error:
         raise ParameterError(f"{what}={text!r} is not JSON: {error}") from error
+
+
+def _assignments(what: str, value: Any) -> Any:
+    """Return parameters that are given as ``KEY=VALUE,KEY=VALUE``, as JSON, or as a mapping."""
+    if not isinstance(value, str):
+        return value
+    mapping = _from_json(what, value, "{")
+    return read_assignments(value) if mapping is None else mapping
 
 
 def _named(kind: str, name: str, parameters: Mapping[str, Any]) -> str | dict[str, Any]:

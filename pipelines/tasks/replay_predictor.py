@@ -14,7 +14,10 @@ from pipelines.tasks.parameters import MethodsParameter, ReplayOptionsParameter
 from pipelines.tasks.simulate import hash_of_module
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
+from swftools.fields.jobs import JOBS
+from swftools.parameters import did_you_mean
 from swftools.qbets.bounds import find_bound
+from swftools.qbets.log_columns import GROUPS
 from swftools.qbets.replay import replay
 from swftools.tables import QUICK_OPTIONS, read_table, to_arrow, to_pandas, write_table
 
@@ -26,6 +29,22 @@ class ReplayTask(RulesTask):
     options = ReplayOptionsParameter(
         default="", description="parameters of the replay: quantile=0.9,clustering=false,... or JSON"
     )
+
+    def check_values(self) -> None:
+        """Raise ParameterError if an option is outside its domain, or a group is none."""
+        super().check_values()
+        known = {*GROUPS, *(field.name for field in JOBS)}
+        for name in self.groups or ():
+            if name not in known:
+                raise ParameterError(
+                    f"by={self.by!r}: {name!r} is no group of jobs; there are: all, {', '.join(GROUPS)}, and any "
+                    f"column of the table jobs{did_you_mean([name], known)}"
+                )
+
+    @property
+    def groups(self) -> tuple[str, ...] | None:
+        """What jobs are grouped by; None if all are one group."""
+        return None if self.by == "all" else tuple(name.strip() for name in self.by.split(","))
 
     @property
     def chosen(self) -> dict[str, Any]:
@@ -69,7 +88,7 @@ class ReplayPredictor(ReplayTask):
             "trace": self.clone(CleanTrace).key,
             "method": self.bound,
             "own_method": hash_of_module(type(find_bound(self.bound)).__module__),
-            "by": self.by,
+            "by": self.groups,
             "options": self.chosen,
         }
         return content_key("replay", self.code_version, inputs)
@@ -85,8 +104,7 @@ class ReplayPredictor(ReplayTask):
 
     def run(self) -> None:
         """Replay."""
-        groups = None if self.by == "all" else tuple(self.by.split(","))
-        table = replay(self.clone(CleanTrace).load(), self.bound, groups, **self.chosen)
+        table = replay(self.clone(CleanTrace).load(), self.bound, self.groups, **self.chosen)
         with self.output().fill() as directory:
             path = directory / "wait_predictions.parquet"
             write_table(to_arrow(table, "wait_predictions"), path, "wait_predictions", QUICK_OPTIONS)
