@@ -119,7 +119,8 @@ def as_markdown(found: pd.DataFrame) -> str:
     lines.append(["---", "---", *["---:"] * 3, "---", *["---:"] * 2])
     for row in rows.to_dict("records"):
         verdict = "" if pd.isna(row["is_correct"]) else ("yes" if row["is_correct"] else "no")
-        numbers = [_number(row[name]) for name in ("correctness", "rms_ratio", "median_tightness")]
+        correct = "" if pd.isna(row["correctness"]) else f"{row['correctness']:.4f}"
+        numbers = [correct, *(_number(row[name]) for name in ("rms_ratio", "median_tightness"))]
         share = f"{1 - row['share_not_predicted']:.1%}"
         lines.append([row["group"], row["method"], f"{row['jobs']:,}", share, numbers[0], verdict, *numbers[1:]])
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
