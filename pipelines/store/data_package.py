@@ -14,6 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from pipelines.store.readme import sources_of
 from swftools.fields.definition import BOOL, FLOAT64, INT64, INTEGERS, NEVER, STRING, TIMESTAMP, UTILITY, Field
 from swftools.fields.dictionary import TABLE_MEANINGS, table_fields
 
@@ -41,25 +42,29 @@ def data_package_text(facts: Mapping[str, Any], columns: Mapping[str, Sequence[s
     files : iterable of str
         Names of the files beside the tables.
     """
+    sources = sources_of(facts)
+    made_of = f"log{'s' * (len(sources) > 1)} {', '.join(source['log']['name'] for source in sources)}"
     tables = [_table_resource(table, names) for table, names in columns.items()]
     package = {
         "name": _identifier(facts["data_set"]),
         "title": facts.get("title") or facts["data_set"],
         "version": facts["version"],
-        "description": f"Made of the log {facts['log']['name']} by {facts['made_by']} of swftools; see README.md.",
+        "description": f"Made of the {made_of} by {facts['made_by']} of swftools; see README.md.",
         "licence_of_the_log": facts["licence"],
         "acknowledgement": facts.get("acknowledgement"),
         "citation": facts.get("citation"),
-        "sources": [_source(facts)],
+        "sources": [_source(source, alone=len(sources) == 1) for source in sources],
         "resources": [*tables, *map(_file_resource, files)],
     }
     known = {key: value for key, value in package.items() if value}
     return json.dumps(known, indent=2, ensure_ascii=False) + "\n"
 
 
-def _source(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the version was made of."""
+def _source(facts: Mapping[str, Any], *, alone: bool) -> dict[str, Any]:
+    """Return a log that the version was made of; with its terms where there are several."""
     source = {"title": facts["log"]["name"], "path": facts.get("source_url"), "sha256": facts["log"]["key"]}
+    if not alone:
+        source |= {name: facts.get(name) for name in ("licence", "acknowledgement", "citation")}
     return {key: value for key, value in source.items() if value}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from swftools.fields.dictionary import TABLE_MEANINGS
@@ -37,13 +37,14 @@ def readme_text(facts: Mapping[str, Any], rows: Mapping[str, int], files: Iterab
     files : iterable of str
         Names of the files beside the tables.
     """
-    log, table = facts["log"], facts["main_table"]
+    table, sources = facts["main_table"], sources_of(facts)
+    made_of = ", ".join(f"`{source['log']['name']}` (sha256 `{source['log']['key']}`)" for source in sources)
     sections = [
         f"# {facts['data_set']}",
         f"{facts.get('title') or 'A workload trace of a parallel machine'}: version `{facts['version']}`, made of the "
-        f"log `{log['name']}` (sha256 `{log['key']}`). A version is never changed; another one has another name.",
+        f"log{'s' * (len(sources) > 1)} {made_of}. A version is never changed; another one has another name.",
         "## What became of the jobs",
-        _bullets(_account(facts)),
+        *(part for source in sources for part in (*_heading_of(source, sources), _bullets(_account(source)))),
         "## Tables",
         _table(("table", "one row", "rows"), [(f"`{t}`", _row_of(t), f"{count:,}") for t, count in rows.items()]),
         "Columns, with types, units and meanings, are in `datapackage.json`, in `manifest.json` with statistics, and "
@@ -58,14 +59,23 @@ def readme_text(facts: Mapping[str, Any], rows: Mapping[str, int], files: Iterab
         sections += ["Beside them: " + ", ".join(f"`{name}`" for name in files) + "."]
     sections += [
         "## Licence and acknowledgement",
-        f"Licence: {facts['licence']}",
-        *_named({"acknowledgement": "Acknowledgement", "citation": "To cite", **_ORIGIN}, facts),
-        *(["Known anomalies:", _bullets(facts["anomalies"])] if facts.get("anomalies") else []),
+        *(part for source in sources for part in (*_heading_of(source, sources), *_terms(source))),
         "## How it was made",
         f"By the task `{facts['made_by']}` of swftools. Equal inputs give equal bytes.",
         *_named(_MADE, facts),
     ]
     return "\n\n".join(sections) + "\n"
+
+
+def sources_of(facts: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return what a version says of each log it was made of: of one it says so itself, of several under ``sources``."""
+    sources: list[Mapping[str, Any]] = facts.get("sources") or [facts]
+    return sources
+
+
+def told_of(source: Mapping[str, Any]) -> Iterator[str]:
+    """Yield in words what became of the jobs of a log, and what had to be assumed."""
+    yield from account_lines(source["account"], source["assumptions"])
 
 
 def account_lines(account: Mapping[str, Any], assumptions: Iterable[str]) -> Iterator[str]:
@@ -96,6 +106,19 @@ def _account(facts: Mapping[str, Any]) -> list[str]:
     marked = [f"marked by rule {rule}: {count:,}" for rule, count in account["flagged"].items()]
     first, *rest = account_lines(account, [])
     return [first, *rest, *marked, *(f"assumed: {sentence}" for sentence in facts["assumptions"])]
+
+
+def _heading_of(source: Mapping[str, Any], sources: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the heading of a log among several."""
+    return [f"### {source['log']['name']}"] if len(sources) > 1 else []
+
+
+def _terms(source: Mapping[str, Any]) -> Iterator[str]:
+    """Yield licence, acknowledgement and origin of a log, and what is amiss with it."""
+    yield f"Licence: {source['licence']}"
+    yield from _named({"acknowledgement": "Acknowledgement", "citation": "To cite", **_ORIGIN}, source)
+    if source.get("anomalies"):
+        yield from ("Known anomalies:", _bullets(source["anomalies"]))
 
 
 def _row_of(table: str) -> str:

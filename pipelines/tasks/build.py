@@ -16,7 +16,7 @@ from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.facts import account_of, assumptions_of, card_of, origin_of, software, source_of
 from pipelines.tasks.memory import give_back_memory
 from pipelines.tasks.parameters import AUGMENTATIONS, AugmentParameter, ParametersParameter
-from pipelines.tasks.publishing import Contents, PublishingTask
+from pipelines.tasks.publishing import Contents, LogPublishingTask
 from swftools.fields.dictionary import SCHEMA_VERSION
 from swftools.fields.jobs import SWF_NAMES
 from swftools.formats.swf.writer import write_jobs
@@ -26,7 +26,7 @@ from swftools.tables import read_table, to_pandas
 from swftools.trace import Trace
 
 
-class BuildAugmentedTrace(PublishingTask):
+class BuildAugmentedTrace(LogPublishingTask):
     """Publish a log as a cleaned, augmented, versioned data set.
 
     Reads the cleaned trace and the columns of each augmentation; writes

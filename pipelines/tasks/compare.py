@@ -17,7 +17,7 @@ from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.facts import account_of, assumptions_of, card_of, origin_of, software, source_of
 from pipelines.tasks.measure import MeasureSchedule, MeasuringTask
 from pipelines.tasks.parameters import PoliciesParameter
-from pipelines.tasks.publishing import Contents, PublishingTask
+from pipelines.tasks.publishing import Contents, LogPublishingTask
 from pipelines.tasks.simulate import source_hash, version_of_predictor
 from swftools.errors import ParameterError
 from swftools.fields.dictionary import SCHEMA_VERSION
@@ -26,7 +26,7 @@ from swftools.simulator.registry import find_policy
 from swftools.tables import read_table, to_arrow, to_pandas
 
 
-class ComparePolicies(MeasuringTask, PublishingTask):
+class ComparePolicies(MeasuringTask, LogPublishingTask):
     """Simulate a trace under several policies and seeds, and publish one table of their metrics.
 
     Reads the metrics of each simulation; both are tasks of their own: what is finished is not computed again, and

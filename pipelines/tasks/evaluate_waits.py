@@ -16,14 +16,14 @@ from pipelines.keys import canonical_json, content_key
 from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.facts import account_of, assumptions_of, card_of, origin_of, software, source_of
 from pipelines.tasks.parameters import MethodsParameter
-from pipelines.tasks.publishing import Contents, PublishingTask
+from pipelines.tasks.publishing import Contents, LogPublishingTask
 from pipelines.tasks.replay_predictor import ReplayPredictor, ReplayTask
 from swftools.fields.dictionary import SCHEMA_VERSION
 from swftools.qbets.evaluation import evaluate
 from swftools.tables import read_table, to_arrow, to_pandas
 
 
-class EvaluateWaitPredictions(ReplayTask, PublishingTask):
+class EvaluateWaitPredictions(ReplayTask, LogPublishingTask):
     """Replay a log by several methods, and publish what jobs would have been told, and how good it was.
 
     Reads the predictions of each method; these are tasks of their own: what is finished is not computed again, and

@@ -1,4 +1,4 @@
-"""PublishingTask: what tasks that publish a version of a data set have in common."""
+"""PublishingTask: what tasks that publish a version of a data set have in common; LogPublishingTask: of one log."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ from pipelines.keys import MISSING_INPUT
 from pipelines.names import check_name
 from pipelines.store.data_package import data_package_text
 from pipelines.store.data_root import DataRoot
-from pipelines.store.readme import account_lines, readme_text
+from pipelines.store.readme import readme_text, sources_of, told_of
 from pipelines.store.staging import unchecked_staging
 from pipelines.store.storage import storage_errors
 from pipelines.tasks.check_source import CheckSource
 from pipelines.tasks.clean import RulesTask
 from pipelines.tasks.memory import give_back_memory
+from pipelines.tasks.stage_task import StageTask
 from pipelines.tasks.targets import VersionTarget
 
 
@@ -46,7 +47,7 @@ class Contents:
     files: Mapping[str, Callable[[Path], None]] = field(default_factory=dict)
 
 
-class PublishingTask(RulesTask):
+class PublishingTask(StageTask):
     """Publish a version of a data set.
 
     Reads what ``stages`` made; writes ``<data root>/<data set>/<version>/`` with tables, files, a README.md, a
@@ -59,16 +60,11 @@ class PublishingTask(RulesTask):
     """The table that most users read."""
 
     data_set = luigi.Parameter(default="", description="name to publish under; default: made from the log's name")
-    other_source = luigi.BoolParameter(
-        default=False,
-        significant=False,
-        description="publish also where earlier versions of the data set were made of another log",
-    )
 
     @property
     def default_name(self) -> str:
         """Name of the data set if none is given."""
-        return self.found.name
+        raise NotImplementedError
 
     @property
     def version(self) -> str:
@@ -92,23 +88,16 @@ class PublishingTask(RulesTask):
         """Name of the data set."""
         return check_name(self.data_set or self.default_name, "data set")
 
-    @property
-    def source_check(self) -> CheckSource:
-        """The task that refuses what was made of another log than the earlier versions."""
-        task: CheckSource = self.clone(CheckSource, data_set=self.data_set_name)
-        return task
-
     def requires(self) -> list[luigi.Task]:
-        """Require the stages; nothing but the refusal where the data set is of another log."""
-        check = self.source_check
-        return [check] if check.is_refused() else [check, *self.stages()]
+        """Require the stages."""
+        return self.stages()
 
     def output(self) -> VersionTarget:
         """Return the version to be published."""
         return VersionTarget(DataRoot.open(self.data_root), self.data_set_name, self.version)
 
     def is_done(self) -> bool:
-        """Whether the version is published; a log that is not there has none."""
+        """Whether the version is published; where a log is not there, it has none."""
         return self.version != MISSING_INPUT and super().is_done()
 
     def run(self) -> None:
@@ -141,6 +130,32 @@ class PublishingTask(RulesTask):
             target.root.publish(target.data_set, target.version, contents.tables, manifest=manifest, files=paths)
 
 
+class LogPublishingTask(RulesTask, PublishingTask):
+    """Publish a version of a data set that is made of one log; its versions come from that log, as it grows."""
+
+    other_source = luigi.BoolParameter(
+        default=False,
+        significant=False,
+        description="publish also where earlier versions of the data set were made of another log",
+    )
+
+    @property
+    def default_name(self) -> str:
+        """Name of the data set if none is given."""
+        return self.found.name
+
+    @property
+    def source_check(self) -> CheckSource:
+        """The task that refuses what was made of another log than the earlier versions."""
+        task: CheckSource = self.clone(CheckSource, data_set=self.data_set_name)
+        return task
+
+    def requires(self) -> list[luigi.Task]:
+        """Require the stages; nothing but the refusal where the data set is of another log."""
+        check = self.source_check
+        return [check] if check.is_refused() else [check, *super().requires()]
+
+
 def _writer_of(text: str) -> Callable[[Path], None]:
     """Return what writes a text to a path, the same on all platforms."""
 
@@ -167,7 +182,7 @@ def _say(task: PublishingTask, what: str) -> None:
     manifest = root.manifest(data_set, version)
     heading = task.heading(partial(root.read_table, data_set, task.main_table, version))
     lines = [f"{what}: data set {data_set}, version {version}", f"  {target.path}"]
-    lines += [f"  {line}" for line in account_lines(manifest["account"], manifest["assumptions"])]
+    lines += [f"  {line}" for source in sources_of(manifest) for line in told_of(source)]
     latest = root.latest(data_set)
     if latest != version:
         command = ["swftools", "promote", data_set, version, "--data-root", str(task.data_root)]

@@ -1,0 +1,90 @@
+"""StageTask: what all tasks have in common, a data root, and that they say how far they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import luigi
+
+from pipelines.config import work_root
+from pipelines.names import check_name
+from pipelines.store.locations import check_location
+from pipelines.tasks.memory import give_back_memory
+from pipelines.tasks.progress import StageProgress
+from pipelines.tasks.targets import DirectoryTarget
+from swftools.errors import ParameterError
+
+progress = StageProgress()
+
+_running: set[str] = set()
+"""The task that this process runs, by its identifier."""
+
+
+class StageTask(luigi.Task):
+    """What all stages have in common: a data root."""
+
+    data_root = luigi.Parameter(
+        default="./data",
+        config_path={"section": "swftools", "name": "data_root"},
+        description="where data sets are published: a directory, or s3://bucket/prefix",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.check_values()
+
+    def check_values(self) -> None:
+        """Raise ParameterError if a parameter is outside its domain; so a wrong task is never made.
+
+        Subclasses add what they know of their own.
+        """
+        check_location(self.data_root)
+        seed = getattr(self, "seed", 0)
+        if seed < 0:
+            raise ParameterError(f"seed={seed} is not a whole number >= 0")
+        if name := getattr(self, "data_set", ""):
+            check_name(name, "data set")
+
+    @property
+    def subject(self) -> str:
+        """What the task is about, for messages."""
+        raise NotImplementedError
+
+    @property
+    def label(self) -> str:
+        """What the task is called in messages."""
+        return f"{self.get_task_family()} {self.subject}"
+
+    def directory(self, stage: str, key: str) -> DirectoryTarget:
+        """Return the target of a stage's output."""
+        return DirectoryTarget(work_root(self.data_root) / stage / key)
+
+    def is_done(self) -> bool:
+        """Whether the output is there."""
+        return bool(self.output().exists())
+
+    def complete(self) -> bool:
+        """Whether there is nothing to do."""
+        is_done = self.is_done()
+        if not is_done and not _running:
+            progress.expect(self.task_id)
+        return is_done
+
+
+@StageTask.event_handler(luigi.Event.START)
+def _begin(task: StageTask) -> None:
+    _running.add(task.task_id)
+    progress.begin(task.task_id, task.label)
+
+
+@StageTask.event_handler(luigi.Event.PROCESSING_TIME)
+def _end(task: StageTask, seconds: float) -> None:
+    _running.clear()
+    give_back_memory()
+    progress.end(task.task_id, task.label, seconds)
+
+
+@StageTask.event_handler(luigi.Event.FAILURE)
+def _fail(_: StageTask, __: BaseException) -> None:
+    _running.clear()
+    progress.fail()
