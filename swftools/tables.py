@@ -71,21 +71,26 @@ def to_arrow(frame: pd.DataFrame, table: str) -> pa.Table:
 def to_pandas(data: pa.Table, table: str) -> pd.DataFrame:
     """Convert a table of the column dictionary to a DataFrame: Int64, float64, str, bool, UTC timestamps.
 
+    A truth value that may be missing is a boolean.
+
     Columns are writable, except that of utility functions, which stays an Arrow list (``pandas.ArrowDtype``)
     at no cost.
     """
     fields = table_fields(table)
     names = [name for name in fields if name in data.column_names]
-    return pd.DataFrame({name: _series(data[name].combine_chunks(), fields[name].type) for name in names}, copy=False)
+    return pd.DataFrame({name: _series(data[name].combine_chunks(), fields[name]) for name in names}, copy=False)
 
 
-def _series(column: pa.Array, type_: pa.DataType) -> pd.Series[Any]:
+def _series(column: pa.Array, field: Field) -> pd.Series[Any]:
     """Return a column as a pandas series."""
+    type_ = field.type
     if type_ == INT64:
         missing = column.is_null().to_numpy(zero_copy_only=False)
         return pd.Series(pd.arrays.IntegerArray(_writable(column.fill_null(0)), missing), copy=False)
     if type_ == FLOAT64:
         return pd.Series(_writable(column), copy=False)
+    if type_ == BOOL and field.missing != NEVER:
+        return pd.Series(column.to_pandas().astype("boolean"))
     if type_ in _PANDAS_DTYPES:
         return pd.Series(column.to_pandas().astype(_PANDAS_DTYPES[type_]))
     if pa.types.is_list(type_):

@@ -19,7 +19,7 @@ ROOMS = [
     *("swftools.selection", "swftools.simulator", "swftools.qbets", "swftools.rehearsal", "swftools"),
     *("pipelines.names", "pipelines.keys", "pipelines.exit_statuses", "pipelines.catalog", "pipelines.config"),
     "pipelines.store",
-    *("pipelines.logs", "pipelines.tasks", "pipelines", "pipelines.cli"),
+    *("pipelines.logs", "pipelines.papers", "pipelines.tasks", "pipelines", "pipelines.cli"),
 ]
 """A room is a folder with all that is in it, or a file beside the folders; it imports only from rooms before it."""
 

@@ -13,6 +13,7 @@ import click
 from pipelines.cli.data_sets import promote, prune, rollback, verify, versions
 from pipelines.cli.kernels import warm_up_kernels
 from pipelines.cli.logs import convert, describe_log, validate_logs
+from pipelines.cli.papers import reproduce
 from pipelines.cli.schedules import check_schedule, compare, simulate_log
 from pipelines.cli.tasks import augment, run
 from pipelines.cli.waits import evaluate
@@ -50,6 +51,7 @@ def main() -> None:
     Compare policies:         swftools compare --log LOG --policies fcfs,easy
     Check any schedule:       swftools check-schedule SCHEDULE.csv --log LOG
     Predict waits:            swftools evaluate --log LOG
+    Make a paper's tables:    swftools reproduce nurmi2009
     See what is published:    swftools versions
 
     LOG is a path (SWF, also .gz .bz2 .xz .zst; a .parquet that convert wrote), - for
@@ -67,6 +69,7 @@ for _command in (
     *(describe_log, validate_logs, convert),
     *(augment, run),
     *(simulate_log, compare, check_schedule, evaluate),
+    reproduce,
     *(versions, rollback, promote, verify, prune),
     warm_up_kernels,
 ):

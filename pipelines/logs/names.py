@@ -29,7 +29,7 @@ def name_of_file(path: Path) -> str:
     ('Zurich-Marz', 'RiZhi')
     """
     name = _ARCHIVE.sub("", path.name)
-    return _shortened(_safe(anyascii(name)) or f"log-{_hash(name)}", name)
+    return shortened(_safe(anyascii(name)) or f"log-{_hash(name)}", name)
 
 
 def name_of_model(model: Parameters) -> str:
@@ -48,7 +48,7 @@ def name_of_model(model: Parameters) -> str:
     words = [f"{name}{value}" for name, value in chosen.items()]
     exact = "-".join([model.NAME, *words])
     safe = _safe(exact)
-    return _shortened(safe if safe == exact else f"{safe[: LONGEST - 9]}-{_hash(exact)}", exact)
+    return shortened(safe if safe == exact else f"{safe[: LONGEST - 9]}-{_hash(exact)}", exact)
 
 
 def _leaves(values: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
@@ -65,7 +65,7 @@ def _safe(text: str) -> str:
     return re.sub(r"\.{2,}", ".", re.sub(r"[^A-Za-z0-9._+-]+", "-", text)).strip("-._+")
 
 
-def _shortened(safe: str, exact: str) -> str:
+def shortened(safe: str, exact: str) -> str:
     """Return a name, or the beginning of one that is too long with a hash of the whole."""
     return safe if len(safe) <= LONGEST else f"{safe[: LONGEST - 9].rstrip('-._+')}-{_hash(exact)}"
 

@@ -182,7 +182,10 @@ def _say(task: PublishingTask, what: str) -> None:
     manifest = root.manifest(data_set, version)
     heading = task.heading(partial(root.read_table, data_set, task.main_table, version))
     lines = [f"{what}: data set {data_set}, version {version}", f"  {target.path}"]
-    lines += [f"  {line}" for source in sources_of(manifest) for line in told_of(source)]
+    sources = sources_of(manifest)
+    for source in sources:
+        lines += [f"  {source['log']['name']}"] * (len(sources) > 1)
+        lines += [f"  {line}" for line in told_of(source)]
     latest = root.latest(data_set)
     if latest != version:
         command = ["swftools", "promote", data_set, version, "--data-root", str(task.data_root)]

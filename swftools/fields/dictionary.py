@@ -18,9 +18,10 @@ from swftools.fields.cleaning import CLEANING_REPORT, MERGED, QUARANTINE, REPAIR
 from swftools.fields.definition import BOOL, FLOAT64, INT64, INTEGERS, STRING, TIMESTAMP, UTILITY, Field
 from swftools.fields.jobs import JOB_NUMBER, JOB_OCCURRENCE, JOBS, SWF_NAMES
 from swftools.fields.predictions import WAIT_EVALUATION, WAIT_PREDICTIONS
+from swftools.fields.reproduction import MEASUREMENTS, REPRODUCTION
 from swftools.fields.schedules import EXCLUSION_REASON, METRICS, SCHEDULE_COLUMNS, SEED, SEGMENT_COLUMNS
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 """Raised whenever a column is added, removed, renamed, retyped or given another meaning."""
 
 
@@ -46,6 +47,8 @@ TABLES: dict[str, tuple[Field, ...]] = {
     "comparison": (SEED, *METRICS),
     "wait_predictions": (JOB_NUMBER, JOB_OCCURRENCE, *WAIT_PREDICTIONS),
     "wait_evaluation": WAIT_EVALUATION,
+    "reproduction": REPRODUCTION,
+    "measurements": MEASUREMENTS,
 }
 
 TABLE_MEANINGS = {
@@ -68,6 +71,8 @@ TABLE_MEANINGS = {
     "comparison": "One row a policy, seed, class of jobs, measure and statistic.",
     "wait_predictions": "One row a method and job: what the job was told, at its submission, of how long it will wait.",
     "wait_evaluation": "One row a method and group of jobs: how often the bounds were right, and how tight they were.",
+    "reproduction": "One row a cell of a paper's table and a reading of it: the published value beside ours.",
+    "measurements": "One row a measure of an experiment of a paper.",
 }
 
 SORTED_BY = {

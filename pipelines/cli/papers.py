@@ -1,0 +1,35 @@
+"""The command for papers: reproduce."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from pipelines.cli.options import data_root_of_task, dry_run, says_its_progress
+from pipelines.cli.tasks import flags_of, run_task
+
+
+@click.command(
+    short_help="Make the tables of a paper anew.",
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+)
+@click.argument("paper")
+@click.option("--table", help="One table, such as 4.1; default: all.")
+@click.option("--logs", help="Names of cards or paths, separated by commas; default: the paper's.")
+@click.option("--quick", is_flag=True, help="The shipped excerpt in place of the paper's logs: seconds.")
+@click.option("--data-set", help="Name to publish under; default: the paper's, with -reproduction.")
+@data_root_of_task
+@click.option("--workers", type=click.IntRange(1), help="Experiments at a time.")
+@dry_run
+@says_its_progress
+@click.pass_context
+def reproduce(ctx: click.Context, /, quick: bool, dry_run: bool, **options: Any) -> None:
+    """Make the tables of a paper anew, the values that it prints beside ours: the task ReproducePaper.
+
+    PAPER is its short name: nurmi2009.
+
+    \b
+    Example: swftools reproduce nurmi2009 --table 4.1 --workers 2
+    """
+    run_task("ReproducePaper", [*flags_of(options), *["--quick"] * quick, *ctx.args], dry_run)

@@ -1,0 +1,41 @@
+"""Nurmi 2009: waits predicted by QBETS. Tables 3.2, 4.1 and 4.2, what the text says, and correctness by month."""
+
+from pipelines.papers.nurmi2009 import coverage, populations, predictions, statements
+from pipelines.papers.paper import OURS, Experiment, Paper, PaperTable, register_paper
+
+PAPER = register_paper(
+    Paper(
+        name="nurmi2009",
+        citation="D. C. Nurmi: Statistical methods for mitigating resource provisioning dynamism in large-scale "
+        "batch-scheduled systems. Dissertation, University of California, Santa Barbara, 2009",
+        version=1,
+        logs=[population.log for population in populations.POPULATIONS.values()],
+        experiments={
+            "population": Experiment(populations.measure_population, populations.PopulationParameters),
+            "replay": Experiment(predictions.measure_replay, predictions.ReplayOfPaper),
+        },
+        tables=(
+            PaperTable("3.2", "Table 3.2", "How long jobs waited", populations.plan, populations.cells),
+            PaperTable(
+                "4.1",
+                "Table 4.1",
+                "Correctness and tightness of four methods without QBETS",
+                predictions.plan_without,
+                predictions.cells_without,
+            ),
+            PaperTable(
+                "4.2",
+                "Table 4.2",
+                "Correctness and tightness of four methods with QBETS",
+                predictions.plan_with,
+                predictions.cells_with,
+            ),
+            PaperTable(
+                "statements", "Chapter 4", "What the text says", statements.plan, statements.cells, is_list=True
+            ),
+            PaperTable("coverage", OURS, "Correctness by month", coverage.plan, coverage.cells),
+        ),
+        folder=__name__,
+        pictures={"coverage": coverage.draw},
+    )
+)

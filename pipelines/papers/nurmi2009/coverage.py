@@ -1,0 +1,90 @@
+"""Correctness over time, with QBETS and without: what Figures 4.1 and 4.2 show of single traces, by month.
+
+The machines of these figures are not public; so they are drawn of the logs that are, as data and as a picture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from pipelines.papers.nurmi2009.populations import ANY
+from pipelines.papers.nurmi2009.predictions import replay_run, rows_of
+from pipelines.papers.paper import Cell, Measurements, Printed, Run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+CORRECT = 0.95
+"""Share of the waits that must be within their bounds."""
+
+LABELS = {False: "without QBETS", True: "with QBETS"}
+
+
+def plan(log: str, quick: bool) -> list[Run]:
+    """Return the runs of the binomial method, with QBETS and without."""
+    return [replay_run(log, quick, "binomial", qbets=qbets) for qbets in LABELS]
+
+
+def months(found: Measurements, log: str, run: Run, row: str) -> pd.Series:
+    """Return the correctness of a queue by month."""
+    table = found.table
+    chosen = (table["log"] == log) & (table["experiment"] == run.text) & (table["subject"] == row)
+    curve = table[chosen & (table["measure"] == "correctness") & (table["x"] != "")]
+    return curve.set_index("x")["value"]
+
+
+def months_correct(found: Measurements, log: str, run: Run, row: str) -> float:
+    """Return the share of months in which a method is correct; NaN without months."""
+    curve = months(found, log, run, row)
+    return float((curve >= CORRECT).mean()) if len(curve) else float("nan")
+
+
+def cells(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (nothing is printed)
+    """Yield of each queue the share of months in which the binomial method is correct."""
+    for log in found.logs:
+        for row in rows_of(found, log, quick):
+            for qbets, label in LABELS.items():
+                yield Cell(
+                    row.replace(f"{ANY}/", f"{log}/"),
+                    label,
+                    months_correct(found, log, replay_run(log, quick, "binomial", qbets=qbets), row),
+                    "share of months of submission in which .95 of the waits were within the bounds of BM",
+                )
+
+
+def draw(measurements: pd.DataFrame) -> Figure:
+    """Draw the correctness of BM by month, a panel a queue, with QBETS and without."""
+    from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
+
+    found = Measurements(measurements)
+    runs = {log: {label: _run_of(found, log, qbets) for qbets, label in LABELS.items()} for log in found.logs}
+    panels = [(log, row) for log in found.logs for row in found.subjects(log, runs[log][LABELS[True]])]
+    panels = [at for at in panels if len(months(found, at[0], runs[at[0]][LABELS[True]], at[1]))]
+    lines = max(1, -(-len(panels) // 3))
+    figure = Figure(figsize=(10, 2.2 * lines), layout="constrained")
+    axes = figure.subplots(lines, 3, squeeze=False).ravel()
+    for place, (log, row) in zip(axes, panels, strict=False):
+        for label, run in runs[log].items():
+            curve = months(found, log, run, row)
+            place.plot(np.arange(len(curve)), curve, marker=".", label=label)
+        place.axhline(CORRECT, color="black", linestyle=":")
+        place.set(title=row.replace(f"{ANY}/", f"{log}/"), ylim=(0.4, 1.01))
+        names = list(months(found, log, runs[log][LABELS[True]], row).index)
+        marks = np.arange(0, len(names), max(1, len(names) // 4))
+        place.set_xticks(marks, [names[mark] for mark in marks])
+    for place in axes[len(panels) :]:
+        place.set_axis_off()
+    if panels:
+        axes[0].set_ylabel("share of waits within")
+        axes[0].legend(frameon=False, loc="lower right")
+    return figure
+
+
+def _run_of(found: Measurements, log: str, qbets: bool) -> Run:
+    """Return the run of a log that was measured, quick or not."""
+    runs = [replay_run(log, quick, "binomial", qbets=qbets) for quick in (False, True)]
+    return next((run for run in runs if found.subjects(log, run)), runs[0])

@@ -1,0 +1,280 @@
+"""What a paper is: experiments on logs, tables that are made of what they measure, and the values that it prints.
+
+A paper is a folder of this one: its experiments, each a function of a trace, parameters and a seed; its tables, each of
+which says which experiments it needs and makes cells of what they measured; and its published values, as files of its
+own under ``published``, one a table.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from swftools.errors import ParameterError
+from swftools.parameter_text import write_entry
+from swftools.parameters import Parameters, did_you_mean
+from swftools.simulator.names import Names
+from swftools.trace import Trace
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+AS_WRITTEN = "as written"
+"""The reading of what can be read in one way only."""
+
+OURS = "ours alone"
+"""The place of a table that the paper has not."""
+
+MEASURED = ("subject", "x", "measure", "value")
+"""Columns of what an experiment returns: what was measured, where (empty unless it is a curve), which measure."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A piece of work on one log.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a trace, the parameters and a seed; returns a frame with the columns ``MEASURED``, whose row order is
+        kept.
+    parameters : type
+        Of its parameters, each with a default; its ``NAME`` is the experiment's name.
+    """
+
+    function: Callable[[Trace, Any, int], pd.DataFrame]
+    parameters: type[Parameters]
+
+
+@dataclass(frozen=True)
+class Run:
+    """An experiment to be run: its name, its parameters, and a seed."""
+
+    experiment: str
+    parameters: Parameters
+    seed: int = 0
+
+    @property
+    def text(self) -> str:
+        """The experiment and all its parameters, by which what it measured is found."""
+        return self.parameters.to_text()
+
+    @property
+    def short_text(self) -> str:
+        """The experiment and those of its parameters that are not as they are where none are given."""
+        usual = type(self.parameters)().to_mapping()
+        chosen = {name: value for name, value in self.parameters.to_mapping().items() if value != usual[name]}
+        return write_entry(self.experiment, chosen)
+
+
+@dataclass(frozen=True)
+class Within:
+    """When a value counts as reproduced: so near to the published one, or relative to it; either is enough."""
+
+    absolute: float = 0.0
+    relative: float = 0.0
+
+    @property
+    def text(self) -> str:
+        """The rule in words."""
+        parts = [f"{self.absolute:g}"] * (self.absolute > 0) + [f"{self.relative:.3g} of it"] * (self.relative > 0)
+        return "within " + " or ".join(parts)
+
+    def holds(self, ours: float, published: float) -> bool:
+        """Whether a value is near enough; what lies on the limit is."""
+        distance = abs(ours - published)
+        return bool(distance <= self.absolute + 1e-9 or distance <= self.relative * abs(published) + 1e-9)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table, by one reading.
+
+    Parameters
+    ----------
+    row, column : str
+        As printed; the column may be a statement in words of our own.
+    ours : float
+        What we measured; NaN if it could not be.
+    definition : str
+        What is measured.
+    unit, reading, is_chosen, spread, note
+        As the table ``reproduction`` has them.
+    printed : str, optional
+        The published value as it stands in the paper.
+    rule : Within, optional
+        When it counts as reproduced; None where it cannot be compared.
+    reproduces : bool, optional
+        Of statements, which no rule decides.
+    """
+
+    row: str
+    column: str
+    ours: float
+    definition: str
+    unit: str = "1"
+    reading: str = AS_WRITTEN
+    is_chosen: bool = True
+    printed: str | None = None
+    rule: Within | None = None
+    reproduces: bool | None = None
+    spread: float = float("nan")
+    note: str | None = None
+
+
+class Measurements:
+    """What experiments measured, by log, experiment, subject, measure and place of a curve."""
+
+    def __init__(self, table: pd.DataFrame) -> None:
+        self.table = table
+        self.logs: list[str] = list(dict.fromkeys(table["log"]))
+        keys = table[["log", "experiment", "subject", "measure", "x"]].itertuples(index=False, name=None)
+        self._values: dict[tuple[str, ...], list[float]] = {}
+        for key, value in zip(keys, table["value"].to_numpy(dtype=float, na_value=float("nan")), strict=True):
+            self._values.setdefault(key, []).append(float(value))
+
+    def values(self, log: str, run: Run, subject: str, measure: str, x: str = "") -> list[float]:
+        """Return the values, one a seed; none if it was not measured."""
+        return self._values.get((log, run.text, subject, measure, x), [])
+
+    def value(self, log: str, run: Run, subject: str, measure: str, x: str = "") -> float:
+        """Return the mean over seeds; NaN if it was not measured."""
+        values = self.values(log, run, subject, measure, x)
+        return sum(values) / len(values) if values else float("nan")
+
+    def subjects(self, log: str, run: Run) -> list[str]:
+        """Return the subjects of an experiment, in its order."""
+        rows = self.table[(self.table["log"] == log) & (self.table["experiment"] == run.text)]
+        return list(dict.fromkeys(rows["subject"]))
+
+
+Printed = Mapping[str, Mapping[str, str]]
+"""A published table: by row and column, what is printed."""
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """A table, figure or list of statements.
+
+    Parameters
+    ----------
+    number : str
+        By which it is asked for, such as 4.1; its file of published values is ``published/table_<number>.csv``.
+    place : str
+        As the paper calls it; ``OURS`` where it has none such.
+    title : str
+        What it shows, in words of our own.
+    plan : callable
+        Takes a log's name and whether it is to be quick; returns the runs that it needs on the log.
+    cells : callable
+        Takes what was measured, the published table, and whether it was to be quick; yields cells in order.
+    is_list : bool
+        Shown a cell a line, rather than as a grid.
+    """
+
+    number: str
+    place: str
+    title: str
+    plan: Callable[[str, bool], Iterable[Run]]
+    cells: Callable[[Measurements, Printed, bool], Iterable[Cell]]
+    is_list: bool = False
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper.
+
+    Parameters
+    ----------
+    name : str
+        Author and year.
+    citation : str
+        In full.
+    version : int
+        Raised whenever an experiment measures something else for equal inputs.
+    logs : sequence of str
+        Names of the cards of its logs.
+    experiments : mapping of str to Experiment
+        By name.
+    tables : sequence of PaperTable
+        In order.
+    folder : str
+        Name of the package that it is.
+    pictures : mapping of str to callable
+        By name: what draws it from the table ``measurements``.
+    """
+
+    name: str
+    citation: str
+    version: int
+    logs: Sequence[str]
+    experiments: Mapping[str, Experiment]
+    tables: Sequence[PaperTable]
+    folder: str
+    pictures: Mapping[str, Callable[[pd.DataFrame], Figure]] = field(default_factory=dict)
+
+    def chosen_tables(self, number: str) -> list[PaperTable]:
+        """Return the table of a number; all for an empty one.
+
+        Raises
+        ------
+        ParameterError
+            There is none.
+        """
+        found = [table for table in self.tables if number in ("", table.number)]
+        if not found:
+            known = [table.number for table in self.tables]
+            raise ParameterError(
+                f"paper {self.name} has no table {number!r} here; there are: {', '.join(known)}"
+                f"{did_you_mean([number], known)}"
+            )
+        return found
+
+    def printed(self, table: PaperTable) -> Printed:
+        """Return the published values of a table; none where it has no file of them."""
+        path = files(self.folder) / "published" / f"table_{table.number}.csv"
+        if not path.is_file():
+            return {}
+        rows = csv.DictReader(path.read_text(encoding="utf-8").splitlines())
+        return {row.pop("row"): row for row in rows}
+
+    def runs(self, tables: Iterable[PaperTable], log: str, quick: bool) -> list[Run]:
+        """Return the runs that tables need on a log, each once."""
+        every = [run for table in tables for run in table.plan(log, quick)]
+        return list({(run.text, run.seed): run for run in every}.values())
+
+
+def measured(rows: Iterable[tuple[str, str, str, float | None]]) -> pd.DataFrame:
+    """Return what an experiment measured as a frame, from tuples of ``MEASURED``."""
+    table = pd.DataFrame(list(rows), columns=list(MEASURED))
+    return table.astype({"subject": "str", "x": "str", "measure": "str", "value": "float64"})
+
+
+_PAPERS: Names[Paper] = Names("paper")
+
+
+def register_paper(paper: Paper) -> Paper:
+    """Register a paper by its name."""
+    _PAPERS.add(paper.name, paper, paper.tables[0].plan)
+    return paper
+
+
+def find_paper(name: str) -> Paper:
+    """Return a paper by name; ``module:name`` imports the module that registers it first.
+
+    Raises
+    ------
+    ParameterError
+        There is none of that name.
+    """
+    return _PAPERS.find(name)
+
+
+def list_papers() -> dict[str, Paper]:
+    """Return the registered papers by name."""
+    return dict(_PAPERS.known)

@@ -1,0 +1,128 @@
+"""A reproduction in words: each table with published and ours side by side, and every value that is another."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from math import isnan
+from typing import Any
+
+import pandas as pd
+
+from pipelines.papers.paper import AS_WRITTEN, OURS, Paper
+
+MARK = "✗"
+"""Stands behind a value that is not reproduced."""
+
+
+def as_markdown(paper: Paper, cells: pd.DataFrame, heading: str = "#") -> str:
+    """Return a reproduction as Markdown.
+
+    Parameters
+    ----------
+    paper : Paper
+        Whose it is.
+    cells : pandas.DataFrame
+        The table ``reproduction``.
+    heading : str
+        Of the paper; its tables have one ``#`` more.
+    """
+    sections = [
+        f"{heading} {paper.name}",
+        paper.citation + ".",
+        "\n".join(f"* {line}" for line in summary_lines(paper, cells)),
+        f"Each value is published / ours; {MARK} stands behind one that is not reproduced. A value alone is ours, of a "
+        "log, queue or measure of which the paper prints none.",
+    ]
+    for table in paper.tables:
+        rows = cells[cells["place"] == table.place]
+        if rows.empty:
+            continue
+        sections += [f"{heading}# {_title(table.place, table.title)}"]
+        chosen = rows[rows["is_chosen"]]
+        sections += [_list(chosen)] if table.is_list else [_grid(chosen), *_explained(chosen)]
+        for reading, part in rows[~rows["is_chosen"]].groupby("reading", sort=False):
+            sections += [f"Another reading: {reading}.", _grid(part)]
+    return "\n\n".join(sections) + "\n"
+
+
+def summary_lines(paper: Paper, cells: pd.DataFrame) -> list[str]:
+    """Return a line a table: how many of the values that can be compared are reproduced, by the chosen readings."""
+    lines = []
+    for table in paper.tables:
+        rows = cells[(cells["place"] == table.place) & cells["is_chosen"]]
+        compared = rows["reproduces"].dropna()
+        if len(rows):
+            what = "statements hold" if table.is_list else "values reproduce"
+            told = f"{int(compared.sum())} of {len(compared)} {what}" if len(compared) else "nothing to compare with"
+            lines.append(f"{_title(table.place, table.title)}: {told}")
+    return lines
+
+
+def _title(place: str, title: str) -> str:
+    """Return the heading of a table."""
+    return title if place == OURS else f"{place}. {title}"
+
+
+def _grid(rows: pd.DataFrame) -> str:
+    """Return cells as a Markdown table, published / ours in each."""
+    columns = list(dict.fromkeys(rows["column"]))
+    lines = [["", *columns], ["---", *("---:" for _ in columns)]]
+    texts = {(row["row"], row["column"]): _pair(row) for row in rows.to_dict("records")}
+    lines += [[row, *(texts.get((row, column), "") for column in columns)] for row in dict.fromkeys(rows["row"])]
+    return _table(lines)
+
+
+def _list(rows: pd.DataFrame) -> str:
+    """Return cells a line."""
+    lines = [["statement", "published", "ours", "which is", "holds"], ["---", "---", "---:", "---", "---"]]
+    for row in rows.to_dict("records"):
+        holds = "" if _is_null(row["reproduces"]) else "yes" if row["reproduces"] else "no"
+        told = row["definition"] if _is_null(row["note"]) else f"{row['definition']}; {row['note']}"
+        lines.append([row["column"], row["printed"], _number(row["ours"], row["unit"]), told, holds])
+    return _table(lines)
+
+
+def _explained(rows: pd.DataFrame) -> Iterator[str]:
+    """Yield what is measured and when it counts as reproduced; which readings were chosen; and what is not, and why."""
+    defined = rows.drop_duplicates("column")
+    for definition, part in defined.groupby("definition", sort=False):
+        rules = rows.loc[rows["definition"] == definition, "rule"].dropna()
+        reproduced = f"; reproduced {rules.iloc[0]}" if len(rules) else ""
+        yield f"{', '.join(part['column'])}: {definition}{reproduced}."
+    for reading, part in rows[rows["reading"] != AS_WRITTEN].groupby("reading", sort=False):
+        by_row = part["column"].nunique() == rows["column"].nunique()
+        yield f"Reading chosen for {', '.join(dict.fromkeys(part['row' if by_row else 'column']))}: {reading}."
+    for why, part in rows.groupby("note", sort=False):
+        if part["reproduces"].eq(False).fillna(False).any():
+            places = ", ".join(f"{row} {column}" for row, column in zip(part["row"], part["column"], strict=True))
+            yield f"Not reproduced, {why}: {places}."
+        else:
+            yield f"Not compared, since {why}: {', '.join(dict.fromkeys(part['row']))}."
+
+
+def _pair(row: Mapping[Hashable, Any]) -> str:
+    """Return a cell in words."""
+    ours = _number(row["ours"], row["unit"])
+    if _is_null(row["printed"]):
+        return ours
+    missed = not _is_null(row["reproduces"]) and not row["reproduces"]
+    return f"{row['printed']} / {ours or 'none'}{f' {MARK}' if missed else ''}"
+
+
+def _number(value: float, unit: str) -> str:
+    """Return a number in words: a share or ratio with four digits behind the point below 10; nothing for none."""
+    if isnan(value):
+        return ""
+    if unit != "1":
+        return f"{value:.0f}"
+    return f"{value:.4f}" if abs(value) < 10 else f"{value:.2f}"
+
+
+def _is_null(value: Any) -> bool:
+    """Whether a value of a column of words or truth values is missing."""
+    return bool(pd.isna(value))
+
+
+def _table(lines: list[list[str]]) -> str:
+    """Return a Markdown table."""
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -1,0 +1,185 @@
+"""ReproducePaper: publish the tables of a paper, the values that it prints beside ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import luigi
+import pandas as pd
+import pyarrow as pa
+
+from pipelines.keys import content_key
+from pipelines.logs.find import SHIPPED_LOG, find_log
+from pipelines.logs.names import shortened
+from pipelines.papers import Paper, find_paper
+from pipelines.papers.cells import compare
+from pipelines.papers.paper import Measurements, PaperTable
+from pipelines.papers.report import as_markdown, summary_lines
+from pipelines.tasks.clean import CleanTrace
+from pipelines.tasks.facts import account_of, assumptions_of, card_of, origin_of, software, source_of
+from pipelines.tasks.log_task import LogParameter
+from pipelines.tasks.publishing import Contents, PublishingTask
+from pipelines.tasks.run_experiment import PaperParameter, RunExperiment
+from swftools.errors import ParameterError, UnreadableLogError
+from swftools.fields.dictionary import SCHEMA_VERSION
+from swftools.tables import read_table, to_arrow, to_pandas
+
+
+class ReproducePaper(PublishingTask):
+    """Make the tables of a paper anew, and publish the values that it prints beside ours.
+
+    Reads what each experiment measured on each log; these are tasks of their own: what is finished is not computed
+    again, and ``--workers N`` runs N at a time. Writes ``<data root>/<paper>-reproduction/<version>/`` with the tables
+    reproduction and measurements, the former as CSV and as Markdown, a README.md, a datapackage.json and a manifest;
+    complete when that version is published.
+    """
+
+    code_version = 1
+    main_table = "reproduction"
+    paper = PaperParameter(description="short name of a paper: nurmi2009")
+    table = luigi.Parameter(default="", description="one table of it, such as 4.1; default: all")
+    logs = luigi.Parameter(default="", description="names of cards or paths, separated by commas; default: the paper's")
+    quick = luigi.BoolParameter(default=False, description="the shipped excerpt in place of the paper's logs: seconds")
+
+    def check_values(self) -> None:
+        """Raise ParameterError if there is no such table, or a log is given twice, or beside ``quick``."""
+        super().check_values()
+        _ = self.tables
+        if self.quick and self.logs:
+            raise ParameterError("quick takes the shipped excerpt: give logs or quick, not both")
+        names = [find_log(log).name for log in self.log_list]
+        if len(set(names)) < len(names):
+            raise ParameterError(f"logs={self.logs!r}: a log stands there twice")
+
+    @property
+    def about(self) -> Paper:
+        """The paper."""
+        return find_paper(self.paper)
+
+    @property
+    def tables(self) -> list[PaperTable]:
+        """The tables that are made."""
+        return self.about.chosen_tables(self.table)
+
+    @property
+    def log_list(self) -> list[str]:
+        """The logs, as they were given."""
+        if self.quick:
+            return [SHIPPED_LOG]
+        given = [LogParameter().normalize(word.strip()) for word in self.logs.split(",") if word.strip()]
+        return given or list(self.about.logs)
+
+    @property
+    def subject(self) -> str:
+        """What the task is about, for messages."""
+        return self.paper
+
+    @property
+    def default_name(self) -> str:
+        """Name of the data set if none is given; of other logs or one table another."""
+        words = [self.about.name, "reproduction"]
+        words += ["quick"] if self.quick else []
+        words += [find_log(log).name for log in self.log_list] if self.logs else []
+        words += [self.table] if self.table else []
+        name = "-".join(words)
+        return shortened(name, name)
+
+    @property
+    def cells(self) -> list[RunExperiment]:
+        """The experiments, by log."""
+        return [
+            self.clone(RunExperiment, experiment=run.text, seed=run.seed, log=log)
+            for log in self.log_list
+            for run in self.about.runs(self.tables, find_log(log).name, self.quick)
+        ]
+
+    @property
+    def version(self) -> str:
+        """Content key of the version."""
+        inputs = {
+            **{f"cell {number}": cell.key for number, cell in enumerate(self.cells)},
+            "schema_version": SCHEMA_VERSION,
+            "paper": self.about.name,
+            "tables": [table.number for table in self.tables],
+            "printed": [self.about.printed(table) for table in self.tables],
+            "cards": {find_log(log).name: card_of(find_log(log)) for log in self.log_list},
+        }
+        return content_key("reproduce", self.code_version, inputs)
+
+    def stages(self) -> list[luigi.Task]:
+        """Return every experiment, and the traces, of which the manifest tells."""
+        return [*self.cells, *(self._cleaned(log) for log in self.log_list)]
+
+    def contents(self) -> Contents:
+        """Return measurements and cells, and two files of the latter.
+
+        Raises
+        ------
+        UnreadableLogError
+            A log is not what it was when the experiments were run.
+        """
+        if not all(cell.is_done() for cell in self.cells):
+            raise UnreadableLogError("a log was changed since this run began; nothing was published. Run again")
+        measurements = pd.concat([cell.load_measurements() for cell in self.cells], ignore_index=True)
+        found = compare(self.about, self.tables, Measurements(measurements), quick=self.quick)
+        tables = {
+            "reproduction": to_arrow(found, "reproduction"),
+            "measurements": to_arrow(measurements, "measurements"),
+        }
+        files: dict[str, Callable[[Path], None]] = {
+            "reproduction.csv": partial(_write, found.to_csv(index=False, lineterminator="\n")),
+            "reproduction.md": partial(_write, as_markdown(self.about, found)),
+        }
+        return Contents(tables, self._facts(), files)
+
+    def heading(self, read: Callable[[], pa.Table]) -> str:
+        """Return how much of each table is reproduced, and where all of it stands."""
+        lines = summary_lines(self.about, to_pandas(read(), "reproduction"))
+        return "".join(f"{line}\n" for line in [*lines, f"all values: {self.output().path}/reproduction.md"])
+
+    def _cleaned(self, log: str) -> CleanTrace:
+        """Return the task of a log's cleaned trace."""
+        cleaned: CleanTrace = self.clone(CleanTrace, log=log)
+        return cleaned
+
+    def _facts(self) -> dict[str, Any]:
+        """Return what determines the content and what a user of it must know."""
+        sources = [self._source(log) for log in self.log_list]
+        cleaned, first = self._cleaned(self.log_list[0]), self.cells[0]
+        stages = [cleaned.source, cleaned, first, self]
+        told = {
+            name: "\n".join(f"{source['log']['name']}: {source[name]}" for source in sources if source.get(name))
+            for name in ("licence", "acknowledgement")
+        }
+        return {
+            "title": f"Tables of {self.about.name} made anew, beside the published values",
+            **told,
+            "sources": sources,
+            "parameters": {"paper": self.about.name, "citation": self.about.citation, "quick": self.quick},
+            "code_versions": {stage.get_task_family(): stage.code_version for stage in stages},
+            "paper_version": self.about.version,
+            "software": software(),
+        }
+
+    def _source(self, log: str) -> dict[str, Any]:
+        """Return what a user must know of a log."""
+        found, cleaned = find_log(log), self._cleaned(log)
+        trace = cleaned.load()
+        name = "cleaning_report"
+        report = to_pandas(read_table(cleaned.output().path / f"{name}.parquet", name), name)
+        return {
+            **origin_of(found, trace),
+            "log": source_of(found, trace),
+            "machine_processors": trace.processors,
+            "account": account_of(report),
+            "assumptions": assumptions_of(found, trace, {}),
+            "rules": cleaned.plan,
+        }
+
+
+def _write(text: str, path: Path) -> None:
+    """Write a text, the same on all platforms."""
+    path.write_bytes(text.encode())

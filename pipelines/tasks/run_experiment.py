@@ -1,0 +1,112 @@
+"""RunExperiment: what an experiment of a paper measures on a log."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import luigi
+import pandas as pd
+
+from pipelines.keys import content_key
+from pipelines.papers import Paper, find_paper
+from pipelines.papers.paper import Run
+from pipelines.tasks.clean import CleanTrace, RulesTask
+from pipelines.tasks.targets import DirectoryTarget
+from swftools.errors import ParameterError
+from swftools.parameter_text import read_entry
+from swftools.parameters import did_you_mean
+from swftools.tables import read_table, to_arrow, to_pandas, write_table
+
+
+class PaperParameter(luigi.Parameter):
+    """Short name of a paper, such as nurmi2009, or ``module:name`` of one's own."""
+
+    def normalize(self, value: Any) -> str:
+        """Return the name as given.
+
+        Raises
+        ------
+        ParameterError
+            There is no such paper.
+        """
+        find_paper(str(value))
+        return str(value)
+
+
+class RunExperiment(RulesTask):
+    """Run an experiment of a paper on a log.
+
+    Reads the cleaned trace; writes ``<work root>/experiments/<key>/`` with the table measurements; complete when that
+    exists.
+    """
+
+    code_version = 1
+    """Of the table; each paper has a version of its own beside it."""
+    paper = PaperParameter(description="short name of a paper: nurmi2009")
+    experiment = luigi.Parameter(description="an experiment of it: NAME:KEY=VALUE,KEY=VALUE")
+    seed = luigi.IntParameter(default=0, description="seed of every random draw")
+
+    def check_values(self) -> None:
+        """Raise ParameterError if there is no such experiment, or a parameter is outside its domain."""
+        super().check_values()
+        _ = self.planned
+
+    @property
+    def about(self) -> Paper:
+        """The paper."""
+        return find_paper(self.paper)
+
+    @property
+    def planned(self) -> Run:
+        """The experiment with its parameters."""
+        known = self.about.experiments
+        name, given = read_entry(self.experiment, known)
+        if name not in known:
+            raise ParameterError(
+                f"paper {self.paper} has no experiment {name!r}; there are: {', '.join(known)}"
+                f"{did_you_mean([name], known)}"
+            )
+        return Run(name, known[name].parameters.from_mapping(given), self.seed)
+
+    @property
+    def subject(self) -> str:
+        """What the task is about, for messages."""
+        return f"{self.paper} {self.planned.short_text} on {self.log}"
+
+    @property
+    def key(self) -> str:
+        """Content key of the output."""
+        inputs = {
+            "trace": self.clone(CleanTrace).key,
+            "paper": self.paper,
+            "paper_version": self.about.version,
+            "experiment": self.planned.text,
+            "seed": self.seed,
+        }
+        return content_key("experiment", self.code_version, inputs)
+
+    def requires(self) -> CleanTrace:
+        """Require the cleaned trace."""
+        cleaned: CleanTrace = self.clone(CleanTrace)
+        return cleaned
+
+    def output(self) -> DirectoryTarget:
+        """Return the directory of the table."""
+        return self.directory("experiments", self.key)
+
+    def run(self) -> None:
+        """Run the experiment."""
+        trace, planned = self.clone(CleanTrace).load(), self.planned
+        found = self.about.experiments[planned.experiment].function(trace, planned.parameters, self.seed)
+        with self.output().fill() as directory:
+            table = to_arrow(self._named(found), "measurements")
+            write_table(table, directory / "measurements.parquet", "measurements")
+
+    def load_measurements(self) -> pd.DataFrame:
+        """Return the table of the finished task, under the name that the log has now."""
+        path = self.output().path / "measurements.parquet"
+        return self._named(to_pandas(read_table(path, "measurements"), "measurements"))
+
+    def _named(self, found: pd.DataFrame) -> pd.DataFrame:
+        """Return what was measured with paper, log, experiment and seed."""
+        return found.assign(paper=self.about.name, log=self.found.name, experiment=self.planned.text, seed=self.seed)
