@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 WORKERS ?= 2
 
-.PHONY: augment test lint types unit slow end-to-end benchmark schemas pictures clean
+.PHONY: augment test lint types unit slow end-to-end benchmark schemas pictures reproduction clean
 
 augment: $(VENV)/.warm
 	$(BIN)/luigi --module pipelines BuildAugmentedTrace
@@ -50,6 +50,11 @@ schemas: $(VENV)/.installed-dev
 
 pictures: $(VENV)/.installed-dev
 	$(BIN)/python docs/make_pictures.py
+
+# Papers' tables made anew, and their page; SWFTOOLS_SHARED names the folder with the full logs.
+reproduction: $(VENV)/.installed-dev $(VENV)/.warm
+	SWFTOOLS_LOG_PATH=$(SWFTOOLS_SHARED)/traces $(BIN)/swftools reproduce nurmi2009 --data-root build/reproduction --workers $(WORKERS)
+	$(BIN)/python docs/make_reproduction.py build/reproduction
 
 $(VENV)/.made:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "swftools needs Python 3.11 or later: make PYTHON=python3.11 ...")'

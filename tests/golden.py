@@ -21,10 +21,15 @@ from pathlib import Path
 from typing import Any
 
 import luigi
+import pandas as pd
 import pyarrow as pa
 
 from pipelines.logs.find import SHIPPED_LOG
 from pipelines.logs.generated import find_model, generate_log
+from pipelines.papers import find_paper, list_papers
+from pipelines.papers.cells import compare
+from pipelines.papers.paper import Measurements
+from pipelines.papers.report import as_markdown
 from pipelines.tasks.augmentations.registry import AUGMENTATIONS
 from pipelines.tasks.build import BuildAugmentedTrace
 from pipelines.tasks.clean import CleanTrace
@@ -33,6 +38,8 @@ from pipelines.tasks.evaluate_waits import EvaluateWaitPredictions
 from pipelines.tasks.measure import MeasureSchedule
 from pipelines.tasks.parse import GenerateTrace, ParseLog
 from pipelines.tasks.replay_predictor import ReplayPredictor
+from pipelines.tasks.reproduce_paper import ReproducePaper
+from pipelines.tasks.run_experiment import RunExperiment
 from pipelines.tasks.simulate import SimulatePolicy
 from swftools import Trace, clean, read_swf
 from swftools.fields.dictionary import SCHEMA_VERSION, TABLES
@@ -53,6 +60,9 @@ POLICIES = {
     if policy.decide.__module__.startswith("swftools.simulator.policies.")
 }
 """The policies of the package, each by the name of its stage."""
+
+PAPERS = {f"paper {name}": paper for name, paper in sorted(list_papers().items())}
+"""The papers of the package, each by the name of its stage."""
 
 VERSIONS = {
     "schema": ("SCHEMA_VERSION in swftools/fields/dictionary.py", SCHEMA_VERSION),
@@ -75,6 +85,12 @@ VERSIONS = {
         "code_version of EvaluateWaitPredictions in pipelines/tasks/evaluate_waits.py",
         EvaluateWaitPredictions.code_version,
     ),
+    **{
+        stage: (f"version of {paper.name} in pipelines/papers/{paper.name}", paper.version)
+        for stage, paper in PAPERS.items()
+    },
+    "experiment": ("code_version of RunExperiment in pipelines/tasks/run_experiment.py", RunExperiment.code_version),
+    "reproduce": ("code_version of ReproducePaper in pipelines/tasks/reproduce_paper.py", ReproducePaper.code_version),
     "build": ("code_version of BuildAugmentedTrace in pipelines/tasks/build.py", BuildAugmentedTrace.code_version),
 }
 """Where each stage declares its version, and the version, in the order of the data's way."""
@@ -91,6 +107,9 @@ UPSTREAM = {
     "compare": ("schema", "parse", "clean", "utility", "simulate", "policy easy", "policy fcfs", "measure", "compare"),
     "replay": ("schema", "parse", "clean", "replay"),
     "evaluate": ("schema", "parse", "clean", "replay", "evaluate"),
+    **{stage: ("schema", "parse", "clean", stage) for stage in PAPERS},
+    "experiment": ("schema", "parse", "clean", "paper nurmi2009", "experiment"),
+    "reproduce": ("schema", "parse", "clean", "paper nurmi2009", "experiment", "reproduce"),
     "build": ("schema", "parse", "clean", *AUGMENTATIONS, "build"),
 }
 """The stages, itself included, that a stage's output follows from."""
@@ -320,6 +339,40 @@ def evaluate_output() -> Iterator[Any]:
         yield from rows_of(to_arrow(evaluate(table), "wait_evaluation"))
 
 
+def paper_output(stage: str) -> Iterator[Any]:
+    """Yield what the experiments of a paper measure where they are to be quick."""
+    paper = PAPERS[stage]
+    trace, _ = cleaned("shipped")
+    for run in paper.runs(paper.tables, SHIPPED_LOG, quick=True):
+        found = paper.experiments[run.experiment].function(trace, run.parameters, run.seed)
+        yield run.text
+        yield plain(found.to_numpy().tolist())
+
+
+def experiment_output() -> Iterator[Any]:
+    """Yield the table of an experiment."""
+    with tempfile.TemporaryDirectory() as folder:
+        task = RunExperiment(paper="nurmi2009", experiment="population", data_root=folder, rules="default")
+        if not luigi.build([task], local_scheduler=True, log_level="WARNING"):
+            raise RuntimeError(f"{task} failed")
+        yield from rows_of(to_arrow(task.load_measurements(), "measurements"))
+
+
+def reproduce_output() -> Iterator[Any]:
+    """Yield what is published of a paper: of the shipped log, in place of the whole that it is from."""
+    paper, log = find_paper("nurmi2009"), "SDSC-BLUE-2000-4.2-cln"
+    trace, _ = cleaned("shipped")
+    frames = [
+        paper.experiments[run.experiment]
+        .function(trace, run.parameters, run.seed)
+        .assign(log=log, experiment=run.text, seed=run.seed)
+        for run in paper.runs(paper.tables, log, quick=True)
+    ]
+    cells = compare(paper, paper.tables, Measurements(pd.concat(frames, ignore_index=True)), quick=True)
+    yield from rows_of(to_arrow(cells, "reproduction"))
+    yield as_markdown(paper, cells)
+
+
 def _word(word: str) -> Any:
     """Return a word of an SWF line, numbers rounded."""
     try:
@@ -341,6 +394,9 @@ OUTPUTS: dict[str, Callable[[], Iterator[Any]]] = {
     "compare": compare_output,
     "replay": replay_output,
     "evaluate": evaluate_output,
+    **{stage: partial(paper_output, stage) for stage in PAPERS},
+    "experiment": experiment_output,
+    "reproduce": reproduce_output,
 }
 
 

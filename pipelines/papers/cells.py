@@ -42,7 +42,7 @@ def compare(paper: Paper, tables: Iterable[PaperTable], found: Measurements, *, 
 
 def _rows(paper: Paper, table: PaperTable, found: Measurements, quick: bool) -> Iterator[dict[str, Any]]:
     """Yield the rows of a table."""
-    for cell in table.cells(found, paper.printed(table), quick):
+    for cell in table.cells(found, table.printed, quick):
         published = _number(cell.printed)
         compared = cell.rule is not None and not isnan(published) and not isnan(cell.ours)
         verdict = cell.reproduces

@@ -82,7 +82,9 @@ class Within:
     @property
     def text(self) -> str:
         """The rule in words."""
-        parts = [f"{self.absolute:g}"] * (self.absolute > 0) + [f"{self.relative:.3g} of it"] * (self.relative > 0)
+        parts = [f"{self.absolute:g}"] * (self.absolute > 0) + [f"{100 * self.relative:g} % of it"] * (
+            self.relative > 0
+        )
         return "within " + " or ".join(parts)
 
     def holds(self, ours: float, published: float) -> bool:
@@ -164,7 +166,7 @@ class PaperTable:
     Parameters
     ----------
     number : str
-        By which it is asked for, such as 4.1; its file of published values is ``published/table_<number>.csv``.
+        By which it is asked for, such as 4.1.
     place : str
         As the paper calls it; ``OURS`` where it has none such.
     title : str
@@ -173,6 +175,8 @@ class PaperTable:
         Takes a log's name and whether it is to be quick; returns the runs that it needs on the log.
     cells : callable
         Takes what was measured, the published table, and whether it was to be quick; yields cells in order.
+    printed : mapping of str to mapping
+        The published values, as ``read_printed`` returns them; none where it prints none.
     is_list : bool
         Shown a cell a line, rather than as a grid.
     """
@@ -182,6 +186,7 @@ class PaperTable:
     title: str
     plan: Callable[[str, bool], Iterable[Run]]
     cells: Callable[[Measurements, Printed, bool], Iterable[Cell]]
+    printed: Printed = field(default_factory=dict)
     is_list: bool = False
 
 
@@ -203,8 +208,6 @@ class Paper:
         By name.
     tables : sequence of PaperTable
         In order.
-    folder : str
-        Name of the package that it is.
     pictures : mapping of str to callable
         By name: what draws it from the table ``measurements``.
     """
@@ -215,7 +218,6 @@ class Paper:
     logs: Sequence[str]
     experiments: Mapping[str, Experiment]
     tables: Sequence[PaperTable]
-    folder: str
     pictures: Mapping[str, Callable[[pd.DataFrame], Figure]] = field(default_factory=dict)
 
     def chosen_tables(self, number: str) -> list[PaperTable]:
@@ -235,18 +237,16 @@ class Paper:
             )
         return found
 
-    def printed(self, table: PaperTable) -> Printed:
-        """Return the published values of a table; none where it has no file of them."""
-        path = files(self.folder) / "published" / f"table_{table.number}.csv"
-        if not path.is_file():
-            return {}
-        rows = csv.DictReader(path.read_text(encoding="utf-8").splitlines())
-        return {row.pop("row"): row for row in rows}
-
     def runs(self, tables: Iterable[PaperTable], log: str, quick: bool) -> list[Run]:
         """Return the runs that tables need on a log, each once."""
         every = [run for table in tables for run in table.plan(log, quick)]
         return list({(run.text, run.seed): run for run in every}.values())
+
+
+def read_printed(package: str, name: str) -> Printed:
+    """Return a published table from a CSV file of a package, whose first column is ``row``; each value as printed."""
+    text = files(package).joinpath(*name.split("/")).read_text(encoding="utf-8")
+    return {row.pop("row"): row for row in csv.DictReader(text.splitlines())}
 
 
 def measured(rows: Iterable[tuple[str, str, str, float | None]]) -> pd.DataFrame:

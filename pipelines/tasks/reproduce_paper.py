@@ -104,7 +104,7 @@ class ReproducePaper(PublishingTask):
             "schema_version": SCHEMA_VERSION,
             "paper": self.about.name,
             "tables": [table.number for table in self.tables],
-            "printed": [self.about.printed(table) for table in self.tables],
+            "printed": [table.printed for table in self.tables],
             "cards": {find_log(log).name: card_of(find_log(log)) for log in self.log_list},
         }
         return content_key("reproduce", self.code_version, inputs)

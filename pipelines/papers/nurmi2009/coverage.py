@@ -74,7 +74,7 @@ def draw(measurements: pd.DataFrame) -> Figure:
         place.axhline(CORRECT, color="black", linestyle=":")
         place.set(title=row.replace(f"{ANY}/", f"{log}/"), ylim=(0.4, 1.01))
         names = list(months(found, log, runs[log][LABELS[True]], row).index)
-        marks = np.arange(0, len(names), max(1, len(names) // 4))
+        marks = np.arange(0, len(names), max(1, -(-len(names) // 3)))
         place.set_xticks(marks, [names[mark] for mark in marks])
     for place in axes[len(panels) :]:
         place.set_axis_off()

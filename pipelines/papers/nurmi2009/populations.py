@@ -123,7 +123,7 @@ def cells(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:
                 row,
                 column,
                 found.value(log, population_run(log), name, column),
-                f"waits that are known of the jobs that count: {column}",
+                "of the waits of the jobs that count",
                 unit=unit,
                 reading=_READINGS.get(name, "jobs that ran"),
                 printed=printed.get(row, {}).get(column),
