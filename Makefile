@@ -53,6 +53,7 @@ pictures: $(VENV)/.installed-dev
 
 # Papers' tables made anew, and their page; SWFTOOLS_SHARED names the folder with the full logs.
 reproduction: $(VENV)/.installed-dev $(VENV)/.warm
+	rm -rf build/reproduction
 	SWFTOOLS_LOG_PATH=$(SWFTOOLS_SHARED)/traces $(BIN)/swftools reproduce nurmi2009 --data-root build/reproduction --workers $(WORKERS)
 	$(BIN)/python docs/make_reproduction.py build/reproduction
 

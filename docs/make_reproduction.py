@@ -65,7 +65,7 @@ def draw(paper: Paper, name: str, measurements: pd.DataFrame) -> str:
     with mpl.rc_context(STYLE):
         paper.pictures[name](measurements).savefig(PICTURES / file, metadata={"Date": None})
     sys.stdout.write(f"docs/pictures/{file}\n")
-    return f"![{paper.pictures[name].__doc__}](pictures/{file})\n"
+    return f"![{paper.name}: {name}](pictures/{file})\n"
 
 
 if __name__ == "__main__":

@@ -82,9 +82,8 @@ class Within:
     @property
     def text(self) -> str:
         """The rule in words."""
-        parts = [f"{self.absolute:g}"] * (self.absolute > 0) + [f"{100 * self.relative:g} % of it"] * (
-            self.relative > 0
-        )
+        limits = {f"{self.absolute:g}": self.absolute, f"{100 * self.relative:g} % of it": self.relative}
+        parts = [words for words, limit in limits.items() if limit > 0]
         return "within " + " or ".join(parts)
 
     def holds(self, ours: float, published: float) -> bool:

@@ -90,14 +90,20 @@ def _explained(rows: pd.DataFrame) -> Iterator[str]:
         reproduced = f"; reproduced {rules.iloc[0]}" if len(rules) else ""
         yield f"{', '.join(part['column'])}: {definition}{reproduced}."
     for reading, part in rows[rows["reading"] != AS_WRITTEN].groupby("reading", sort=False):
-        by_row = part["column"].nunique() == rows["column"].nunique()
-        yield f"Reading chosen for {', '.join(dict.fromkeys(part['row' if by_row else 'column']))}: {reading}."
+        yield f"Reading chosen for {_places(part, rows)}: {reading}."
     for why, part in rows.groupby("note", sort=False):
         if part["reproduces"].eq(False).fillna(False).any():
-            places = ", ".join(f"{row} {column}" for row, column in zip(part["row"], part["column"], strict=True))
-            yield f"Not reproduced, {why}: {places}."
+            yield f"Not reproduced, {why}: {_places(part, rows)}."
         else:
-            yield f"Not compared, since {why}: {', '.join(dict.fromkeys(part['row']))}."
+            yield f"Not compared, since {why}: {_places(part, rows)}."
+
+
+def _places(part: pd.DataFrame, rows: pd.DataFrame) -> str:
+    """Return where some of the cells of a table stand: in whole columns, in whole rows, or each by itself."""
+    for name in ("column", "row"):
+        if len(part) == rows[name].isin(part[name]).sum():
+            return ", ".join(dict.fromkeys(part[name]))
+    return ", ".join(f"{row} {column}" for row, column in zip(part["row"], part["column"], strict=True))
 
 
 def _pair(row: Mapping[Hashable, Any]) -> str:

@@ -92,7 +92,8 @@ def measure_population(
 ) -> pd.DataFrame:
     """Return how many waits there are, and their mean, median and standard deviation (as of a whole population), s."""
     parts = select(trace, parameters.population).values()
-    waits = np.concatenate([part.jobs["wait_time"].dropna().to_numpy(dtype=np.float64) for part in parts])
+    known = (part.jobs["wait_time"].dropna().to_numpy(dtype=np.float64) for part in parts)
+    waits = np.concatenate([np.zeros(0), *known])
     found = {"jobs": len(waits)}
     if len(waits):
         found |= {"mean": waits.mean(), "median": np.median(waits), "standard deviation": waits.std()}

@@ -39,6 +39,9 @@ MEASURES = (
 )
 """Measures of ``swftools.qbets.evaluate`` that are kept."""
 
+EVERY = 1000
+"""Submissions between two clusterings."""
+
 QUICK_TRAINING = 200
 """Jobs of the training where it is to be quick, on an excerpt."""
 
@@ -75,16 +78,12 @@ def measure_replay(trace: Trace, parameters: ReplayOfPaper, seed: int) -> pd.Dat
 
 
 def _clusters_of(told: pd.DataFrame) -> dict[str, float]:
-    """Return the fewest and most clusters that were in use at once, behind the training."""
-    scored = told[told["no_prediction"].ne("training").fillna(True)]
-    if scored.empty:
-        return {}
-    # Found anew every 1,000 submissions: a block of as many has one set of clusters, of which the last has jobs.
-    block = scored.index.to_numpy() // 1000
-    used = scored["cluster"].groupby(block).max() + 1
-    whole_blocks = used[scored["cluster"].groupby(block).size() == 1000]
-    used = whole_blocks if len(whole_blocks) else used
-    return {"fewest_clusters": float(used.min()), "most_clusters": float(used.max())}
+    """Return the fewest and most clusters that were in use at once; nothing where there never were any."""
+    # Found anew every 1,000 submissions: each thousand behind the first has one set of clusters, and jobs of the last.
+    block = told.index.to_numpy() // EVERY
+    blocks = told["cluster"].groupby(block).agg(["max", "size"])
+    used = blocks.loc[(blocks.index > 0) & (blocks["size"] == EVERY), "max"] + 1
+    return {"fewest_clusters": float(used.min()), "most_clusters": float(used.max())} if len(used) else {}
 
 
 def replay_run(log: str, quick: bool, method: str, **parts: bool) -> Run:

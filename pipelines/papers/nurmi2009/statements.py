@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from math import isnan
+from math import isnan, nan
 
 from pipelines.papers.nurmi2009.coverage import CORRECT, months_correct
 from pipelines.papers.nurmi2009.populations import ANY, population_of
@@ -52,8 +52,12 @@ class _Table:
 def cells(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (prints no table)
     """Yield the statements; where one does not hold of other logs than the paper's, that is said."""
     others = any(population_of(log) == ANY for log in found.logs)
+    scored = any(rows_of(found, log, quick) for log in found.logs)
     for cell in _statements(found, quick):
-        yield replace(cell, note=OTHER_LOGS) if others and cell.reproduces is False else cell
+        if not scored:
+            yield replace(cell, ours=nan, reproduces=None, note="no queue has more jobs than the training")
+        else:
+            yield replace(cell, note=OTHER_LOGS) if others and cell.reproduces is False else cell
 
 
 def _statements(found: Measurements, quick: bool) -> Iterator[Cell]:
