@@ -16,7 +16,7 @@ from pipelines.logs.find import SHIPPED_LOG, find_log
 from pipelines.papers import find_paper, paper
 from pipelines.tasks.reproduce_paper import ReproducePaper
 from pipelines.tasks.run_experiment import RunExperiment
-from swftools.errors import ParameterError
+from swftools.errors import ParameterError, UnreadableLogError
 from tests.folders import ROOT
 from tests.pipelines.luigi_runs import SWFTOOLS, run
 
@@ -179,6 +179,8 @@ def test_a_log_that_changes_meanwhile(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(ReproducePaper, "run", change_and_run)
     assert not luigi.build([task], local_scheduler=True, log_level="CRITICAL")
     assert not (tmp_path / task.data_set_name).exists()
+    with pytest.raises(UnreadableLogError, match="was changed since this run began"):
+        task.contents()
     monkeypatch.undo()
     assert luigi.build([task], local_scheduler=True, log_level="WARNING")
 

@@ -84,9 +84,9 @@ def test_a_replay_is_what_its_parts_give(shipped: Trace, qbets: bool, availabili
     parameters = ReplayOfPaper("sdscblue", "loguniform", qbets, availability, 200)
     found = measure_replay(shipped, parameters, 0).set_index(["subject", "x", "measure"])["value"]
     jobs = shipped.jobs
-    low = shipped.with_jobs(jobs[(jobs["queue_id"] == 4) & (jobs["run_time"] > 0)].reset_index(drop=True))
+    normal = shipped.with_jobs(jobs[(jobs["queue_id"] == 3) & (jobs["run_time"] > 0)].reset_index(drop=True))
     told = replay(
-        low,
+        normal,
         "loguniform",
         None,
         training=200,
@@ -99,7 +99,7 @@ def test_a_replay_is_what_its_parts_give(shipped: Trace, qbets: bool, availabili
         for row in table[table["grouped_by"] == grouping].to_dict("records"):
             x = groups[row["group"]] if groups else row["group"]
             for measure in ("correctness", "rms_over", "share_not_predicted", "jobs"):
-                assert found["sdscblue/low", x, measure] == pytest.approx(row[measure])
+                assert found["sdscblue/normal", x, measure] == pytest.approx(row[measure])
 
 
 def test_clusters_that_are_in_use() -> None:

@@ -165,11 +165,13 @@ def test_statements_of_parts() -> None:
     """Months, clusters, and jobs that are told nothing."""
 
     def of(method: str, qbets: bool, availability: bool) -> Values:
-        months = {"correctness@2000-01": 0.96, "correctness@2000-02": 0.96 if qbets else 0.94}
+        months = {"correctness@2000-01": 0.95, "correctness@2000-02": 0.96 if qbets else 0.94}
         return {"correctness": 0.95, "rms_over": RMS[method], **months}
 
     found = measurements(of, {CTC: "ctc/ALL"})
     assert statement("month by month", found)[["ours", "reproduces"]].tolist() == [1.0, True]
+    same = measurements(lambda *given: of(*given) | {"correctness@2000-02": 0.96}, {CTC: "ctc/ALL"})
+    assert statement("month by month", same)[["ours", "reproduces"]].tolist() == [0.0, False]
     assert statement("three to five clusters", found)[["ours", "reproduces"]].tolist() == [3.0, True]
     told = statement("less than 1 %", found)
     assert (told["ours"], told["reproduces"]) == (pytest.approx(0.1), False)
