@@ -48,7 +48,7 @@ def main(data_root: str) -> None:
     parts = [HEADING]
     for paper in list_papers().values():
         data_set = f"{paper.name}-reproduction"
-        parts.append(as_markdown(paper, read(root, data_set, "reproduction"), "##"))
+        parts.append(as_markdown(paper, paper.tables, read(root, data_set, "reproduction"), "##"))
         parts += [draw(paper, name, read(root, data_set, "measurements")) for name in paper.pictures]
     PAGE.write_text("\n".join(parts), encoding="utf-8")
     sys.stdout.write("docs/reproduction.md\n")

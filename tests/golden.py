@@ -370,7 +370,7 @@ def reproduce_output() -> Iterator[Any]:
     ]
     cells = compare(paper, paper.tables, Measurements(pd.concat(frames, ignore_index=True)), quick=True)
     yield from rows_of(to_arrow(cells, "reproduction"))
-    yield as_markdown(paper, cells)
+    yield as_markdown(paper, paper.tables, cells)
 
 
 def _word(word: str) -> Any:

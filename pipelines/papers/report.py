@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from math import isnan
 from typing import Any
 
 import pandas as pd
 
-from pipelines.papers.paper import AS_WRITTEN, OURS, Paper
+from pipelines.papers.paper import AS_WRITTEN, OURS, Paper, PaperTable
 
 MARK = "✗"
 """Stands behind a value that is not reproduced."""
 
 
-def as_markdown(paper: Paper, cells: pd.DataFrame, heading: str = "#") -> str:
+def as_markdown(paper: Paper, tables: Sequence[PaperTable], cells: pd.DataFrame, heading: str = "#") -> str:
     """Return a reproduction as Markdown.
 
     Parameters
     ----------
     paper : Paper
         Whose it is.
+    tables : sequence of PaperTable
+        Those that were made.
     cells : pandas.DataFrame
         The table ``reproduction``.
     heading : str
@@ -29,11 +31,11 @@ def as_markdown(paper: Paper, cells: pd.DataFrame, heading: str = "#") -> str:
     sections = [
         f"{heading} {paper.name}",
         paper.citation + ".",
-        "\n".join(f"* {line}" for line in summary_lines(paper, cells)),
+        "\n".join(f"* {line}" for line in summary_lines(tables, cells)),
         f"Each value is published / ours; {MARK} stands behind one that is not reproduced. A value alone is ours, of a "
         "log, queue or measure of which the paper prints none.",
     ]
-    for table in paper.tables:
+    for table in tables:
         rows = cells[cells["place"] == table.place]
         if rows.empty:
             continue
@@ -45,16 +47,20 @@ def as_markdown(paper: Paper, cells: pd.DataFrame, heading: str = "#") -> str:
     return "\n\n".join(sections) + "\n"
 
 
-def summary_lines(paper: Paper, cells: pd.DataFrame) -> list[str]:
+def summary_lines(tables: Iterable[PaperTable], cells: pd.DataFrame) -> list[str]:
     """Return a line a table: how many of the values that can be compared are reproduced, by the chosen readings."""
     lines = []
-    for table in paper.tables:
+    for table in tables:
         rows = cells[(cells["place"] == table.place) & cells["is_chosen"]]
         compared = rows["reproduces"].dropna()
-        if len(rows):
+        if not len(rows):
+            told = "no log has enough jobs"
+        elif not len(compared):
+            told = "nothing to compare with"
+        else:
             what = "statements hold" if table.is_list else "values reproduce"
-            told = f"{int(compared.sum())} of {len(compared)} {what}" if len(compared) else "nothing to compare with"
-            lines.append(f"{_title(table.place, table.title)}: {told}")
+            told = f"{int(compared.sum())} of {len(compared)} {what}"
+        lines.append(f"{_title(table.place, table.title)}: {told}")
     return lines
 
 

@@ -131,13 +131,13 @@ class ReproducePaper(PublishingTask):
         }
         files: dict[str, Callable[[Path], None]] = {
             "reproduction.csv": partial(_write, found.to_csv(index=False, lineterminator="\n")),
-            "reproduction.md": partial(_write, as_markdown(self.about, found)),
+            "reproduction.md": partial(_write, as_markdown(self.about, self.tables, found)),
         }
         return Contents(tables, self._facts(), files)
 
     def heading(self, read: Callable[[], pa.Table]) -> str:
         """Return how much of each table is reproduced, and where all of it stands."""
-        lines = summary_lines(self.about, to_pandas(read(), "reproduction"))
+        lines = summary_lines(self.tables, to_pandas(read(), "reproduction"))
         return "".join(f"{line}\n" for line in [*lines, f"all values: {self.output().path}/reproduction.md"])
 
     def _cleaned(self, log: str) -> CleanTrace:

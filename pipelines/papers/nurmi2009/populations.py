@@ -50,6 +50,9 @@ POPULATIONS = {
 ANY = "any"
 """The population of another log: its jobs that ran, by queue."""
 
+NO_QUEUE = -1
+"""Stands for a queue that is not known."""
+
 OTHER_PERIOD = "the paper's log is of another period of this machine, and not public"
 
 
@@ -63,12 +66,12 @@ def select(trace: Trace, population: str) -> dict[str, Trace]:
     jobs = trace.jobs
     if population == "ctc":
         return {"ctc/ALL": _part(trace, (jobs["requested_time"] > 0).fillna(False))}
-    ran = (jobs["run_time"] > 0).fillna(False)
+    ran, queue = (jobs["run_time"] > 0).fillna(False), jobs["queue_id"].fillna(NO_QUEUE)
     if population == ANY:
-        queues = {int(queue): str(queue) for queue in sorted(jobs.loc[ran, "queue_id"].dropna().unique())}
+        queues = {int(each): "unknown" if each == NO_QUEUE else str(each) for each in sorted(queue[ran].unique())}
     else:
         queues = dict(POPULATIONS[population].queues)
-    parts = {f"{population}/{name}": ran & (jobs["queue_id"] == queue).fillna(False) for queue, name in queues.items()}
+    parts = {f"{population}/{name}": ran & (queue == each) for each, name in queues.items()}
     return {row: _part(trace, chosen) for row, chosen in parts.items() if chosen.any()}
 
 

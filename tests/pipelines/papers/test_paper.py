@@ -197,7 +197,7 @@ def test_the_page() -> None:
         replace(CELL, ours=1.0, reading="literally", is_chosen=False),
     )
     cells = compare(made, made.tables, FOUND, quick=True)
-    assert as_markdown(made, cells).split("\n\n", 4)[4] == (
+    assert as_markdown(made, made.tables, cells).split("\n\n", 4)[4] == (
         "## Table 1. Some numbers\n\n"
         "|  | column | other |\n| --- | ---: | ---: |\n"
         "| row | 1.0 / 1.5000 | 0.2500 |\n| second | 1.0 / 12.00 ✗ | 0.5000 |\n| third | 1.0 / 100 |  |\n\n"
@@ -208,7 +208,9 @@ def test_the_page() -> None:
         "Another reading: literally.\n\n"
         "|  | column |\n| --- | ---: |\n| row | 1.0 / 1.0000 |\n"
     )
-    assert summary_lines(made, cells) == ["Table 1. Some numbers: 1 of 2 values reproduce"]
+    assert summary_lines(made.tables, cells) == ["Table 1. Some numbers: 1 of 2 values reproduce"]
+    assert summary_lines(made.tables, cells[:0]) == ["Table 1. Some numbers: no log has enough jobs"]
+    assert summary_lines(made.tables, cells[1:2]) == ["Table 1. Some numbers: nothing to compare with"]
 
 
 def test_a_page_of_statements() -> None:
@@ -221,9 +223,9 @@ def test_a_page_of_statements() -> None:
         place="ours alone",
     )
     cells = compare(made, made.tables, FOUND, quick=True)
-    assert as_markdown(made, cells, "##").split("\n\n", 4)[4] == (
+    assert as_markdown(made, made.tables, cells, "##").split("\n\n", 4)[4] == (
         "### Some numbers\n\n| statement | published | ours | which is | holds |\n| --- | --- | ---: | --- | --- |\n"
         "| all is well | always | 3 | of 3 | yes |\n| nothing is | never |  | of none |  |\n"
         "| much is | > 0.9 | 0.5000 | share; a slip | no |\n"
     )
-    assert summary_lines(made, cells) == ["Some numbers: 1 of 2 statements hold"]
+    assert summary_lines(made.tables, cells) == ["Some numbers: 1 of 2 statements hold"]

@@ -44,6 +44,9 @@ def test_populations() -> None:
         "datastar/high": [2],
     }
     assert numbers(select(trace, "any")) == {"any/1": [1, 7], "any/2": [2], "any/4": [6], "any/12": [5]}
+    nameless = draw_trace("job submit wait run / 1 0 10 60 / 2 0 10 60")
+    assert numbers(select(nameless, "any")) == {"any/unknown": [1, 2]}
+    assert numbers(select(nameless, "sdscblue")) == {}
 
 
 def test_which_log_is_which() -> None:

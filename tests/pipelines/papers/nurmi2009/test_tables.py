@@ -209,7 +209,7 @@ def test_nothing_was_scored() -> None:
     """No queue has as many jobs as the training: statements cannot be decided, and the page can be written."""
     found = measurements(lambda *_: {"predicted": 0.0}, {MINE: "any/1"})
     cells = compare(PAPER, PAPER.tables, Measurements(found), quick=False)
-    assert "nan" not in as_markdown(PAPER, cells)
+    assert "nan" not in as_markdown(PAPER, PAPER.tables, cells)
     counts = cells[cells["row"] == "statement"].set_index("column")["reproduces"]
     assert counts.isna().all()
     assert isnan(cells.loc[cells["column"].str.contains("less than 1 %"), "ours"].item())
