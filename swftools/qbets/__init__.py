@@ -1,7 +1,7 @@
 """QBETS: bounds of how long jobs wait in queues, learnt from a log, told at submission (Nurmi 2009, chapter 4)."""
 
 from swftools.qbets.bounds import BinomialBound, Bound, find_bound, list_bounds
-from swftools.qbets.change_points import RareEvents, autocorrelation, rare_events
+from swftools.qbets.change_points import RareEvents, autocorrelation, rare_events, register_rare_events
 from swftools.qbets.clusters import cluster
 from swftools.qbets.evaluation import evaluate
 from swftools.qbets.replay import ReplayParameters, WaitPredictor, replay
@@ -18,5 +18,6 @@ __all__ = [
     "find_bound",
     "list_bounds",
     "rare_events",
+    "register_rare_events",
     "replay",
 ]

@@ -33,41 +33,62 @@ class RareEvents(NamedTuple):
     misses: IntArray
 
 
-RARE_EVENTS = {
-    "reference": RareEvents(np.arange(10) / 10.0, np.array([3, 3, 4, 4, 5, 6, 8, 10, 14, 28])),
-    "computed": RareEvents(
-        np.array([0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95]),
-        np.array([3, 4, 4, 5, 5, 6, 7, 9, 12, 23, 42]),
-    ),
-}
-"""The tables, by name."""
+_RARE_EVENTS: dict[str, RareEvents] = {}
 
 
-def rare_events(name: str | RareEvents) -> RareEvents:
-    """Return a table by its name, or one of yours as it is.
+def rare_events(name: str) -> RareEvents:
+    """Return a table by its name.
 
     Raises
     ------
     ParameterError
-        There is none of that name, or yours does not rise.
+        There is none of that name.
 
     Examples
     --------
     >>> misses_in_a_row(0.55, rare_events("reference")), misses_in_a_row(-0.2, rare_events("computed"))
     (6, 3)
     """
-    if isinstance(name, RareEvents):
-        places, misses = np.asarray(name.autocorrelation, np.float64), np.asarray(name.misses, np.int64)
-        if len(places) != len(misses) or not len(places) or (np.diff(places) <= 0).any() or (misses < 1).any():
-            raise ParameterError(
-                "a table of rare events has rising autocorrelations, and a number of misses >= 1 of each"
-            )
-        return RareEvents(places, misses)
-    if name not in RARE_EVENTS:
+    if not isinstance(name, str) or name not in _RARE_EVENTS:
         raise ParameterError(
-            f"no table of rare events {name!r}; there are: {', '.join(RARE_EVENTS)}{did_you_mean([name], RARE_EVENTS)}"
+            f"no table of rare events {name!r}; there are: {', '.join(_RARE_EVENTS)}"
+            f"{did_you_mean([str(name)], _RARE_EVENTS)}; register_rare_events makes one of yours known"
         )
-    return RARE_EVENTS[name]
+    return _RARE_EVENTS[name]
+
+
+def register_rare_events(name: str, autocorrelation: npt.ArrayLike, misses: npt.ArrayLike) -> RareEvents:
+    """Register a table of one's own: how many misses in a row are rare from each autocorrelation on.
+
+    Parameters
+    ----------
+    name : str
+        By which a replay is asked to take it; a table of that name, but for those of the package, is replaced.
+    autocorrelation : array_like of float, shape (n,)
+        Rising; below the first it is as at the first.
+    misses : array_like of int, shape (n,)
+        1 or more each.
+
+    Raises
+    ------
+    ParameterError
+        It has another form, or the name of a table of the package.
+    """
+    places, counts = np.array(autocorrelation, np.float64), np.array(misses, np.int64)
+    if places.ndim != 1 or places.shape != counts.shape or not len(places):
+        raise ParameterError(f"rare events {name!r}: give as many numbers of misses as autocorrelations, one at least")
+    if not (np.diff(places) > 0).all() or (counts < 1).any():
+        raise ParameterError(f"rare events {name!r}: autocorrelations must rise, and numbers of misses be 1 or more")
+    if name in ("reference", "computed") and name in _RARE_EVENTS:
+        raise ParameterError(f"rare events {name!r} is a table of the package: choose another name")
+    _RARE_EVENTS[name] = RareEvents(places, counts)
+    return _RARE_EVENTS[name]
+
+
+register_rare_events("reference", np.arange(10) / 10.0, [3, 3, 4, 4, 5, 6, 8, 10, 14, 28])
+register_rare_events(
+    "computed", [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95], [3, 4, 4, 5, 5, 6, 7, 9, 12, 23, 42]
+)
 
 
 @kernel(allocates=False)

@@ -67,8 +67,8 @@ class ReplayParameters(Parameters):
         Of the waits, which is bounded, and of the bound; those that the method has.
     trimming : bool
         Forget waits from before a change.
-    rare_events : {"reference", "computed"}
-        How many misses in a row tell a change.
+    rare_events : str
+        Which table says how many misses in a row tell a change: reference, computed, or one of your own.
     clustering : bool
         Predict by clusters of jobs.
     explanatory : {"requested_time", "requested_processors", "requested_work"}
@@ -92,7 +92,7 @@ class ReplayParameters(Parameters):
     quantile: float = number(0.95)
     confidence: float = number(0.95)
     trimming: bool = truth(True)
-    rare_events: str = choice("reference", "computed")
+    rare_events: str = "reference"
     clustering: bool = truth(True)
     explanatory: str = choice(*EXPLANATORY)
     cluster_every: int = whole(1000, least=1)
@@ -106,6 +106,7 @@ class ReplayParameters(Parameters):
         super().__post_init__()
         for name in ("quantile", "confidence", "availability_quantile"):
             check_fraction(name, getattr(self, name))
+        rare_events(self.rare_events)
 
 
 class WaitPredictor:
