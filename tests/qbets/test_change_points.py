@@ -88,7 +88,7 @@ def test_the_computed_table_by_simulation() -> None:
 
 @pytest.fixture
 def mine(monkeypatch: pytest.MonkeyPatch) -> str:
-    """A table of one's own: two misses are enough, however waits are correlated, or twenty where they all but repeat."""
+    """A table of one's own: two misses are enough, or twenty where waits all but repeat."""
     monkeypatch.setattr(change_points, "_RARE_EVENTS", dict(change_points._RARE_EVENTS))
     register_rare_events("mine", [0.0, 0.99], [2, 20])
     return "mine"
