@@ -11,9 +11,6 @@ import pandas as pd
 from pipelines.papers.paper import Measurements, Paper, PaperTable
 from swftools.fields.dictionary import table_fields
 
-UNEXPLAINED = "unexplained"
-"""The note of a value that is not reproduced where nobody knows why."""
-
 
 def compare(paper: Paper, tables: Iterable[PaperTable], found: Measurements, *, quick: bool = False) -> pd.DataFrame:
     """Return the cells of tables: published, ours, and whether it reproduces.
@@ -65,7 +62,7 @@ def _rows(paper: Paper, table: PaperTable, found: Measurements, quick: bool) -> 
             "rule": cell.rule.text if cell.rule is not None and compared else None,
             "reproduces": verdict,
             "definition": cell.definition,
-            "note": cell.note or (UNEXPLAINED if verdict is False else None),
+            "note": cell.note or (cell.why if verdict is False else None),
         }
 
 

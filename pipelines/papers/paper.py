@@ -30,6 +30,9 @@ AS_WRITTEN = "as written"
 OURS = "ours alone"
 """The place of a table that the paper has not."""
 
+UNEXPLAINED = "unexplained"
+"""Why a value is not reproduced where nobody knows why."""
+
 MEASURED = ("subject", "x", "measure", "value")
 """Columns of what an experiment returns: what was measured, where (empty unless it is a curve), which measure."""
 
@@ -112,6 +115,8 @@ class Cell:
         When it counts as reproduced; None where it cannot be compared.
     reproduces : bool, optional
         Of statements, which no rule decides.
+    why : str
+        The note of a value that is not reproduced.
     """
 
     row: str
@@ -126,6 +131,7 @@ class Cell:
     reproduces: bool | None = None
     spread: float = float("nan")
     note: str | None = None
+    why: str = UNEXPLAINED
 
 
 class Measurements:

@@ -9,7 +9,7 @@ from math import isnan, nan
 from pipelines.papers.nurmi2009.coverage import CORRECT, months_correct
 from pipelines.papers.nurmi2009.populations import ANY, population_of
 from pipelines.papers.nurmi2009.predictions import METHODS, replay_run, rows_of
-from pipelines.papers.paper import Cell, Measurements, Printed, Run
+from pipelines.papers.paper import UNEXPLAINED, Cell, Measurements, Printed, Run
 
 
 def plan(log: str, quick: bool) -> list[Run]:
@@ -152,12 +152,12 @@ def _withheld(found: Measurements, rows: list[tuple[str, str]], quick: bool) -> 
         share,
         f"share of the jobs behind the training that are told nothing{spared}",
         share < 0.01,
-        note="unexplained: read as the text has it, the two predictors of availability withhold far more",
+        why="unexplained: read as the text has it, the two predictors of availability withhold far more",
     )
 
 
 def _statement(
-    words: str, printed: str, ours: float, definition: str, holds: bool | None, unit: str = "1", note: str | None = None
+    words: str, printed: str, ours: float, definition: str, holds: bool | None, unit: str = "1", why: str = UNEXPLAINED
 ) -> Cell:
     """Return a statement as a cell."""
     return Cell(
@@ -168,5 +168,5 @@ def _statement(
         unit=unit,
         printed=printed,
         reproduces=holds,
-        note=None if holds else note,
+        why=why,
     )

@@ -156,7 +156,8 @@ def test_a_cell_beside_what_is_printed() -> None:
     assert pd.isna(row["note"])
     other = compared(replace(CELL, ours=1.6)).iloc[0]
     assert other[["reproduces", "note"]].tolist() == [False, "unexplained"]
-    assert compared(replace(CELL, ours=1.6, note="a slip")).iloc[0]["note"] == "a slip"
+    assert compared(replace(CELL, ours=1.6, why="a slip")).iloc[0]["note"] == "a slip"
+    assert pd.isna(compared(replace(CELL, why="a slip")).iloc[0]["note"])
 
 
 @pytest.mark.parametrize(
