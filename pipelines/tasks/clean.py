@@ -9,6 +9,7 @@ import json
 from typing import Any
 
 import luigi
+import pandas as pd
 
 from pipelines.keys import content_key
 from pipelines.logs.load import rules_of
@@ -19,7 +20,7 @@ from pipelines.tasks.parse import GenerateTrace, ParseLog
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.cleaning import Rule, clean, resolve_rules
 from swftools.formats.trace_directory import load_trace, save_trace
-from swftools.tables import to_arrow, write_table
+from swftools.tables import read_table, to_arrow, to_pandas, write_table
 from swftools.trace import Trace
 
 
@@ -91,3 +92,8 @@ class CleanTrace(RulesTask):
     def load(self) -> Trace:
         """Return the cleaned trace."""
         return load_trace(self.output().path)
+
+    def load_report(self) -> pd.DataFrame:
+        """Return the account of cleaning."""
+        table = "cleaning_report"
+        return to_pandas(read_table(self.output().path / f"{table}.parquet", table), table)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from functools import partial
-from pathlib import Path
 from typing import Any
 
 import luigi
@@ -14,16 +12,16 @@ import pyarrow as pa
 
 from pipelines.keys import canonical_json, content_key
 from pipelines.tasks.clean import CleanTrace
-from pipelines.tasks.facts import account_of, assumptions_of, card_of, origin_of, software, source_of
+from pipelines.tasks.facts import card_of, facts_of, software
 from pipelines.tasks.measure import MeasureSchedule, MeasuringTask
 from pipelines.tasks.parameters import PoliciesParameter
-from pipelines.tasks.publishing import Contents, LogPublishingTask
+from pipelines.tasks.publishing import Contents, LogPublishingTask, writer_of
 from pipelines.tasks.simulate import source_hash, version_of_predictor
 from swftools.errors import ParameterError
 from swftools.fields.dictionary import SCHEMA_VERSION
 from swftools.simulator.metrics.measures import summarize
 from swftools.simulator.registry import find_policy
-from swftools.tables import read_table, to_arrow, to_pandas
+from swftools.tables import to_arrow, to_pandas
 
 
 class ComparePolicies(MeasuringTask, LogPublishingTask):
@@ -90,8 +88,8 @@ class ComparePolicies(MeasuringTask, LogPublishingTask):
         comparison = pd.concat(frames, ignore_index=True)
         table = to_arrow(comparison, "comparison")
         files = {
-            "comparison.csv": partial(_write_csv, to_pandas(table, "comparison")),
-            "comparison.md": partial(_write_text, as_markdown(comparison)),
+            "comparison.csv": writer_of(to_pandas(table, "comparison").to_csv(index=False, lineterminator="\n")),
+            "comparison.md": writer_of(as_markdown(comparison)),
         }
         return Contents({"comparison": table}, self._facts(), files)
 
@@ -103,17 +101,14 @@ class ComparePolicies(MeasuringTask, LogPublishingTask):
         """Return what determines the content and what a user of it must know."""
         first = self.cells[0]
         cleaned = self.clone(CleanTrace)
-        trace = cleaned.load()
         augmentations = first.simulation.augmentations
         augmented_by = {task.name: task.own_parameters for task in augmentations}
         stages = [cleaned.source, cleaned, *augmentations, first.simulation, first, self]
         policies = [entry["policy"] for entry in json.loads(self.policies)]
+        facts = facts_of(self.found, cleaned.load(), cleaned.load_report(), augmented_by)
         return {
-            **origin_of(self.found, trace),
-            "log": source_of(self.found, trace),
-            "machine_processors": self.processors or trace.processors,
-            "account": account_of(_cleaning_report(cleaned)),
-            "assumptions": assumptions_of(self.found, trace, augmented_by),
+            **facts,
+            "machine_processors": self.processors or facts["machine_processors"],
             "parameters": {
                 "rules": cleaned.plan,
                 "own_rules": cleaned.own_rules,
@@ -130,22 +125,6 @@ class ComparePolicies(MeasuringTask, LogPublishingTask):
             "policy_versions": {name: find_policy(name).version for name in policies},
             "software": software(),
         }
-
-
-def _cleaning_report(cleaned: CleanTrace) -> pd.DataFrame:
-    """Return the account of cleaning."""
-    table = "cleaning_report"
-    return to_pandas(read_table(cleaned.output().path / f"{table}.parquet", table), table)
-
-
-def _write_csv(frame: pd.DataFrame, path: Path) -> None:
-    """Write a table as CSV, the same on all platforms."""
-    frame.to_csv(path, index=False, lineterminator="\n")
-
-
-def _write_text(text: str, path: Path) -> None:
-    """Write a text, the same on all platforms."""
-    path.write_bytes(text.encode())
 
 
 def as_markdown(comparison: pd.DataFrame) -> str:

@@ -71,6 +71,29 @@ def account_of(report: pd.DataFrame) -> dict[str, Any]:
     return {"job_lines_read": int(report["jobs_in"].iloc[0]), "jobs_kept": int(last["jobs_out"]), **by_rule}
 
 
+def facts_of(log: Log, trace: Trace, report: pd.DataFrame, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all that a user of what was made of a log must know of it.
+
+    Parameters
+    ----------
+    log : Log
+        The log.
+    trace : Trace
+        Its cleaned trace.
+    report : pandas.DataFrame
+        Its cleaning_report.
+    parameters : mapping of str to mapping
+        As ``assumptions_of`` takes them.
+    """
+    return {
+        **origin_of(log, trace),
+        "log": source_of(log, trace),
+        "machine_processors": trace.processors,
+        "account": account_of(report),
+        "assumptions": assumptions_of(log, trace, parameters),
+    }
+
+
 def assumptions_of(log: Log, trace: Trace, parameters: Mapping[str, Any]) -> list[str]:
     """Return in words what is not known of a log, and what was taken for it.
 

@@ -114,8 +114,8 @@ class PublishingTask(StageTask):
         }
         files = {
             **contents.files,
-            "README.md": _writer_of(readme_text(facts, rows, list(contents.files))),
-            "datapackage.json": _writer_of(data_package_text(facts, columns, list(contents.files))),
+            "README.md": writer_of(readme_text(facts, rows, list(contents.files))),
+            "datapackage.json": writer_of(data_package_text(facts, columns, list(contents.files))),
         }
         manifest = {name: value for name, value in facts.items() if name not in ("data_set", "version")}
         work = work_root(self.data_root)
@@ -156,7 +156,7 @@ class LogPublishingTask(RulesTask, PublishingTask):
         return [check] if check.is_refused() else [check, *super().requires()]
 
 
-def _writer_of(text: str) -> Callable[[Path], None]:
+def writer_of(text: str) -> Callable[[Path], None]:
     """Return what writes a text to a path, the same on all platforms."""
 
     def write(path: Path) -> None:

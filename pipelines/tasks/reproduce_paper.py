@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +18,13 @@ from pipelines.papers.cells import compare
 from pipelines.papers.paper import Measurements, PaperTable
 from pipelines.papers.report import as_markdown, summary_lines
 from pipelines.tasks.clean import CleanTrace
-from pipelines.tasks.facts import account_of, assumptions_of, card_of, origin_of, software, source_of
+from pipelines.tasks.facts import card_of, facts_of, software
 from pipelines.tasks.log_task import LogParameter
-from pipelines.tasks.publishing import Contents, PublishingTask
+from pipelines.tasks.publishing import Contents, PublishingTask, writer_of
 from pipelines.tasks.run_experiment import PaperParameter, RunExperiment
 from swftools.errors import ParameterError, UnreadableLogError
 from swftools.fields.dictionary import SCHEMA_VERSION
-from swftools.tables import read_table, to_arrow, to_pandas
+from swftools.tables import to_arrow, to_pandas
 
 
 class ReproducePaper(PublishingTask):
@@ -130,8 +129,8 @@ class ReproducePaper(PublishingTask):
             "measurements": to_arrow(measurements, "measurements"),
         }
         files: dict[str, Callable[[Path], None]] = {
-            "reproduction.csv": partial(_write, found.to_csv(index=False, lineterminator="\n")),
-            "reproduction.md": partial(_write, as_markdown(self.about, self.tables, found)),
+            "reproduction.csv": writer_of(found.to_csv(index=False, lineterminator="\n")),
+            "reproduction.md": writer_of(as_markdown(self.about, self.tables, found)),
         }
         return Contents(tables, self._facts(), files)
 
@@ -167,19 +166,4 @@ class ReproducePaper(PublishingTask):
     def _source(self, log: str) -> dict[str, Any]:
         """Return what a user must know of a log."""
         found, cleaned = find_log(log), self._cleaned(log)
-        trace = cleaned.load()
-        name = "cleaning_report"
-        report = to_pandas(read_table(cleaned.output().path / f"{name}.parquet", name), name)
-        return {
-            **origin_of(found, trace),
-            "log": source_of(found, trace),
-            "machine_processors": trace.processors,
-            "account": account_of(report),
-            "assumptions": assumptions_of(found, trace, {}),
-            "rules": cleaned.plan,
-        }
-
-
-def _write(text: str, path: Path) -> None:
-    """Write a text, the same on all platforms."""
-    path.write_bytes(text.encode())
+        return {**facts_of(found, cleaned.load(), cleaned.load_report(), {}), "rules": cleaned.plan}
