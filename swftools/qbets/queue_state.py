@@ -120,6 +120,9 @@ def empty_queue(jobs: int, clusters: int, places: int, *, clusters_at_all: bool,
     )
 
 
+OVER = -np.inf
+"""What is said in place of a bound where the replay shall end."""
+
 Add = Callable[[FloatArray, FloatArray, float], None]
 
 
@@ -141,6 +144,26 @@ def replay_jobs(
     for job in range(first, behind):
         start_until(queue, rules, jobs, jobs.submit[job], answers, add, add_to_series)
         told = bound(queue.history.states[cluster_of(queue.history, jobs.x[job])], rules.facts)
+        submit(queue, rules, jobs, job, told, answers, add)
+
+
+def replay_asking(
+    queue: QueueState,
+    rules: Rules,
+    jobs: Submissions,
+    first: int,
+    behind: int,
+    answers: Answers,
+    add: Add,
+    add_to_series: Add,
+    ask: Callable[[int], float],
+) -> None:
+    """Do what ``replay_jobs`` does with what ``ask`` says of a cluster, as long as that is not ``OVER``."""
+    for job in range(first, behind):
+        start_until(queue, rules, jobs, jobs.submit[job], answers, add, add_to_series)
+        told = ask(cluster_of(queue.history, jobs.x[job]))
+        if told == OVER:
+            return
         submit(queue, rules, jobs, job, told, answers, add)
 
 
@@ -250,12 +273,11 @@ def compiled_replay() -> Any:
 
 
 @cache
-def compiled_steps() -> tuple[Any, Any]:
-    """Return ``start_until`` and ``submit``, compiled for any bound."""
+def compiled_asking() -> Any:
+    """Return ``replay_asking``, compiled for any bound that is asked."""
     from numba import types  # noqa: PLC0415 (as above)
 
     queue, rules, jobs, answers, add = _types()
-    start = types.void(queue, rules, jobs, types.float64, answers, add, add)
-    told = types.void(queue, rules, jobs, types.int64, types.float64, answers, add)
-    made = ((start, start_until), (told, submit))
-    return tuple(kernel(signature, allocates=False)(one.py_func) for signature, one in made)  # type: ignore[return-value]
+    ask = types.FunctionType(types.float64(types.int64))
+    signature = types.void(queue, rules, jobs, types.int64, types.int64, answers, add, add, ask)
+    return kernel(signature, allocates=False)(replay_asking)

@@ -31,7 +31,7 @@ from swftools.qbets.bounds.binomial import BinomialBound, bound_ranks, least_wai
 from swftools.qbets.bounds.registry import UPPER, Bound, check_fraction, find_bound
 from swftools.qbets.change_points import RareEvents, rare_events
 from swftools.qbets.history import trimming_by
-from swftools.qbets.in_python import SHOWN, ListedWaits, replay_in_python
+from swftools.qbets.in_python import SHOWN, Asked, ListedWaits
 from swftools.qbets.log_columns import group_labels, occurrences, prediction_table, read_submissions
 from swftools.qbets.queue_state import (
     BOTH,
@@ -267,15 +267,22 @@ class WaitPredictor:
         all_jobs = Submissions(*(np.concatenate(pair) for pair in zip(known.waiting, jobs, strict=True)))
         answers = no_answers(len(all_jobs.submit))
         answers.bound[:carried] = known.told
-        copies: dict[int, Any] = {}
+        submit, stop = self._submitter(queue)
         for first in range(carried, len(all_jobs.submit), AT_ONCE):
             behind = min(first + AT_ONCE, len(all_jobs.submit))
-            if self.method is self.bound:
-                _run(queue, rules, all_jobs, first, behind, answers, self.bound)
-            else:
-                replay_in_python(queue, rules, all_jobs, first, behind, answers, self.method, copies)
+            # In a thread of its own, where no interrupt can lose itself.
+            run_aside(partial(submit, rules, all_jobs, first, behind, answers), stop, pauses=False, leave=_nothing)
             tell(behind - carried)
         return Known.after(queue, all_jobs, answers), Answers._make(column[carried:] for column in answers)
+
+    def _submitter(self, queue: QueueState) -> tuple[Callable[..., None], Callable[[], None]]:
+        """Return what submits jobs to a queue, and what makes that end early."""
+        if self.method is not self.bound:
+            asked = Asked(self.method, queue)
+            return asked.replay, asked.stop
+        kind, series = type(self.bound), BinomialBound
+        called = kind.compiled_add(), kind.compiled_bound(), series.compiled_add()
+        return lambda *jobs: compiled_replay()(queue, *jobs, *called), _nothing
 
     def _rules(self, jobs: int) -> Rules:
         """Return how a queue of so many jobs is replayed."""
@@ -315,20 +322,6 @@ def replay(
     5.0
     """
     return WaitPredictor(method, by, **parameters).replay(log, progress)
-
-
-def _run(
-    queue: QueueState, rules: Rules, jobs: Submissions, first: int, behind: int, answers: Answers, bound: Bound
-) -> None:
-    """Submit some jobs, compiled, and where no interrupt can lose itself."""
-    kind, series = type(bound), BinomialBound
-    called = kind.compiled_add(), kind.compiled_bound(), series.compiled_add()
-    run_aside(
-        lambda: compiled_replay()(queue, rules, jobs, first, behind, answers, *called),
-        _nothing,
-        pauses=False,
-        leave=_nothing,
-    )
 
 
 def _tell(progress: Progress | None, before: int, jobs: int, count: int) -> None:
