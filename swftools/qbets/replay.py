@@ -25,12 +25,12 @@ import numpy as np
 import pandas as pd
 
 from swftools.errors import ParameterError
-from swftools.kernel import FloatArray
+from swftools.kernel import FloatArray, IntArray
 from swftools.parameters import LARGEST_SEED, Parameters, choice, number, truth, whole
 from swftools.qbets.bounds.binomial import BinomialBound, bound_ranks, least_waits
 from swftools.qbets.bounds.registry import UPPER, Bound, check_fraction, find_bound
 from swftools.qbets.change_points import RareEvents, rare_events
-from swftools.qbets.history import trimming_by
+from swftools.qbets.history import newest_needed, trimming_by
 from swftools.qbets.in_python import SHOWN, Asked, ListedWaits
 from swftools.qbets.log_columns import group_labels, occurrences, prediction_table, read_submissions
 from swftools.qbets.queue_state import (
@@ -178,21 +178,16 @@ class WaitPredictor:
         ParameterError
             The log has no waits; or it begins before the end of the one before.
         """
+        return self._replay(log, progress, goes_on=True)
+
+    def _replay(self, log: Trace | Schedule, progress: Progress | None, *, goes_on: bool) -> pd.DataFrame:
+        """Replay a log; where nothing goes on from it, what is known of a group is forgotten when it is over."""
         jobs = log.jobs
         labels = group_labels(jobs, self.by)
         columns = read_submissions(jobs, self.parameters.explanatory)
-        self._count_from_one_start(log, columns.submit, columns.start)
+        self._count_from_one_start(log, columns.submit)
         order = np.lexsort((occurrences(jobs), jobs["job_number"], columns.submit))
-        told = no_answers(len(jobs))
-        done, known = 0, dict(self.known)
-        for label in sorted(set(labels)):
-            rows = order[labels[order] == label]
-            part = Submissions(*(column[rows] for column in columns))
-            known[label], answers = self._replay_group(label, part, partial(_tell, progress, done, len(jobs)))
-            done += len(rows)
-            for whole_column, column in zip(told, answers, strict=True):
-                whole_column[rows] = column
-        self.known = known  # at once: who interrupts it, or whose object fails, has learnt nothing
+        told = self._replay_groups(labels, columns, order, progress, goes_on=goes_on)
         return prediction_table(log, labels, self.name, columns, told)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -238,33 +233,58 @@ class WaitPredictor:
                     one.queue.history.states[:, SHOWN] = 0.0
         return made
 
-    def _count_from_one_start(self, log: Trace | Schedule, *times: FloatArray) -> None:
+    def _count_from_one_start(self, log: Trace | Schedule, submit: FloatArray) -> None:
         """Count the seconds of a log that goes on from another from the start of that; refuse one that goes back."""
         start = log.header.unix_start_time if isinstance(log, Trace) else None
         if self.start is None:
             self.start = start
         elif start is not None:
-            for column in times:
-                np.add(column, start - self.start, out=column)
+            submit += start - self.start
         last = max((known.last for known in self.known.values()), default=-np.inf)
-        first = times[0].min(initial=np.inf)
+        first = submit.min(initial=np.inf)
         if first < last:
             raise ParameterError(
                 f"the log begins at {first:g} s, before the last submission that is known, at {last:g} s: logs are "
                 "replayed in order of time; begin with a new WaitPredictor"
             )
 
-    def _replay_group(self, label: str, jobs: Submissions, tell: Callable[[int], None]) -> tuple[Known, Answers]:
-        """Submit the jobs of one group; return what is known then, and what they are told; tell how many so far."""
+    def _replay_groups(
+        self, labels: Any, jobs: Submissions, order: IntArray, progress: Progress | None, *, goes_on: bool
+    ) -> Answers:
+        """Submit the jobs of one group after the other, each in order; return what each job is told."""
+        told: Any = no_answers(len(order))
+        known, done = dict(self.known), 0
+        order = order[np.argsort(labels.codes[order], kind="stable")]
+        ends = np.cumsum(np.bincount(labels.codes, minlength=len(labels.categories)))
+        for label, end in zip(labels.categories, ends.tolist(), strict=True):
+            rows = order[done:end]
+            tell = partial(_tell, progress, done, len(order))
+            learnt, answers = self._replay_group(label, jobs, rows, tell)
+            for column, part in zip(told, answers, strict=True):
+                column[rows] = part
+            done = end
+            if goes_on:
+                known[label] = learnt
+        self.known = known  # at once: who interrupts it, or whose object fails, has learnt nothing
+        return told
+
+    def _replay_group(
+        self, label: str, jobs: Submissions, rows: IntArray, tell: Callable[[int], None]
+    ) -> tuple[Known, Answers]:
+        """Submit some jobs, of one group; return what is known then, and what they are told; tell how many so far."""
         known = self.known.get(label) or nothing_known()
         clusters = self.parameters.most_clusters if self.parameters.clustering else 1
         carried = len(known.waiting.submit)
-        room = known.size + carried + len(jobs.submit)
+        room = known.size + carried + len(rows)
         rules = self._rules(room)
         queue = known.with_room(
-            self.bound, room, clusters, clusters_at_all=rules.every > 0, infers=rules.availability > 0
+            self.bound,
+            room,
+            clusters,
+            clusters_at_all=rules.every > 0,
+            newest=newest_needed(rules.series.least) if rules.availability > 0 else 0,
         )
-        all_jobs = Submissions(*(np.concatenate(pair) for pair in zip(known.waiting, jobs, strict=True)))
+        all_jobs = Submissions(*(np.append(old, new[rows]) for old, new in zip(known.waiting, jobs, strict=True)))
         answers = no_answers(len(all_jobs.submit))
         answers.bound[:carried] = known.told
         submit, stop = self._submitter(queue)
@@ -321,7 +341,7 @@ def replay(
     >>> replay(log, "lognormal", by=None, training=100)["wait_bound"].tail(1).item()
     5.0
     """
-    return WaitPredictor(method, by, **parameters).replay(log, progress)
+    return WaitPredictor(method, by, **parameters)._replay(log, progress, goes_on=False)
 
 
 def _tell(progress: Progress | None, before: int, jobs: int, count: int) -> None:
