@@ -133,7 +133,7 @@ class WaitPredictor:
     ...     run_time=[60] * 200, requested_time=[100] * 200)
     >>> predictor = WaitPredictor("binomial", by=None, training=59)
     >>> predictor.replay(log)[["wait_time", "wait_bound", "no_prediction"]].iloc[[0, 199]].values.tolist()
-    [[5.0, nan, 'training'], [5.0, 5.0, None]]
+    [[5.0, nan, 'training'], [5.0, 5.0, nan]]
     """
 
     def __init__(self, method: Any = "binomial", by: str | Sequence[str] | None = "queue", **parameters: Any) -> None:

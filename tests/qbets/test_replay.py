@@ -44,7 +44,7 @@ def test_a_wait_is_known_when_the_job_starts() -> None:
     log = log_of(submit_time=[*range(59), 157, 158, 159], wait_time=[100.0] * 59 + [1.0] * 3)
     table = replay(log, by=None, training=0, availability=False)
     assert table["wait_bound"].isna().tolist() == [True] * 60 + [False] * 2
-    assert table["no_prediction"].tolist() == ["too-few-waits"] * 60 + [None] * 2
+    assert table["no_prediction"].fillna("told").tolist() == ["too-few-waits"] * 60 + ["told"] * 2
     assert table["history_length"].tolist()[-3:] == [58, 60, 61]
 
 
