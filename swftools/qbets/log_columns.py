@@ -57,7 +57,7 @@ def read_submissions(jobs: pd.DataFrame, explanatory: str) -> Submissions:
     submit, wait = read_column(jobs, "submit_time"), read_column(jobs, "wait_time")
     if np.isnan(submit).any():
         raise ParameterError(f"{np.isnan(submit).sum()} jobs have no submit_time: clean the log")
-    started = wait >= 0
+    started = np.isfinite(wait) & (wait >= 0)
     if "is_never_started" in jobs:
         started &= ~jobs["is_never_started"].fillna(False).to_numpy(dtype=bool)
     elif "run_time" in jobs:
@@ -75,8 +75,12 @@ def read_submissions(jobs: pd.DataFrame, explanatory: str) -> Submissions:
 
 
 def occurrences(jobs: pd.DataFrame) -> Any:
-    """Return how often the number of each job stood in the log before."""
-    return jobs["job_occurrence"].array if "job_occurrence" in jobs else np.zeros(len(jobs), np.int64)
+    """Return how often the number of each job stood in the log before; jobs of one number are in order of rows."""
+    if "job_occurrence" in jobs:
+        return jobs["job_occurrence"].array
+    number = jobs["job_number"].to_numpy(np.int64)
+    rises = (number[1:] > number[:-1]).all()  # as nearly always, and then none stands twice
+    return np.zeros(len(jobs), np.int64) if rises else jobs.groupby("job_number").cumcount().to_numpy(np.int64)
 
 
 def read_width(jobs: pd.DataFrame) -> FloatArray:

@@ -15,6 +15,7 @@ Reading chosen
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ import pandas as pd
 
 from swftools.errors import ParameterError
 from swftools.kernel import FloatArray, IntArray
-from swftools.parameters import LARGEST_SEED, Parameters, choice, number, truth, whole
+from swftools.parameters import Parameters, choice, number, truth, whole
 from swftools.qbets.bounds.binomial import BinomialBound, bound_ranks, least_waits
 from swftools.qbets.bounds.registry import UPPER, Bound, check_fraction, find_bound
 from swftools.qbets.change_points import RareEvents, rare_events
@@ -50,6 +51,12 @@ from swftools.simulator.schedule import Schedule
 from swftools.trace import Trace
 
 EXPLANATORY = ("requested_time", "requested_processors", "requested_work")
+
+MOST_JOBS = 10**9
+"""Jobs that parameters may speak of."""
+
+MOST_WAITS = 10**7
+"""Waits that a bound may need: of the .9999997 quantile so many, at a confidence of .95."""
 
 AT_ONCE = 20_000
 """Jobs between two calls of ``progress``."""
@@ -95,17 +102,24 @@ class ReplayParameters(Parameters):
     rare_events: str = choice("reference", "computed")
     clustering: bool = truth(True)
     explanatory: str = choice(*EXPLANATORY)
-    cluster_every: int = whole(1000, least=1)
+    cluster_every: int = whole(1000, least=1, most=MOST_JOBS)
     most_clusters: int = whole(5, least=1, most=100)
     availability: bool = truth(True)
     unavailable_if: str = choice("either", "both")
     availability_quantile: float = number(0.95)
-    training: int = whole(1000, least=0, most=LARGEST_SEED)
+    training: int = whole(1000, least=0, most=MOST_JOBS)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("quantile", "confidence", "availability_quantile"):
             check_fraction(name, getattr(self, name))
+        for name, confidence in (("quantile", self.confidence), ("availability_quantile", BinomialBound().confidence)):
+            needed = math.log1p(-confidence) / math.log(getattr(self, name))
+            if needed > MOST_WAITS:
+                raise ParameterError(
+                    f"{name}={getattr(self, name)!r} at confidence {confidence!r}: a bound needs {needed:,.0f} waits, "
+                    "more than a log has; give less of either"
+                )
 
 
 class WaitPredictor:
@@ -147,7 +161,9 @@ class WaitPredictor:
         self.bound: Bound = self.method if isinstance(self.method, Bound) else ListedWaits()
         if getattr(self.method, "side", UPPER) != UPPER:
             raise ParameterError(f"method {self.method!r}: jobs are told upper bounds; leave side= out")
-        self.by = (by,) if isinstance(by, str) else tuple(by or ())
+        self.by = tuple(by or ()) if isinstance(by, Sequence | None) and not isinstance(by, str) else (by,)
+        if not all(isinstance(name, str) for name in self.by):
+            raise ParameterError(f"by={by!r} is neither the name of a group of jobs, nor a sequence of such, nor None")
         self.known: dict[str, Known] = {}
         self.start: int | None = None
 
@@ -182,6 +198,10 @@ class WaitPredictor:
 
     def _replay(self, log: Trace | Schedule, progress: Progress | None, *, goes_on: bool) -> pd.DataFrame:
         """Replay a log; where nothing goes on from it, what is known of a group is forgotten when it is over."""
+        if not isinstance(log, Trace | Schedule):
+            raise ParameterError(
+                f"what is replayed is a Trace, of read_swf for instance, or a Schedule, not of {type(log).__name__}"
+            )
         jobs = log.jobs
         labels = group_labels(jobs, self.by)
         columns = read_submissions(jobs, self.parameters.explanatory)

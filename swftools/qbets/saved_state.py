@@ -29,6 +29,9 @@ FORM = b"swftools wait predictor"
 VERSION = 2
 """Raised when the arrays of a state come to mean something else."""
 
+ABOUT = {"method", "name", "by", "start", "parameters", "groups"}
+"""What a state says about its predictor."""
+
 Array = npt.NDArray[Any]
 
 
@@ -88,10 +91,17 @@ def read_state(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
             arrays = {key: archive[key] for key in archive.files}
         about = json.loads(arrays["about"].tobytes())
+        _check_about(about)
         known = {label: _known(arrays, str(number)) for number, label in enumerate(about.pop("groups"))}
-    except (KeyError, ValueError, zipfile.BadZipFile) as error:
+    except (KeyError, IndexError, TypeError, ValueError, zipfile.BadZipFile) as error:
         raise StateError(f"{name}: is not what this swftools writes: {error}; replay the logs anew") from error
     return about, known
+
+
+def _check_about(about: object) -> None:
+    """Refuse what does not say about a predictor what it must."""
+    if not isinstance(about, dict) or set(about) != ABOUT:
+        raise ValueError(f"about the predictor it says {about!r:.200}")
 
 
 def _known(arrays: Mapping[str, Array], number: str) -> Known:
