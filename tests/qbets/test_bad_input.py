@@ -106,6 +106,8 @@ def test_numbers_that_stand_twice() -> None:
     assert table["job_occurrence"].tolist()[:5] == [0, 0, 1, 1, 2]
     assert not table.duplicated(["job_number", "job_occurrence"]).any()
     assert evaluate(table, grouped_by="all")["jobs"].item() == 300 - (table["no_prediction"] == "training").sum()
+    in_order = replay(log_of(job_number=np.repeat(np.arange(100), 3), wait_time=[1.0] * 300), **SOON)
+    assert in_order["job_occurrence"].tolist() == [0, 1, 2] * 100
     falling = replay(log_of(job_number=range(300, 0, -1), wait_time=[1.0] * 300), **SOON)
     assert falling["job_occurrence"].eq(0).all()
 

@@ -68,12 +68,13 @@ print((has("VmHWM") - before) / len(table))
 """
 
 ROOM = """
+large = np.ones(4_000_000)
+del large  # from now on the C library keeps what is smaller, to hand it out again
+used = [np.ones(100_000) for _ in range(300)]
+used = used[::10]
+give_back()
 before = has("VmRSS")
-used = [np.zeros(4_000_000) for _ in range(3)]
-for one in used:
-    one[:] = 1.0
-del used, one
-rooms = [room_for(5, 4_000_000) for _ in range(3)]
+rooms = [room_for(5, 20_000) for _ in range(250)] + [room_for(5, 4_000_000)]
 for one in rooms:
     assert not one[2, :9].any()
     one[4, -1] = 2.0
@@ -98,8 +99,8 @@ def test_bytes_a_job(by: str, parts: str) -> None:
 
 @ON_LINUX
 def test_room_takes_nothing() -> None:
-    """Of half a gigabyte of room pages are taken that are written to, whatever was freed before."""
-    assert measured(ROOM) < 5e6
+    """Of 360 MB of room pages are taken that are written to, whatever was freed before."""
+    assert measured(ROOM) < 10e6
 
 
 @pytest.mark.parametrize("numbers", [0, 1, LARGE // 8 - 1, LARGE // 8, LARGE])
