@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import textwrap
+from collections.abc import Callable, Hashable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,11 @@ class EvaluateWaitPredictions(ReplayTask, LogPublishingTask):
     methods = MethodsParameter(
         default="binomial,lognormal,lognormal-plain,loguniform,weibull", description="bounds: binomial,lognormal,..."
     )
+
+    def check_values(self) -> None:
+        """Raise ParameterError if an option is outside its domain, or a method is none that jobs can be told."""
+        super().check_values()
+        _ = self.cells
 
     @property
     def default_name(self) -> str:
@@ -79,8 +85,21 @@ class EvaluateWaitPredictions(ReplayTask, LogPublishingTask):
         return Contents(tables, self._facts(), files)
 
     def heading(self, read: Callable[[], pa.Table]) -> str:
-        """Return the evaluation by queue."""
-        return as_markdown(to_pandas(read(), "wait_evaluation")) + "\n"
+        """Return the evaluation by queue, and what its numbers mean."""
+        found = to_pandas(read(), "wait_evaluation")
+        methods, chosen = json.loads(self.methods), self.chosen
+        group = "queue" if self.by == "queue" else "group"
+        training = f"the first {chosen['training']:,} jobs of a {group} to start"
+        if found.empty:
+            return (
+                _filled(f"No job came behind the training, {training}; --options training=N makes it shorter.") + "\n"
+            )
+        legend = (
+            "told: share of the jobs that were told a bound. correct: share of these that waited no longer; yes: at "
+            f"least {chosen['quantile']:g}. RMS ratio: above 1 is tighter than {methods[0]}. bound / wait: the median. "
+            f"Not counted is the training, {training}."
+        )
+        return f"{as_text(found, '' if self.by == 'all' else self.by)}\n{_filled(legend)}\n"
 
     def _facts(self) -> dict[str, Any]:
         """Return what determines the content and what a user of it must know."""
@@ -118,12 +137,58 @@ def as_markdown(found: pd.DataFrame) -> str:
     lines = [["queue", "method", "jobs", "told", "correct", "", "RMS ratio", "median bound / wait"]]
     lines.append(["---", "---", *["---:"] * 3, "---", *["---:"] * 2])
     for row in rows.to_dict("records"):
-        verdict = "" if pd.isna(row["is_correct"]) else ("yes" if row["is_correct"] else "no")
-        correct = "" if pd.isna(row["correctness"]) else f"{row['correctness']:.4f}"
-        numbers = [correct, *(_number(row[name]) for name in ("rms_ratio", "median_tightness"))]
         share = f"{1 - row['share_not_predicted']:.1%}"
-        lines.append([row["group"], row["method"], f"{row['jobs']:,}", share, numbers[0], verdict, *numbers[1:]])
+        lines.append([row["group"], row["method"], f"{row['jobs']:,}", share, *_measures(row)])
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+COLUMNS = 80
+"""Characters of a line on the terminal."""
+
+MOST_GROUPS = 20
+"""Groups that are shown on the terminal: those of most jobs."""
+
+
+def as_text(found: pd.DataFrame, group: str) -> str:
+    """Return an evaluation by queue, or other group that is called so, as lines for a terminal.
+
+    A method whose name leaves no room for numbers has a line of its own.
+    """
+    rows = found[found["grouped_by"] == "queue"]
+    jobs = rows.groupby("group", sort=False)["jobs"].max()
+    shown = jobs.nlargest(MOST_GROUPS).index
+    numbers = "{:>8}{:>9} {:<3}{:>11}{:>14}"
+    width = min(rows["method"].str.len().max(), COLUMNS - len(numbers.format(*[""] * 5)) - 2)
+    lines = [" " * (width + 2) + numbers.format("told", "correct", "", "RMS ratio", "bound / wait")]
+    for label, part in rows[rows["group"].isin(shown)].groupby("group", sort=False):
+        lines.append(_shortened(f"{group} {label}".strip(), f": {jobs[label]:,} jobs"))
+        for row in part.to_dict("records"):
+            words = numbers.format(f"{1 - row['share_not_predicted']:.1%}", *_measures(row))
+            if len(row["method"]) > width:
+                lines.append(_shortened(f"  {row['method']}", ""))
+            name = row["method"] if len(row["method"]) <= width else ""
+            lines.append(f"  {name:<{width}}{words}".rstrip())
+    if len(jobs) > len(shown):
+        lines.append(f"... and {len(jobs) - len(shown):,} with fewer jobs: in evaluation.md")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _measures(row: Mapping[Hashable, Any]) -> list[str]:
+    """Return correctness, verdict, RMS ratio and tightness in words; nothing for none."""
+    verdict = "" if pd.isna(row["is_correct"]) else ("yes" if row["is_correct"] else "no")
+    correct = "" if pd.isna(row["correctness"]) else f"{row['correctness']:.4f}"
+    return [correct, verdict, *(_number(row[name]) for name in ("rms_ratio", "median_tightness"))]
+
+
+def _shortened(words: str, behind: str) -> str:
+    """Return words and what stands behind them in one line."""
+    room = COLUMNS - len(behind)
+    return (words if len(words) <= room else f"{words[: room - 3]}...") + behind
+
+
+def _filled(text: str) -> str:
+    """Return a text in lines of a terminal."""
+    return textwrap.fill(text, COLUMNS) + "\n"
 
 
 def _number(value: float) -> str:

@@ -1,4 +1,4 @@
-"""ReplayPredictor: what each job of a log would have been told of its wait, by one method."""
+"""CheckWaits and ReplayPredictor: what each job of a log would have been told of its wait, by one method."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import json
 from typing import Any
 
 import luigi
+import numpy as np
 import pandas as pd
 
-from pipelines.keys import content_key
+from pipelines.keys import canonical_json, content_key
 from pipelines.tasks.clean import CleanTrace, RulesTask
 from pipelines.tasks.parameters import MethodsParameter, ReplayOptionsParameter
 from pipelines.tasks.simulate import hash_of_module
@@ -17,8 +18,8 @@ from swftools.errors import ParameterError
 from swftools.fields.jobs import JOBS
 from swftools.parameters import did_you_mean
 from swftools.qbets.bounds import find_bound
-from swftools.qbets.log_columns import GROUPS
-from swftools.qbets.replay import replay
+from swftools.qbets.log_columns import GROUPS, group_labels, read_submissions
+from swftools.qbets.replay import WaitPredictor, replay
 from swftools.tables import QUICK_OPTIONS, read_table, to_arrow, to_pandas, write_table
 
 
@@ -40,6 +41,8 @@ class ReplayTask(RulesTask):
                     f"by={self.by!r}: {name!r} is no group of jobs; there are: all, {', '.join(GROUPS)}, and any "
                     f"column of the table jobs{did_you_mean([name], known)}"
                 )
+        if len(set(self.groups or ())) < len(self.groups or ()):
+            raise ParameterError(f"by={self.by!r}: give each group once")
 
     @property
     def groups(self) -> tuple[str, ...] | None:
@@ -53,6 +56,48 @@ class ReplayTask(RulesTask):
         return chosen
 
 
+class CheckWaits(ReplayTask):
+    """See once, before any method is replayed, that a log says how long its jobs waited, and has the groups.
+
+    Reads the cleaned trace; writes ``<work root>/waits/<key>/waits.json``, how many jobs there are and how many of them
+    started; complete when that exists.
+    """
+
+    code_version = 1
+
+    @property
+    def key(self) -> str:
+        """Content key of the output."""
+        return content_key("waits", self.code_version, {"trace": self.clone(CleanTrace).key, "by": self.groups})
+
+    def requires(self) -> CleanTrace:
+        """Require the cleaned trace."""
+        cleaned: CleanTrace = self.clone(CleanTrace)
+        return cleaned
+
+    def output(self) -> DirectoryTarget:
+        """Return the directory of the numbers."""
+        return self.directory("waits", self.key)
+
+    def run(self) -> None:
+        """Look into the log.
+
+        Raises
+        ------
+        ParameterError
+            It does not say how long its jobs waited, or has no such column.
+        """
+        jobs = self.clone(CleanTrace).load().jobs
+        try:
+            group_labels(jobs, self.groups or ())
+            wait = read_submissions(jobs, "requested_time").wait
+        except ParameterError as error:
+            raise ParameterError(f"{self.log}: {error}") from error
+        numbers = {"jobs": len(wait), "started": int(np.isfinite(wait).sum())}
+        with self.output().fill() as directory:
+            (directory / "waits.json").write_bytes(canonical_json(numbers).encode())
+
+
 class ReplayPredictor(ReplayTask):
     """Replay a log, and say what each job would have been told of its wait.
 
@@ -64,9 +109,9 @@ class ReplayPredictor(ReplayTask):
     method = MethodsParameter(default="binomial", description="a bound, such as binomial or lognormal")
 
     def check_values(self) -> None:
-        """Raise ParameterError if an option is outside its domain, or there are several methods."""
+        """Raise ParameterError if an option is outside its domain, or there are several methods, or a lower bound."""
         super().check_values()
-        _ = self.bound
+        WaitPredictor(self.bound, self.groups, **self.chosen)
 
     @property
     def bound(self) -> str:
@@ -93,10 +138,10 @@ class ReplayPredictor(ReplayTask):
         }
         return content_key("replay", self.code_version, inputs)
 
-    def requires(self) -> CleanTrace:
-        """Require the cleaned trace."""
-        cleaned: CleanTrace = self.clone(CleanTrace)
-        return cleaned
+    def requires(self) -> CheckWaits:
+        """Require that the cleaned trace has waits."""
+        checked: CheckWaits = self.clone(CheckWaits)
+        return checked
 
     def output(self) -> DirectoryTarget:
         """Return the directory of the table."""

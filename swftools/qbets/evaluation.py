@@ -57,7 +57,7 @@ def evaluate(
         What the bounds are meant to be of.
     compare_with : str
         Method whose rms_over is divided by those of the others.
-    grouped_by : iterable of str
+    grouped_by : str or iterable of str
         Some of all, queue, month, processors, requested_time.
 
     Returns
@@ -68,7 +68,8 @@ def evaluate(
     Raises
     ------
     ParameterError
-        There is no such grouping, or two tables are of one method and the same jobs.
+        There is no such grouping, two tables are of one method and the same jobs, there is none, or one is no table of
+        predictions.
 
     Examples
     --------
@@ -81,7 +82,15 @@ def evaluate(
     [['binomial', 100, 100, 1.0, 0.0, 1.0]]
     """
     check_fraction("quantile", quantile)
-    whole = predictions if isinstance(predictions, pd.DataFrame) else pd.concat(list(predictions), ignore_index=True)
+    tables = [predictions] if isinstance(predictions, pd.DataFrame) else list(predictions)
+    for table in tables:
+        lacking = [name for name in table_fields("wait_predictions") if name not in table]
+        if lacking:
+            raise ParameterError(f"a table is none that replay returns: it has no column {', '.join(lacking)}")
+    if not tables:
+        raise ParameterError("there are no predictions to evaluate; give what replay returns, of one method or several")
+    grouped_by = [grouped_by] if isinstance(grouped_by, str) else list(grouped_by)
+    whole = pd.concat(tables, ignore_index=True) if len(tables) > 1 else tables[0]
     if whole.duplicated(["method", "job_number", "job_occurrence"]).any():
         raise ParameterError("there are several predictions of one method for one job; evaluate logs one by one")
     scored = whole[whole["no_prediction"].ne("training").fillna(True)]

@@ -19,8 +19,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from swftools.kernel import FloatArray, IntArray, kernel
+from swftools.kernel import BoolArray, FloatArray, IntArray, kernel
 from swftools.qbets.change_points import RECENT, RareEvents, correlation_of_neighbours, misses_in_a_row, normal_scores
+from swftools.qbets.room import room_for
 
 NOTHING = -1
 """Stands for a value where there is none."""
@@ -32,16 +33,20 @@ HEAD = 64
 class History(NamedTuple):
     """Values, a row each in the order in which they became known, and clusters, a row each.
 
-    Of each value: ``told``, what was predicted for it, NaN if nothing was; ``x``, its explanatory variable; ``before``,
-    the value of the same cluster that became known before it. Of each cluster: ``end``, the largest ``x`` that belongs
-    to it; ``since``, the row from which on it keeps its values; ``last``, its last value; how many it has (``known``)
-    and keeps (``kept``); ``misses``, how many in a row were beyond what was told; ``calm``, the values since it was
-    trimmed; ``draining``, of how many values to come just as many go; ``states``, a bound's state.
+    Of each value: ``is_missed``, whether it is beyond what was predicted for it; ``x``, its explanatory variable;
+    ``before``, the value of the same cluster that became known before it. Row i stands in place i modulo their length:
+    where clusters stay as they are, the newest values are enough.
+
+    Of each cluster: ``end``, the largest ``x`` that belongs to it; ``since``, the row from which on it keeps values;
+    ``last``, its last value; how many it has (``known``) and keeps (``kept``); ``misses``, how many in a row were
+    beyond what was told; ``calm``, the values since it was trimmed; ``draining``, of how many values to come just as
+    many go; ``states``, a bound's state.
+
     ``counts`` has how many values and clusters there are.
     """
 
     value: FloatArray
-    told: FloatArray
+    is_missed: BoolArray
     x: FloatArray
     before: npt.NDArray[np.int32]
     end: FloatArray
@@ -74,14 +79,22 @@ class Trimming(NamedTuple):
 
 
 def empty_history(values: int, clusters: int, places: int) -> History:
-    """Return a history of one cluster, with room for values, more clusters, and states of so many places."""
+    """Return a history of one cluster, with room for values, more clusters, and states of so many places.
+
+    All values have room, or ``newest_needed`` where clusters stay as they are.
+    """
     whole = np.zeros((7, clusters), np.int64)
     whole[1] = NOTHING
     since, last, known, kept, misses, calm, draining = whole
-    end, states = np.full(clusters, np.inf), np.zeros((clusters, places))
-    value, told, x = np.zeros((3, values))
-    before, counts = np.zeros(values, np.int32), np.array([0, 1])
-    return History(value, told, x, before, end, since, last, known, kept, misses, calm, draining, states, counts)
+    end, states = np.full(clusters, np.inf), room_for(clusters, places)
+    value, x = np.zeros((2, values))
+    before, is_missed, counts = np.zeros(values, np.int32), np.zeros(values, np.bool_), np.array([0, 1])
+    return History(value, is_missed, x, before, end, since, last, known, kept, misses, calm, draining, states, counts)
+
+
+def newest_needed(least: int) -> int:
+    """Return how many values of a history are looked at again, of which ``least`` are kept when it is trimmed."""
+    return max(least, RECENT)
 
 
 def trimming_by(least: int, table: RareEvents) -> Trimming:
@@ -129,14 +142,21 @@ def learn(
             keep_newest(history, place, trimming.least)
             _learn_kept(history, place, trimming.rows, facts, add)
     row = history.counts[VALUES]
-    history.value[row], history.told[row], history.x[row] = value, told, x
-    history.before[row] = history.last[place]
+    here = _place_of(history, row)
+    history.value[here], history.is_missed[here], history.x[here] = value, is_missed, x
+    history.before[here] = history.last[place]
     history.last[place] = row
     history.known[place] += 1
     history.kept[place] += 1
     history.calm[place] += 1
     history.counts[VALUES] = row + 1
     add(history.states[place], facts, value)
+
+
+@kernel(allocates=False)
+def _place_of(history: History, row: int) -> int:
+    """Return where a value stands."""
+    return row % len(history.value)
 
 
 @kernel(allocates=False)
@@ -149,8 +169,8 @@ def _is_change(history: History, trimming: Trimming, place: int) -> bool:
     values = trimming.room[RECENT:]
     row = history.last[place]
     for i in range(count - 1, -1, -1):
-        values[i] = history.value[row]
-        row = history.before[row]
+        values[i] = history.value[_place_of(history, row)]
+        row = history.before[_place_of(history, row)]
     correlation = correlation_of_neighbours(values, count, trimming.scores, trimming.room)
     enough = misses_in_a_row(correlation, trimming.table)
     return misses >= enough and (history.since[place] == 0 or history.calm[place] > trimming.least - enough)
@@ -161,7 +181,7 @@ def keep_newest(history: History, place: int, count: int) -> None:
     """Let a cluster keep its newest values only; it has so many."""
     row = history.last[place]
     for _ in range(count - 1):
-        row = history.before[row]
+        row = history.before[_place_of(history, row)]
     history.since[place], history.kept[place] = row, count
 
 
@@ -176,8 +196,8 @@ def _learn_kept(
     """Make the bound of a cluster from the values that it keeps, in the order in which they became known."""
     row, count = history.last[place], history.kept[place]
     for i in range(count - 1, -1, -1):
-        rows[i] = row
-        row = history.before[row]
+        rows[i] = _place_of(history, row)
+        row = history.before[rows[i]]
     forget(history, place)
     for i in range(count):
         add(history.states[place], facts, history.value[rows[i]])
@@ -216,7 +236,7 @@ def regroup(
     count: int,
     room: Regrouping,
 ) -> None:
-    """Let clusters end elsewhere, at the first ``count`` of ``ends``.
+    """Let clusters end elsewhere, at the first ``count`` of ``ends``; all values have room.
 
     A new cluster goes on as that old one did which most of its values belong to: it keeps its values from the same row
     on, but ``least`` if it has so many.
@@ -244,7 +264,7 @@ def regroup(
         history.before[row] = history.last[place]
         history.last[place] = row
         history.kept[place] += row >= history.since[place]
-        history.misses[place] = history.misses[place] + 1 if history.value[row] > history.told[row] else 0
+        history.misses[place] = history.misses[place] + 1 if history.is_missed[row] else 0
     for place in range(count):
         fewest = min(least, history.known[place])
         if history.kept[place] < fewest:

@@ -2,38 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
 
 from swftools.errors import ParameterError
 from swftools.fields.dictionary import table_fields
 from swftools.header import SwfHeader
-from swftools.kernel import FloatArray
-from swftools.qbets.queue_state import TOLD, TOO_FEW, TRAINING, UNAVAILABLE, Answers, Submissions
+from swftools.kernel import FloatArray, IntArray
+from swftools.qbets.queue_state import TOLD, Answers, Submissions
 from swftools.simulator.schedule import Schedule
 from swftools.trace import Trace, integer_series, submit_timestamps
 
-REASONS = {TRAINING: "training", TOO_FEW: "too-few-waits", UNAVAILABLE: "unavailable"}
-"""Why a job is told nothing."""
+REASONS = ("training", "too-few-waits", "unavailable")
+"""Why a job is told nothing, in words: TRAINING, TOO_FEW and UNAVAILABLE, which begin at 1."""
 
 GROUPS = {"queue": "queue_id", "partition": "partition_id", "user": "user_id", "group": "group_id"}
 """What jobs may be grouped by, and the column it stands in; any column by its own name too."""
 
 
 def group_labels(jobs: pd.DataFrame, by: tuple[str, ...]) -> Any:
-    """Return the group of each job, in words."""
-    if not by:
-        return np.full(len(jobs), "all", dtype=object)
-    parts = []
-    for name in by:
+    """Return the group of each job, in words: categories in order that are all met."""
+    labels = _labels(np.zeros(len(jobs), np.int64), ["all"])
+    for number, name in enumerate(by):
         column = GROUPS.get(name, name)
         if column not in jobs:
             raise ParameterError(f"by={name!r}: the log has no column {column!r}; there are: {', '.join(jobs.columns)}")
-        text = jobs[column].astype("string").fillna("unknown")
-        parts.append(text.to_numpy(dtype=object))
-    return parts[0] if len(parts) == 1 else np.array(["/".join(words) for words in zip(*parts, strict=True)], object)
+        codes, distinct = pd.factorize(jobs[column])
+        part = _labels(codes, pd.Series(distinct).astype("string"))
+        labels = part if number == 0 else _pairs(labels, part)
+    return labels
+
+
+def _labels(codes: IntArray, words: Iterable[str]) -> Any:
+    """Return words by code, of which -1 is unknown, as categories in order that are all met."""
+    categories, place = np.unique([*words, "unknown"], return_inverse=True)
+    chosen: Any = place[codes]
+    return pd.Categorical.from_codes(chosen, pd.Index(categories)).remove_unused_categories()
+
+
+def _pairs(one: Any, other: Any) -> Any:
+    """Return the groups of two groupings, such as 3/unknown."""
+    many = len(other.categories)
+    codes, distinct = pd.factorize(one.codes.astype(np.int64) * many + other.codes)
+    return _labels(codes, [f"{one.categories[pair // many]}/{other.categories[pair % many]}" for pair in distinct])
 
 
 def read_submissions(jobs: pd.DataFrame, explanatory: str) -> Submissions:
@@ -41,7 +57,7 @@ def read_submissions(jobs: pd.DataFrame, explanatory: str) -> Submissions:
     submit, wait = read_column(jobs, "submit_time"), read_column(jobs, "wait_time")
     if np.isnan(submit).any():
         raise ParameterError(f"{np.isnan(submit).sum()} jobs have no submit_time: clean the log")
-    started = wait >= 0
+    started = np.isfinite(wait) & (wait >= 0)
     if "is_never_started" in jobs:
         started &= ~jobs["is_never_started"].fillna(False).to_numpy(dtype=bool)
     elif "run_time" in jobs:
@@ -51,14 +67,20 @@ def read_submissions(jobs: pd.DataFrame, explanatory: str) -> Submissions:
             "the log does not say how long its jobs waited; simulate it: replay(simulate(trace, 'easy'))"
         )
     wait = np.where(started, wait, np.nan)
-    time, width = read_column(jobs, "requested_time"), read_width(jobs)
-    x = {"requested_time": time, "requested_processors": width, "requested_work": time * width}[explanatory]
-    return Submissions(submit, submit + wait, wait, np.where(x >= 0, x, -1.0))
+    if explanatory == "requested_time":
+        x = read_column(jobs, "requested_time")
+    else:
+        x = read_width(jobs) * (read_column(jobs, "requested_time") if explanatory == "requested_work" else 1.0)
+    return Submissions(submit, wait, np.where(x >= 0, x, -1.0))
 
 
 def occurrences(jobs: pd.DataFrame) -> Any:
-    """Return how often the number of each job stood in the log before."""
-    return jobs["job_occurrence"].array if "job_occurrence" in jobs else np.zeros(len(jobs), np.int64)
+    """Return how often the number of each job stood in the log before; jobs of one number are in order of rows."""
+    if "job_occurrence" in jobs:
+        return jobs["job_occurrence"].array
+    number = jobs["job_number"].to_numpy(np.int64)
+    rises = (number[1:] > number[:-1]).all()  # as nearly always, and then none stands twice
+    return np.zeros(len(jobs), np.int64) if rises else jobs.groupby("job_number").cumcount().to_numpy(np.int64)
 
 
 def read_width(jobs: pd.DataFrame) -> FloatArray:
@@ -78,28 +100,36 @@ def read_column(jobs: pd.DataFrame, name: str) -> FloatArray:
 def prediction_table(
     log: Trace | Schedule, labels: Any, method: str, columns: Submissions, answers: Answers
 ) -> pd.DataFrame:
-    """Return what jobs are told, as users read it: the table ``wait_predictions`` of the column dictionary."""
-    jobs, is_told = log.jobs, answers.reason == TOLD
-    reason = pd.Series(answers.reason).map(REASONS)
+    """Return what jobs are told, as users read it: the table ``wait_predictions`` of the column dictionary.
+
+    What the log says of them is the log's own; pandas copies it before either is changed. The bounds become part of the
+    table.
+    """
+    jobs, is_told = log.jobs.reset_index(drop=True), answers.reason == TOLD
+    withheld = np.where(is_told, np.nan, answers.bound)
+    answers.bound[~is_told] = np.nan
     header = log.header if isinstance(log, Trace) else SwfHeader()
     stamps = jobs["submit_timestamp"] if "submit_timestamp" in jobs else submit_timestamps(jobs["submit_time"], header)
-    table = pd.DataFrame(
-        {
-            "job_number": jobs["job_number"].array,
-            "job_occurrence": occurrences(jobs),
-            "method": method,
-            "queue": labels,
-            "submit_time": columns.submit,
-            "submit_timestamp": stamps.array,
-            "wait_time": columns.wait,
-            "requested_time": read_column(jobs, "requested_time"),
-            "processors": integer_series(read_width(jobs)).array,
-            "wait_bound": np.where(is_told, answers.bound, np.nan),
-            "withheld_bound": np.where(is_told, np.nan, answers.bound),
-            "no_prediction": reason.astype("object").where(~is_told, None),
-            "cluster": answers.cluster,
-            "history_length": answers.kept,
-            "is_trimmed": answers.kept < answers.known,
-        }
-    )
-    return table[list(table_fields("wait_predictions"))]
+    made = {
+        "job_number": jobs["job_number"],
+        "job_occurrence": occurrences(jobs),
+        "method": _text(np.zeros(len(jobs), np.int8), [method]),
+        "queue": _text(labels.codes, labels.categories),
+        "submit_time": columns.submit,
+        "submit_timestamp": stamps,
+        "wait_time": columns.wait,
+        "requested_time": read_column(jobs, "requested_time"),
+        "processors": integer_series(read_width(jobs)),
+        "wait_bound": answers.bound,
+        "withheld_bound": withheld,
+        "no_prediction": _text(answers.reason - 1, REASONS),
+        "cluster": answers.cluster.astype(np.int64),
+        "history_length": answers.kept.astype(np.int64),
+        "is_trimmed": answers.kept < answers.known,
+    }
+    return pd.DataFrame({name: made[name] for name in table_fields("wait_predictions")}, copy=False)
+
+
+def _text(codes: npt.NDArray[Any], words: Iterable[str]) -> Any:
+    """Return words by code, of which -1 is missing, without an object in Python for each."""
+    return pa.array(words, pa.large_string()).take(pa.array(codes, mask=codes < 0)).to_pandas()

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from swftools.kernel import FloatArray, IntArray, kernel
 from swftools.qbets.bounds.binomial import HEAP, largest_below
@@ -25,6 +26,7 @@ from swftools.qbets.history import (
     regroup,
     trimming_by,
 )
+from swftools.qbets.room import room_for
 from swftools.simulator.machine.event_queue import pop, push
 
 TOLD, TRAINING, TOO_FEW, UNAVAILABLE = range(4)
@@ -53,10 +55,9 @@ class Rules(NamedTuple):
 
 
 class Submissions(NamedTuple):
-    """Jobs in order of submission: when (s), when they start (NaN: never), how long they wait, explanatory variable."""
+    """Jobs in order of submission: when (s), how long they wait (s; NaN: they never start), explanatory variable."""
 
     submit: FloatArray
-    start: FloatArray
     wait: FloatArray
     x: FloatArray
 
@@ -65,10 +66,10 @@ class Answers(NamedTuple):
     """What jobs are told: a bound (s; NaN: none), and why not; the cluster, the waits that it keeps and has known."""
 
     bound: FloatArray
-    reason: IntArray
-    cluster: IntArray
-    kept: IntArray
-    known: IntArray
+    reason: npt.NDArray[np.int8]
+    cluster: npt.NDArray[np.int8]
+    kept: npt.NDArray[np.int32]
+    known: npt.NDArray[np.int32]
 
 
 class QueueState(NamedTuple):
@@ -93,7 +94,8 @@ class QueueState(NamedTuple):
 
 def no_answers(jobs: int) -> Answers:
     """Return answers to so many jobs that were told nothing yet."""
-    reason, cluster, kept, known = np.zeros((4, jobs), np.int64)
+    reason, cluster = np.zeros((2, jobs), np.int8)
+    kept, known = np.zeros((2, jobs), np.int32)
     return Answers(np.full(jobs, np.nan), reason, cluster, kept, known)
 
 
@@ -102,23 +104,29 @@ SUBMITTED, WAITING, ARRIVALS, IS_DOWN = range(4)
 nothing seems to start."""
 
 
-def empty_queue(jobs: int, clusters: int, places: int, *, clusters_at_all: bool, infers: bool) -> QueueState:
-    """Return a queue of which nothing is known, with room for jobs and for clusters with states of so many places."""
-    values, series = (jobs if clusters_at_all else 0), (jobs if infers else 0)
+def empty_queue(jobs: int, clusters: int, places: int, *, clusters_at_all: bool, newest: int) -> QueueState:
+    """Return a queue of which nothing is known, with room for jobs and for clusters with states of so many places.
+
+    ``newest`` values of the two series have room; 0 where nothing is inferred from them.
+    """
+    values, series = (jobs if clusters_at_all else 0), (HEAP + jobs if newest else 0)
     return QueueState(
         empty_history(jobs, clusters, places),
         no_values(values),
         no_merging(values),
         np.zeros(clusters),
         no_regrouping(clusters),
-        empty_history(series, 1, HEAP + series),
-        empty_history(series, 1, HEAP + series),
-        np.zeros(jobs),
-        np.zeros(jobs, np.int64),
+        empty_history(newest, 1, series),
+        empty_history(newest, 1, series),
+        room_for(jobs),
+        room_for(jobs).view(np.int64),
         np.full(1, -np.inf),
         np.zeros(IS_DOWN + 1, np.int64),
     )
 
+
+OVER = -np.inf
+"""What is said in place of a bound where the replay shall end."""
 
 Add = Callable[[FloatArray, FloatArray, float], None]
 
@@ -141,6 +149,26 @@ def replay_jobs(
     for job in range(first, behind):
         start_until(queue, rules, jobs, jobs.submit[job], answers, add, add_to_series)
         told = bound(queue.history.states[cluster_of(queue.history, jobs.x[job])], rules.facts)
+        submit(queue, rules, jobs, job, told, answers, add)
+
+
+def replay_asking(
+    queue: QueueState,
+    rules: Rules,
+    jobs: Submissions,
+    first: int,
+    behind: int,
+    answers: Answers,
+    add: Add,
+    add_to_series: Add,
+    ask: Callable[[int], float],
+) -> None:
+    """Do what ``replay_jobs`` does with what ``ask`` says of a cluster, as long as that is not ``OVER``."""
+    for job in range(first, behind):
+        start_until(queue, rules, jobs, jobs.submit[job], answers, add, add_to_series)
+        told = ask(cluster_of(queue.history, jobs.x[job]))
+        if told == OVER:
+            return
         submit(queue, rules, jobs, job, told, answers, add)
 
 
@@ -192,8 +220,8 @@ def submit(
         answers.reason[job] = TOLD
     if rules.availability > 0:
         _notice_submission(queue, rules, jobs.submit[job])
-    if jobs.start[job] < np.inf:  # not NaN
-        push(queue.times, queue.jobs, counts[WAITING], jobs.start[job], job)
+    if jobs.wait[job] < np.inf:  # not NaN
+        push(queue.times, queue.jobs, counts[WAITING], jobs.submit[job] + jobs.wait[job], job)
         counts[WAITING] += 1
     counts[SUBMITTED] += 1
     if rules.every > 0 and counts[SUBMITTED] % rules.every == 0:
@@ -231,9 +259,9 @@ def _types() -> tuple[Any, ...]:
     from numba import typeof, types  # noqa: PLC0415 (takes half a second)
 
     trimming = trimming_by(1, RareEvents(np.zeros(1), np.zeros(1, np.int64)))
-    queue = empty_queue(1, 1, 1, clusters_at_all=True, infers=True)
+    queue = empty_queue(1, 1, 1, clusters_at_all=True, newest=1)
     rules = Rules(0, 0, 0, 0, trimming, np.zeros(1), trimming, np.zeros(1))
-    jobs = Submissions(*(np.zeros(1) for _ in range(4)))
+    jobs = Submissions(*(np.zeros(1) for _ in range(3)))
     add = types.FunctionType(add_signature())
     return typeof(queue), typeof(rules), typeof(jobs), typeof(no_answers(1)), add
 
@@ -250,12 +278,11 @@ def compiled_replay() -> Any:
 
 
 @cache
-def compiled_steps() -> tuple[Any, Any]:
-    """Return ``start_until`` and ``submit``, compiled for any bound."""
+def compiled_asking() -> Any:
+    """Return ``replay_asking``, compiled for any bound that is asked."""
     from numba import types  # noqa: PLC0415 (as above)
 
     queue, rules, jobs, answers, add = _types()
-    start = types.void(queue, rules, jobs, types.float64, answers, add, add)
-    told = types.void(queue, rules, jobs, types.int64, types.float64, answers, add)
-    made = ((start, start_until), (told, submit))
-    return tuple(kernel(signature, allocates=False)(one.py_func) for signature, one in made)  # type: ignore[return-value]
+    ask = types.FunctionType(types.float64(types.int64))
+    signature = types.void(queue, rules, jobs, types.int64, types.int64, answers, add, add, ask)
+    return kernel(signature, allocates=False)(replay_asking)

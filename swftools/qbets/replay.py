@@ -15,6 +15,7 @@ Reading chosen
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -25,13 +26,13 @@ import numpy as np
 import pandas as pd
 
 from swftools.errors import ParameterError
-from swftools.kernel import FloatArray
-from swftools.parameters import LARGEST_SEED, Parameters, choice, number, truth, whole
+from swftools.kernel import FloatArray, IntArray
+from swftools.parameters import Parameters, choice, number, truth, whole
 from swftools.qbets.bounds.binomial import BinomialBound, bound_ranks, least_waits
 from swftools.qbets.bounds.registry import UPPER, Bound, check_fraction, find_bound
 from swftools.qbets.change_points import RareEvents, rare_events
-from swftools.qbets.history import trimming_by
-from swftools.qbets.in_python import SHOWN, ListedWaits, replay_in_python
+from swftools.qbets.history import newest_needed, trimming_by
+from swftools.qbets.in_python import SHOWN, Asked, ListedWaits
 from swftools.qbets.log_columns import group_labels, occurrences, prediction_table, read_submissions
 from swftools.qbets.queue_state import (
     BOTH,
@@ -50,6 +51,12 @@ from swftools.simulator.schedule import Schedule
 from swftools.trace import Trace
 
 EXPLANATORY = ("requested_time", "requested_processors", "requested_work")
+
+MOST_JOBS = 10**9
+"""Jobs that parameters may speak of."""
+
+MOST_WAITS = 10**7
+"""Waits that a bound may need: of the .9999997 quantile so many, at a confidence of .95."""
 
 AT_ONCE = 20_000
 """Jobs between two calls of ``progress``."""
@@ -95,18 +102,25 @@ class ReplayParameters(Parameters):
     rare_events: str = "reference"
     clustering: bool = truth(True)
     explanatory: str = choice(*EXPLANATORY)
-    cluster_every: int = whole(1000, least=1)
+    cluster_every: int = whole(1000, least=1, most=MOST_JOBS)
     most_clusters: int = whole(5, least=1, most=100)
     availability: bool = truth(True)
     unavailable_if: str = choice("either", "both")
     availability_quantile: float = number(0.95)
-    training: int = whole(1000, least=0, most=LARGEST_SEED)
+    training: int = whole(1000, least=0, most=MOST_JOBS)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("quantile", "confidence", "availability_quantile"):
             check_fraction(name, getattr(self, name))
         rare_events(self.rare_events)
+        for name, confidence in (("quantile", self.confidence), ("availability_quantile", BinomialBound().confidence)):
+            needed = math.log1p(-confidence) / math.log(getattr(self, name))
+            if needed > MOST_WAITS:
+                raise ParameterError(
+                    f"{name}={getattr(self, name)!r} at confidence {confidence!r}: a bound needs {needed:,.0f} waits, "
+                    "more than a log has; give less of either"
+                )
 
 
 class WaitPredictor:
@@ -134,7 +148,7 @@ class WaitPredictor:
     ...     run_time=[60] * 200, requested_time=[100] * 200)
     >>> predictor = WaitPredictor("binomial", by=None, training=59)
     >>> predictor.replay(log)[["wait_time", "wait_bound", "no_prediction"]].iloc[[0, 199]].values.tolist()
-    [[5.0, nan, 'training'], [5.0, 5.0, None]]
+    [[5.0, nan, 'training'], [5.0, 5.0, nan]]
     """
 
     def __init__(self, method: Any = "binomial", by: str | Sequence[str] | None = "queue", **parameters: Any) -> None:
@@ -148,7 +162,9 @@ class WaitPredictor:
         self.bound: Bound = self.method if isinstance(self.method, Bound) else ListedWaits()
         if getattr(self.method, "side", UPPER) != UPPER:
             raise ParameterError(f"method {self.method!r}: jobs are told upper bounds; leave side= out")
-        self.by = (by,) if isinstance(by, str) else tuple(by or ())
+        self.by = tuple(by or ()) if isinstance(by, Sequence | None) and not isinstance(by, str) else (by,)
+        if not all(isinstance(name, str) for name in self.by):
+            raise ParameterError(f"by={by!r} is neither the name of a group of jobs, nor a sequence of such, nor None")
         self.known: dict[str, Known] = {}
         self.start: int | None = None
 
@@ -179,21 +195,20 @@ class WaitPredictor:
         ParameterError
             The log has no waits; or it begins before the end of the one before.
         """
+        return self._replay(log, progress, goes_on=True)
+
+    def _replay(self, log: Trace | Schedule, progress: Progress | None, *, goes_on: bool) -> pd.DataFrame:
+        """Replay a log; where nothing goes on from it, what is known of a group is forgotten when it is over."""
+        if not isinstance(log, Trace | Schedule):
+            raise ParameterError(
+                f"what is replayed is a Trace, of read_swf for instance, or a Schedule, not of {type(log).__name__}"
+            )
         jobs = log.jobs
         labels = group_labels(jobs, self.by)
         columns = read_submissions(jobs, self.parameters.explanatory)
-        self._count_from_one_start(log, columns.submit, columns.start)
+        self._count_from_one_start(log, columns.submit)
         order = np.lexsort((occurrences(jobs), jobs["job_number"], columns.submit))
-        told = no_answers(len(jobs))
-        done, known = 0, dict(self.known)
-        for label in sorted(set(labels)):
-            rows = order[labels[order] == label]
-            part = Submissions(*(column[rows] for column in columns))
-            known[label], answers = self._replay_group(label, part, partial(_tell, progress, done, len(jobs)))
-            done += len(rows)
-            for whole_column, column in zip(told, answers, strict=True):
-                whole_column[rows] = column
-        self.known = known  # at once: who interrupts it, or whose object fails, has learnt nothing
+        told = self._replay_groups(labels, columns, order, progress, goes_on=goes_on)
         return prediction_table(log, labels, self.name, columns, told)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -239,44 +254,76 @@ class WaitPredictor:
                     one.queue.history.states[:, SHOWN] = 0.0
         return made
 
-    def _count_from_one_start(self, log: Trace | Schedule, *times: FloatArray) -> None:
+    def _count_from_one_start(self, log: Trace | Schedule, submit: FloatArray) -> None:
         """Count the seconds of a log that goes on from another from the start of that; refuse one that goes back."""
         start = log.header.unix_start_time if isinstance(log, Trace) else None
         if self.start is None:
             self.start = start
         elif start is not None:
-            for column in times:
-                np.add(column, start - self.start, out=column)
+            submit += start - self.start
         last = max((known.last for known in self.known.values()), default=-np.inf)
-        first = times[0].min(initial=np.inf)
+        first = submit.min(initial=np.inf)
         if first < last:
             raise ParameterError(
                 f"the log begins at {first:g} s, before the last submission that is known, at {last:g} s: logs are "
                 "replayed in order of time; begin with a new WaitPredictor"
             )
 
-    def _replay_group(self, label: str, jobs: Submissions, tell: Callable[[int], None]) -> tuple[Known, Answers]:
-        """Submit the jobs of one group; return what is known then, and what they are told; tell how many so far."""
+    def _replay_groups(
+        self, labels: Any, jobs: Submissions, order: IntArray, progress: Progress | None, *, goes_on: bool
+    ) -> Answers:
+        """Submit the jobs of one group after the other, each in order; return what each job is told."""
+        told: Any = no_answers(len(order))
+        known, done = dict(self.known), 0
+        order = order[np.argsort(labels.codes[order], kind="stable")]
+        ends = np.cumsum(np.bincount(labels.codes, minlength=len(labels.categories)))
+        for label, end in zip(labels.categories, ends.tolist(), strict=True):
+            rows = order[done:end]
+            tell = partial(_tell, progress, done, len(order))
+            learnt, answers = self._replay_group(label, jobs, rows, tell)
+            for column, part in zip(told, answers, strict=True):
+                column[rows] = part
+            done = end
+            if goes_on:
+                known[label] = learnt
+        self.known = known  # at once: who interrupts it, or whose object fails, has learnt nothing
+        return told
+
+    def _replay_group(
+        self, label: str, jobs: Submissions, rows: IntArray, tell: Callable[[int], None]
+    ) -> tuple[Known, Answers]:
+        """Submit some jobs, of one group; return what is known then, and what they are told; tell how many so far."""
         known = self.known.get(label) or nothing_known()
         clusters = self.parameters.most_clusters if self.parameters.clustering else 1
         carried = len(known.waiting.submit)
-        room = known.size + carried + len(jobs.submit)
+        room = known.size + carried + len(rows)
         rules = self._rules(room)
         queue = known.with_room(
-            self.bound, room, clusters, clusters_at_all=rules.every > 0, infers=rules.availability > 0
+            self.bound,
+            room,
+            clusters,
+            clusters_at_all=rules.every > 0,
+            newest=newest_needed(rules.series.least) if rules.availability > 0 else 0,
         )
-        all_jobs = Submissions(*(np.concatenate(pair) for pair in zip(known.waiting, jobs, strict=True)))
+        all_jobs = Submissions(*(np.append(old, new[rows]) for old, new in zip(known.waiting, jobs, strict=True)))
         answers = no_answers(len(all_jobs.submit))
         answers.bound[:carried] = known.told
-        copies: dict[int, Any] = {}
+        submit, stop = self._submitter(queue)
         for first in range(carried, len(all_jobs.submit), AT_ONCE):
             behind = min(first + AT_ONCE, len(all_jobs.submit))
-            if self.method is self.bound:
-                _run(queue, rules, all_jobs, first, behind, answers, self.bound)
-            else:
-                replay_in_python(queue, rules, all_jobs, first, behind, answers, self.method, copies)
+            # In a thread of its own, where no interrupt can lose itself.
+            run_aside(partial(submit, rules, all_jobs, first, behind, answers), stop, pauses=False, leave=_nothing)
             tell(behind - carried)
         return Known.after(queue, all_jobs, answers), Answers._make(column[carried:] for column in answers)
+
+    def _submitter(self, queue: QueueState) -> tuple[Callable[..., None], Callable[[], None]]:
+        """Return what submits jobs to a queue, and what makes that end early."""
+        if self.method is not self.bound:
+            asked = Asked(self.method, queue)
+            return asked.replay, asked.stop
+        kind, series = type(self.bound), BinomialBound
+        called = kind.compiled_add(), kind.compiled_bound(), series.compiled_add()
+        return lambda *jobs: compiled_replay()(queue, *jobs, *called), _nothing
 
     def _rules(self, jobs: int) -> Rules:
         """Return how a queue of so many jobs is replayed."""
@@ -315,21 +362,7 @@ def replay(
     >>> replay(log, "lognormal", by=None, training=100)["wait_bound"].tail(1).item()
     5.0
     """
-    return WaitPredictor(method, by, **parameters).replay(log, progress)
-
-
-def _run(
-    queue: QueueState, rules: Rules, jobs: Submissions, first: int, behind: int, answers: Answers, bound: Bound
-) -> None:
-    """Submit some jobs, compiled, and where no interrupt can lose itself."""
-    kind, series = type(bound), BinomialBound
-    called = kind.compiled_add(), kind.compiled_bound(), series.compiled_add()
-    run_aside(
-        lambda: compiled_replay()(queue, rules, jobs, first, behind, answers, *called),
-        _nothing,
-        pauses=False,
-        leave=_nothing,
-    )
+    return WaitPredictor(method, by, **parameters)._replay(log, progress, goes_on=False)
 
 
 def _tell(progress: Progress | None, before: int, jobs: int, count: int) -> None:

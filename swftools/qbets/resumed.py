@@ -39,9 +39,9 @@ class Known:
         left = Submissions(*(column[waiting] for column in jobs))
         return cls(queue, left, answers.bound[waiting], float(jobs.submit.max(initial=-np.inf)))
 
-    def with_room(self, bound: Bound, jobs: int, clusters: int, *, clusters_at_all: bool, infers: bool) -> QueueState:
+    def with_room(self, bound: Bound, jobs: int, clusters: int, *, clusters_at_all: bool, newest: int) -> QueueState:
         """Return a copy of the state with room for so many jobs in all."""
-        more = empty_queue(jobs, clusters, bound.places(jobs), clusters_at_all=clusters_at_all, infers=infers)
+        more = empty_queue(jobs, clusters, bound.places(jobs), clusters_at_all=clusters_at_all, newest=newest)
         if self.queue is None:
             return more
         old = self.queue
@@ -61,13 +61,13 @@ class Known:
 
 def nothing_known() -> Known:
     """Return what is known of a queue of which nothing is."""
-    return Known(None, Submissions(*np.zeros((4, 0))), np.zeros(0), -np.inf)
+    return Known(None, Submissions(*np.zeros((3, 0))), np.zeros(0), -np.inf)
 
 
 def _copy_history(source: History, target: History, bound: Bound) -> None:
     """Write a history into one that has more room."""
-    values, clusters = source.counts[VALUES], source.counts[CLUSTERS]
-    for name in ("value", "told", "x", "before"):
+    values, clusters = min(source.counts[VALUES], len(source.value)), source.counts[CLUSTERS]
+    for name in ("value", "is_missed", "x", "before"):
         getattr(target, name)[:values] = getattr(source, name)[:values]
     for name in SHARED:
         getattr(target, name)[:clusters] = getattr(source, name)[:clusters]

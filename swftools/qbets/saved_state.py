@@ -26,8 +26,11 @@ from swftools.whole_files import create_file
 
 FORM = b"swftools wait predictor"
 
-VERSION = 1
+VERSION = 2
 """Raised when the arrays of a state come to mean something else."""
+
+ABOUT = {"method", "name", "by", "start", "parameters", "groups"}
+"""What a state says about its predictor."""
 
 Array = npt.NDArray[Any]
 
@@ -49,7 +52,7 @@ def write_state(
             one.size + len(one.told),
             len(one.queue.history.end) if one.queue else 1,
             clusters_at_all=one.queue is not None and len(one.queue.values.value) > 1,
-            infers=one.queue is not None and len(one.queue.arrivals.value) > 0,
+            newest=len(one.queue.arrivals.value) if one.queue else 0,
         )
         arrays |= dict(_named(queue, f"{number}/queue"))
         arrays |= dict(_named(one.waiting, f"{number}/waiting"))
@@ -88,17 +91,24 @@ def read_state(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
             arrays = {key: archive[key] for key in archive.files}
         about = json.loads(arrays["about"].tobytes())
+        _check_about(about)
         known = {label: _known(arrays, str(number)) for number, label in enumerate(about.pop("groups"))}
-    except (KeyError, ValueError, zipfile.BadZipFile) as error:
+    except (KeyError, IndexError, TypeError, ValueError, zipfile.BadZipFile) as error:
         raise StateError(f"{name}: is not what this swftools writes: {error}; replay the logs anew") from error
     return about, known
 
 
+def _check_about(about: object) -> None:
+    """Refuse what does not say about a predictor what it must."""
+    if not isinstance(about, dict) or set(about) != ABOUT:
+        raise ValueError(f"about the predictor it says {about!r:.200}")
+
+
 def _known(arrays: Mapping[str, Array], number: str) -> Known:
     """Return what is known of a group."""
-    form = empty_queue(0, 1, 0, clusters_at_all=True, infers=True)
+    form = empty_queue(0, 1, 0, clusters_at_all=True, newest=1)
     queue = _remade(form, f"{number}/queue", arrays)
-    waiting = _remade(Submissions(*np.zeros((4, 0))), f"{number}/waiting", arrays)
+    waiting = _remade(Submissions(*np.zeros((3, 0))), f"{number}/waiting", arrays)
     told, last = arrays[f"{number}/told"], float(arrays[f"{number}/last"][0])
     if queue.counts[WAITING] != len(told) or len(waiting.submit) != len(told):
         raise ValueError(f"group {number} has another number of waiting jobs than it says")

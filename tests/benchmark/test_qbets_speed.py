@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
@@ -50,6 +51,28 @@ def test_replay(benchmark: BenchmarkFixture, sdsc_blue: swftools.Trace, method: 
     on = parts == "all"
     options = {"trimming": on, "clustering": on, "availability": on}
     benchmark.pedantic(replay, (sdsc_blue, method), options, rounds=5, warmup_rounds=1)
+    benchmark.extra_info["predictions/s"] = round(len(sdsc_blue) / benchmark.stats.stats.min)
+
+
+class MeanWait:
+    """A bound in Python, as cheap as can be."""
+
+    def fit(self, waits: Any) -> None:
+        """Learn."""
+        self.waits, self.total = len(waits), float(waits.sum())
+
+    def update(self, waits: Any) -> None:
+        """Learn more."""
+        self.waits, self.total = self.waits + len(waits), self.total + float(waits.sum())
+
+    def predict(self) -> float:
+        """Return the mean."""
+        return self.total / self.waits
+
+
+def test_in_python(benchmark: BenchmarkFixture, sdsc_blue: swftools.Trace) -> None:
+    """With all parts of QBETS."""
+    benchmark.pedantic(replay, (sdsc_blue, MeanWait()), rounds=3, warmup_rounds=1)
     benchmark.extra_info["predictions/s"] = round(len(sdsc_blue) / benchmark.stats.stats.min)
 
 

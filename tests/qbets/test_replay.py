@@ -44,7 +44,7 @@ def test_a_wait_is_known_when_the_job_starts() -> None:
     log = log_of(submit_time=[*range(59), 157, 158, 159], wait_time=[100.0] * 59 + [1.0] * 3)
     table = replay(log, by=None, training=0, availability=False)
     assert table["wait_bound"].isna().tolist() == [True] * 60 + [False] * 2
-    assert table["no_prediction"].tolist() == ["too-few-waits"] * 60 + [None] * 2
+    assert table["no_prediction"].fillna("told").tolist() == ["too-few-waits"] * 60 + ["told"] * 2
     assert table["history_length"].tolist()[-3:] == [58, 60, 61]
 
 
@@ -239,7 +239,7 @@ def test_a_damaged_state(state: Path) -> None:
     for content, says in [
         (whole[:-1], "truncated or damaged"),
         (bytes(changed), "truncated or damaged"),
-        (whole.replace(b"predictor 1\n", b"predictor 7\n", 1), "version 7, and this swftools reads 1"),
+        (whole.replace(b"predictor 2\n", b"predictor 7\n", 1), "version 7, and this swftools reads 2"),
         (b"; Version: 2.2\n1 2 3\n", "is no state of a wait predictor"),
         (b"", "is no state of a wait predictor"),
     ]:
@@ -267,7 +267,7 @@ def test_jobs_that_wait_are_carried_on(log: Trace) -> None:
     waits = table[table["submit_time"] + table["wait_time"] > table["submit_time"].max()]
     assert len(waits) > 1
     assert known.waiting.submit.tolist() == waits["submit_time"].tolist()
-    assert known.waiting.start.tolist() == (waits["submit_time"] + waits["wait_time"]).tolist()
+    assert known.waiting.wait.tolist() == waits["wait_time"].tolist()
     assert known.told.tolist() == waits["wait_bound"].fillna(waits["withheld_bound"]).tolist()
     assert len(set(known.told)) > 1
     assert known.last == table["submit_time"].max()

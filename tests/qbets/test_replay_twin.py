@@ -66,9 +66,9 @@ def compare(log: Trace, rules: naive.Rules, **options: Any) -> None:
     listed = list(zip(jobs["submit_time"].astype(float), wait, jobs["requested_time"].astype(float), strict=True))
     bound = ours["wait_bound"].fillna(ours["withheld_bound"])
     found = [
-        (None if np.isnan(one) else one, reason, place, kept)
+        (None if np.isnan(one) else one, None if reason == "" else reason, place, kept)
         for one, reason, place, kept in zip(
-            bound, ours["no_prediction"], ours["cluster"], ours["history_length"], strict=True
+            bound, ours["no_prediction"].fillna(""), ours["cluster"], ours["history_length"], strict=True
         )
     ]
     assert found == naive.replay(listed, rules)
