@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import textwrap
 from collections.abc import Callable, Hashable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +14,13 @@ import pyarrow as pa
 
 from pipelines.keys import canonical_json, content_key
 from pipelines.tasks.clean import CleanTrace
-from pipelines.tasks.facts import account_of, assumptions_of, card_of, origin_of, software, source_of
+from pipelines.tasks.facts import card_of, facts_of, software
 from pipelines.tasks.parameters import MethodsParameter
-from pipelines.tasks.publishing import Contents, LogPublishingTask
+from pipelines.tasks.publishing import Contents, LogPublishingTask, writer_of
 from pipelines.tasks.replay_predictor import ReplayPredictor, ReplayTask
 from swftools.fields.dictionary import SCHEMA_VERSION
 from swftools.qbets.evaluation import evaluate
-from swftools.tables import read_table, to_arrow, to_pandas
+from swftools.tables import to_arrow, to_pandas
 
 
 class EvaluateWaitPredictions(ReplayTask, LogPublishingTask):
@@ -79,8 +78,8 @@ class EvaluateWaitPredictions(ReplayTask, LogPublishingTask):
             "wait_predictions": to_arrow(predictions, "wait_predictions"),
         }
         files: dict[str, Callable[[Path], None]] = {
-            "evaluation.csv": partial(_write, found.to_csv(index=False, lineterminator="\n")),
-            "evaluation.md": partial(_write, as_markdown(found)),
+            "evaluation.csv": writer_of(found.to_csv(index=False, lineterminator="\n")),
+            "evaluation.md": writer_of(as_markdown(found)),
         }
         return Contents(tables, self._facts(), files)
 
@@ -104,16 +103,9 @@ class EvaluateWaitPredictions(ReplayTask, LogPublishingTask):
     def _facts(self) -> dict[str, Any]:
         """Return what determines the content and what a user of it must know."""
         cleaned = self.clone(CleanTrace)
-        trace = cleaned.load()
         stages = [cleaned.source, cleaned, self.cells[0], self]
-        table = "cleaning_report"
-        report = to_pandas(read_table(cleaned.output().path / f"{table}.parquet", table), table)
         return {
-            **origin_of(self.found, trace),
-            "log": source_of(self.found, trace),
-            "machine_processors": trace.processors,
-            "account": account_of(report),
-            "assumptions": assumptions_of(self.found, trace, {}),
+            **facts_of(self.found, cleaned.load(), cleaned.load_report(), {}),
             "parameters": {
                 "rules": cleaned.plan,
                 "own_rules": cleaned.own_rules,
@@ -124,11 +116,6 @@ class EvaluateWaitPredictions(ReplayTask, LogPublishingTask):
             "code_versions": {stage.get_task_family(): stage.code_version for stage in stages},
             "software": software(),
         }
-
-
-def _write(text: str, path: Path) -> None:
-    """Write a text, the same on all platforms."""
-    path.write_bytes(text.encode())
 
 
 def as_markdown(found: pd.DataFrame) -> str:
