@@ -151,7 +151,7 @@ def read_submitted(
         "processors": read_width(jobs),
         "user": read_column(jobs, "user_id"),
         "hour": hour.to_numpy(dtype=np.float64, na_value=np.nan),
-        "weekday": stamps.dayofweek.to_numpy(dtype=np.float64, na_value=np.nan),
+        "weekday": stamps.day_of_week.to_numpy(dtype=np.float64, na_value=np.nan),
     }
     return Submitted(**{name: np.ascontiguousarray(column[order]) for name, column in columns.items()}, group=group)
 

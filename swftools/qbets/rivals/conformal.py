@@ -11,9 +11,9 @@ conformal inference under distribution shift", equation 2.
 
 Differs from the papers
     Scores are of logarithms, so that a shift is a factor. A wait tells whether it was within its bound when the job
-    starts, maybe long after others were told theirs. The level is kept within 0 and 1, and at 0 the highest of the
-    last scores is taken, where the paper tells a bound without end; so its proof does not hold, and coverage is
-    measured.
+    starts, maybe long after others were told theirs. No bound is above the longest wait that the group has known; that
+    is told at a level of 0 and below, where the paper tells a bound without end. At 1 and above it is the lowest of the
+    scores. So the paper's proof holds but for waits longer than any before, and where feedback comes in time.
 """
 
 from __future__ import annotations
@@ -49,25 +49,32 @@ class Calibration:
         self.miss, self.rate, self.most = miss, rate, scores
         self.level = miss
         self.least = math.ceil(1.0 / miss - 1e-9) - 1
+        self.longest = 0.0
         self._in_time: deque[float] = deque()
         self._rising: list[float] = []
 
-    def learn(self, score: float, *, is_beyond: bool | None) -> None:
-        """Learn the score of a job, and whether it waited beyond its bound; None if it had none."""
+    def learn(self, wait: float, predicted: float, told: float) -> None:
+        """Learn the wait of a job, what the model predicted of it, and what it was told, s; NaN for nothing."""
+        self.longest = max(self.longest, wait)
+        if math.isnan(predicted):
+            return
+        score = math.log1p(wait) - math.log1p(predicted)
         if len(self._in_time) == self.most:
             del self._rising[bisect_left(self._rising, self._in_time.popleft())]
         self._in_time.append(score)
         insort(self._rising, score)
-        if is_beyond is not None:
-            self.level = min(max(self.level + self.rate * (self.miss - is_beyond), 0.0), 1.0)
+        if not math.isnan(told):
+            self.level += self.rate * (self.miss - (wait > told))
 
-    def shift(self) -> float:
-        """Return the score that is exceeded as often as the level says; NaN if too few are known for any bound."""
+    def bound(self, predicted: float) -> float:
+        """Return what a job is told, s, of which the model predicted so much; NaN if too few scores are known."""
         count = len(self._rising)
-        if count < self.least:
+        if count < self.least or math.isnan(predicted):
             return math.nan
         rank = math.ceil((1.0 - self.level) * (count + 1) - 1e-9)
-        return self._rising[min(max(rank, 1), count) - 1]
+        if rank > count:
+            return self.longest
+        return min(whole_seconds(math.log1p(predicted) + self._rising[max(rank, 1) - 1]), self.longest)
 
 
 @dataclass(frozen=True)
@@ -93,20 +100,20 @@ class Conformal(Rival):
 
     def bounds(self, predicted: FloatArray, course: Course) -> FloatArray:
         """Return what each job is told: what was predicted, shifted."""
-        logs, told = np.log1p(predicted).tolist(), np.full(len(predicted), np.nan)
-        waits, groups, learnt = course.wait.tolist(), course.group.tolist(), course.learnt.tolist()
-        groups_in_all = int(course.group.max(initial=-1)) + 1
-        of_group = [Calibration(1.0 - self.quantile, self.rate, self.scores) for _ in range(groups_in_all)]
+        waits, groups, learnt, raw = (
+            column.tolist() for column in (course.wait, course.group, course.learnt, predicted)
+        )
+        of_group = [
+            Calibration(1.0 - self.quantile, self.rate, self.scores) for _ in range(max(groups, default=-1) + 1)
+        ]
+        told: list[float] = []
         done = 0
         for job, known in enumerate(course.known.tolist()):
             for other in learnt[done:known]:
-                if not math.isnan(logs[other]):  # it came when there was a model
-                    is_beyond = None if math.isnan(told[other]) else bool(waits[other] > told[other])
-                    of_group[groups[other]].learn(math.log1p(waits[other]) - logs[other], is_beyond=is_beyond)
+                of_group[groups[other]].learn(waits[other], raw[other], told[other])
             done = known
-            if not math.isnan(logs[job]):
-                told[job] = whole_seconds(logs[job] + of_group[groups[job]].shift())
-        return told
+            told.append(of_group[groups[job]].bound(raw[job]))
+        return np.array(told, dtype=np.float64)
 
 
 @register_rival

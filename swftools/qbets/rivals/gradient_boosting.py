@@ -18,6 +18,9 @@ from swftools.parameters import LARGEST_SEED, number, whole
 from swftools.qbets.rivals.at_submission import COLUMNS
 from swftools.qbets.rivals.registry import Model, Rival, register_rival
 
+LONGEST = 50.0
+"""No wait has a larger logarithm: e^50 s are longer than there has been time."""
+
 
 class Boosted:
     """Trees of the logarithm of waits, as a model of waits."""
@@ -82,7 +85,7 @@ class GradientBoosting(Rival):
 
 def whole_seconds(logarithm: Any) -> Any:
     """Return the wait, s, of which 1 s more has this logarithm, rounded up to whole seconds, as waits are logged."""
-    return np.maximum(np.ceil(np.expm1(logarithm) * (1.0 - 1e-9) - 1e-9), 0.0)
+    return np.maximum(np.ceil(np.expm1(np.minimum(logarithm, LONGEST)) * (1.0 - 1e-9) - 1e-9), 0.0)
 
 
 def _one_thread() -> Any:

@@ -98,12 +98,12 @@ def replay_rival(
 
 
 def course_of(jobs: Submitted) -> Course:
-    """Return when waits become known: before the next submission at, or behind, the start of the job."""
+    """Return when waits become known: at the first later submission that is not before the start of the job."""
     started = np.flatnonzero(~np.isnan(jobs.wait))
-    asked = np.maximum(np.searchsorted(jobs.submit, jobs.leave[started], side="left"), started + 1)
-    order = np.lexsort((started, jobs.leave[started], asked))
-    known = np.searchsorted(asked[order], np.arange(len(jobs.submit)), side="right")
-    return Course(jobs.wait, jobs.group, started[order], known)
+    learnt = started[np.lexsort((started, jobs.leave[started]))]
+    asked = np.maximum(np.searchsorted(jobs.submit, jobs.leave[learnt], side="left"), learnt + 1)
+    known = np.searchsorted(asked, np.arange(len(jobs.submit)), side="right")
+    return Course(jobs.wait, jobs.group, learnt, known)
 
 
 def fits_of(rival: Rival, known: IntArray) -> range:
