@@ -60,6 +60,8 @@ def with_another_future(log: Trace, job: int, seed: int) -> Trace:
         columns[name] = np.where(later, rng.integers(1, 5000, len(jobs)), column)
     columns["submit_time"] = np.where(later, now + np.sort(rng.choice([0, 1, 50, 900], len(jobs))), submit)
     other = Trace.from_columns(
-        log.header, job_number=jobs["job_number"], **{k: [None if v != v else v for v in c] for k, c in columns.items()}
+        log.header,
+        job_number=jobs["job_number"],
+        **{name: [None if np.isnan(value) else value for value in column] for name, column in columns.items()},
     )
     return other.with_jobs(other.jobs.head(len(jobs) - int(rng.integers(0, len(jobs) - job))))

@@ -179,7 +179,9 @@ def test_cancelled_jobs() -> None:
 
 def test_a_schedule() -> None:
     """Of a simulation jobs run until it says, which need not be their start and run time."""
-    log = crowded_log(120, 5, run_time=np.full(120, 50), requested_time=np.full(120, 60), submit_time=np.arange(120) * 7)
+    log = crowded_log(
+        120, 5, run_time=np.full(120, 50), requested_time=np.full(120, 60), submit_time=np.arange(120) * 7
+    )
     log = log.with_jobs(log.jobs.dropna(subset=["requested_processors"]).reset_index(drop=True))
     schedule = simulate(log, "easy", processors=8)
     known = features_at_submission(schedule)
