@@ -11,9 +11,10 @@ conformal inference under distribution shift", equation 2.
 
 Differs from the papers
     Scores are of logarithms, so that a shift is a factor. A wait tells whether it was within its bound when the job
-    starts, maybe long after others were told theirs. No bound is above the longest wait that the group has known; that
-    is told at a level of 0 and below, where the paper tells a bound without end. At 1 and above it is the lowest of the
-    scores. So the paper's proof holds but for waits longer than any before, and where feedback comes in time.
+    starts, maybe long after others were told theirs. At a level of 0 and below, where the paper tells a bound without
+    end, the highest of the last scores is taken, and at 1 and above the lowest; the level itself goes on beyond both.
+    No bound is above the longest wait that the group has known. So the paper's proof of the long run does not hold to
+    the letter; coverage is measured.
 """
 
 from __future__ import annotations
@@ -72,9 +73,8 @@ class Calibration:
         if count < self.least or math.isnan(predicted):
             return math.nan
         rank = math.ceil((1.0 - self.level) * (count + 1) - 1e-9)
-        if rank > count:
-            return self.longest
-        return min(whole_seconds(math.log1p(predicted) + self._rising[max(rank, 1) - 1]), self.longest)
+        score = self._rising[min(max(rank, 1), count) - 1]
+        return min(whole_seconds(math.log1p(predicted) + score), self.longest)
 
 
 @dataclass(frozen=True)

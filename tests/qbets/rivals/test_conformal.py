@@ -43,11 +43,8 @@ def naive_bounds(predicted: list[float], made: Course, miss: float, rate: float,
             continue
         longest = max(made.wait[k] for k in mine)
         rank = math.ceil((1 - level) * (len(scores) + 1) - 1e-9)
-        if rank > len(scores):
-            told.append(longest)
-        else:
-            log = math.log1p(predicted[job]) + sorted(scores)[max(rank, 1) - 1]
-            told.append(min(max(math.ceil(math.expm1(log) * (1 - 1e-9) - 1e-9), 0), longest))
+        log = math.log1p(predicted[job]) + sorted(scores)[min(max(rank, 1), len(scores)) - 1]
+        told.append(min(max(math.ceil(math.expm1(log) * (1 - 1e-9) - 1e-9), 0), longest))
     return told
 
 
@@ -92,17 +89,26 @@ def test_the_level_moves_with_misses() -> None:
 
 
 def test_at_the_ends_of_the_level() -> None:
-    """At 0 the longest wait of the group so far, also of before the first model; at 1 the lowest score."""
+    """At 0 and below the highest of the last scores, at 1 and above the lowest."""
     calibration = Calibration(0.25, 0.0, 5)
-    calibration.learn(5000.0, math.nan, math.nan)
-    for wait in (9.0, 19.0, 29.0, 39.0, 49.0, 59.0):  # the first of these is forgotten
+    for wait in (999.0, 19.0, 29.0, 39.0, 49.0, 59.0):  # the first of these is forgotten
         calibration.learn(wait, 9.0, 9.0)
-    for level, bound in ((0.25, 59.0), (1 / 6, 59.0), (0.16, 5000.0), (0.0, 5000.0), (-3.0, 5000.0)):
+    for level, bound in ((0.25, 59.0), (1 / 3, 49.0), (0.34, 49.0), (0.0, 59.0), (-3.0, 59.0)):
         calibration.level = level
         assert calibration.bound(9.0) == bound
     for level, bound in ((0.5, 39.0), (0.99, 19.0), (1.0, 19.0), (4.0, 19.0)):
         calibration.level = level
         assert calibration.bound(9.0) == bound
+
+
+def test_nothing_above_the_longest_wait() -> None:
+    """Of the group so far, also of before the first model; whatever the score would say."""
+    calibration = Calibration(0.25, 0.0, 5)
+    calibration.learn(500.0, math.nan, math.nan)
+    for _ in range(5):
+        calibration.learn(99.0, 9.0, 9.0)
+    assert calibration.bound(19.0) == 199.0
+    assert calibration.bound(99.0) == 500.0
 
 
 def test_a_wait_is_judged_when_it_is_known() -> None:
