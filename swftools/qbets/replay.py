@@ -66,7 +66,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class ReplayParameters(Parameters):
-    """How waits are predicted.
+    """How waits are predicted; of rivals, only quantile and training say something.
 
     Parameters
     ----------
@@ -120,11 +120,12 @@ class WaitPredictor:
 
     Parameters
     ----------
-    method : str, Bound or object
-        Name of a bound, as ``binomial`` or ``lognormal``; a Bound; or any object with ``fit``, ``update`` and
-        ``predict`` as bounds have them, of which each cluster gets a copy.
+    method : str, Bound, Rival or object
+        Name of a bound or rival, as ``binomial`` or ``gradient-boosting``; a Bound or Rival; or any object with
+        ``fit``, ``update`` and ``predict`` as bounds have them, of which each cluster gets a copy.
     by : str, sequence of str or None
-        What jobs are grouped by: queue, partition, user, group, columns of the trace; None: all are one group.
+        What jobs are grouped by: queue, partition, user, group, columns of the trace; None: all are one group. A rival
+        sees all groups together.
     **parameters
         Of ``ReplayParameters``.
 

@@ -21,6 +21,7 @@ from swftools.qbets import WaitPredictor, evaluate, list_rivals, replay
 from swftools.qbets.rivals import COLUMNS, Course, GradientBoosting, Rival
 from tests.folders import ROOT
 from tests.qbets.rivals.logs import SMALL, crowded_log, with_another_future
+from tests.strategies import traces
 
 RIVALS = [f"{name}:{SMALL}" for name in list_rivals()]
 SOON = {"training": 20}
@@ -188,6 +189,12 @@ def test_who_breaks_off_has_learnt_nothing() -> None:
     assert told == sorted(told)
     assert len(told) > 2
     assert told[-1] == (400, 400)
+    told.clear()
+    predictor = WaitPredictor(RIVALS[0], **SOON)
+    predictor.replay(log.with_jobs(log.jobs.head(250)))
+    predictor.replay(log.with_jobs(log.jobs.tail(150).reset_index(drop=True)), lambda *so_far: told.append(so_far))
+    assert [done for done, _ in told] == sorted({min(done, 150) for done, _ in told})
+    assert told[-1] == (150, 150)
 
 
 def test_order_in_the_log_does_not_matter() -> None:
@@ -233,12 +240,28 @@ def test_few_jobs(method: str) -> None:
         replay(Trace.from_columns(job_number=[1], submit_time=[0], run_time=[1]), method, by=None)
 
 
+@settings(max_examples=60)
+@given(trace=traces(max_jobs=12, extras=False, utility=False))
+def test_any_values_that_a_log_can_say(trace: Trace) -> None:
+    """However large or odd: jobs are described and told something, or the log is refused with one clear error."""
+    log = trace.with_jobs(trace.jobs.assign(submit_time=trace.jobs["submit_time"].fillna(0.0)))
+    method = "gradient-boosting-conformal:first_fit=1,refit_every=3,least_in_leaf=1,trees=2"
+    if len(log) and not (log.jobs["wait_time"].notna() & log.jobs["run_time"].notna()).any():
+        with pytest.raises(ParameterError, match="does not say how long its jobs waited"):
+            replay(log, method)
+        return
+    table = replay(log, method, quantile=0.5, training=0, by=None)
+    assert len(table) == len(log)
+    assert np.isfinite(table["wait_bound"].dropna()).all()
+
+
 @pytest.mark.parametrize("method", RIVALS)
 def test_more_groups_than_categories(method: str) -> None:
     """Models tell the first 254 apart; the others are told bounds too."""
     log = even_log(900, user_id=np.arange(900) % 300, wait_time=np.arange(900) % 300)
-    table = replay(log, method, by="user", training=1)
+    table = replay(log, method.replace("window=200", "window=800"), by="user", training=1)
     assert table["queue"].nunique() == 300
+    assert table["history_length"].max() > 500
     told = table[table["queue"].astype(int) >= 254]
     assert told["wait_bound"].notna().any() or "conformal" in method  # which needs 19 waits of each group
 
