@@ -32,6 +32,7 @@ from swftools.qbets.bounds.registry import FEW
 from swftools.qbets.change_points import autocorrelation, misses_in_a_row, rare_events
 from swftools.qbets.clusters import cluster
 from swftools.qbets.replay import replay
+from swftools.qbets.rivals import features_at_submission
 from swftools.simulator.entry import Own
 from swftools.simulator.machine.state import SUSPEND, Machine
 from swftools.simulator.machine.verbs import hold, predict, preempt, resize, start_on, wake_at
@@ -131,6 +132,7 @@ def _replay() -> None:
     log = log.with_jobs(log.jobs.assign(wait_time=1.0))
     for method in ("binomial", _InPython()):
         replay(log, method, cluster_every=1)
+    features_at_submission(log)
     cluster([1.0], [1.0])
     autocorrelation([1.0, 2.0])
     misses_in_a_row(0.0, rare_events("reference"))

@@ -25,6 +25,7 @@ from swftools.models.moldability import SpeedupParameters
 from swftools.models.requested_times import RequestedTimeParameters
 from swftools.parameters import Parameters
 from swftools.qbets.bounds import registry as bound_registry
+from swftools.qbets.rivals import registry as rival_registry
 from swftools.simulator import list_policies
 from swftools.simulator import registry as policy_registry
 from swftools.simulator.predictors import registry as predictor_registry
@@ -53,7 +54,8 @@ def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(cleaning_registry, "_RULES", list_rules())  # what a page registers is gone with it
-    for names in (policy_registry._POLICIES, predictor_registry._PREDICTORS, bound_registry._BOUNDS):
+    registries = (policy_registry._POLICIES, predictor_registry._PREDICTORS, bound_registry._BOUNDS)
+    for names in (*registries, rival_registry._RIVALS):
         monkeypatch.setattr(names, "known", dict(names.known))
         monkeypatch.setattr(names, "_sources", dict(names._sources))
     namespace: dict[str, object] = {"__name__": "docs"}

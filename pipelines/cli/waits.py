@@ -15,7 +15,11 @@ from pipelines.cli.tasks import flags_of, run_task
     context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
 )
 @click.option("--log", help="Path of a log, name of a card, or model:parameters; default: the shipped log.")
-@click.option("--methods", help="As binomial,lognormal; default: all, which docs/qbets.md lists.")
+@click.option(
+    "--methods",
+    help="As binomial,trailing; default: the five bounds of docs/qbets.md. Rivals: gradient-boosting, "
+    "gradient-boosting-conformal.",
+)
 @click.option("--by", help="Groups replayed by themselves: queue, partition, user, all; default queue.")
 @click.option("--options", help="Of the replay, as quantile=0.9,clustering=false.")
 @click.option("--rules", help="Cleaning rules, as default,cancelled:action=quarantine; default: the card's.")

@@ -35,7 +35,8 @@ class EvaluateWaitPredictions(ReplayTask, LogPublishingTask):
     code_version = 1
     main_table = "wait_evaluation"
     methods = MethodsParameter(
-        default="binomial,lognormal,lognormal-plain,loguniform,weibull", description="bounds: binomial,lognormal,..."
+        default="binomial,lognormal,lognormal-plain,loguniform,weibull",
+        description="bounds and rivals: binomial,gradient-boosting,...",
     )
 
     def check_values(self) -> None:

@@ -147,23 +147,23 @@ class MetricsParameter(luigi.Parameter):
 
 
 class MethodsParameter(luigi.Parameter):
-    """Bounds of waits as text, such as ``binomial,lognormal``, or as a JSON list of such texts."""
+    """Bounds of waits, and rivals, as text, such as ``binomial,lognormal``, or as a JSON list of such texts."""
 
     def normalize(self, value: Any) -> str:
-        """Return the bounds as canonical JSON: texts, each with the parameters that were given.
+        """Return the methods as canonical JSON: texts, each with the parameters that were given.
 
         Raises
         ------
         ParameterError
-            A bound is unknown, takes no such parameter, stands there twice, or none is given.
+            A method is unknown, takes no such parameter, stands there twice, or none is given.
         """
-        from swftools.qbets.bounds import find_bound, list_bounds  # noqa: PLC0415 (imports scikit-learn: a second)
+        from swftools.qbets.methods import find_method, list_methods  # noqa: PLC0415 (imports scikit-learn: a second)
 
         listed = _from_json("methods", value, "[") if isinstance(value, str) else list(value)
         if listed is None:
-            listed = [write_entry(name, given) for name, given in read_entries(value, list_bounds())]
+            listed = [write_entry(name, given) for name, given in read_entries(value, list_methods())]
         for text in listed:
-            find_bound(text)
+            find_method(text)
         if not listed or len(set(listed)) < len(listed):
             raise ParameterError(f"methods={value!r}: give at least one, and each once")
         return canonical_json(listed)

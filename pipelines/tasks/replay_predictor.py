@@ -17,8 +17,8 @@ from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
 from swftools.fields.jobs import JOBS
 from swftools.parameters import did_you_mean
-from swftools.qbets.bounds import find_bound
 from swftools.qbets.log_columns import GROUPS, group_labels, read_submissions
+from swftools.qbets.methods import find_method
 from swftools.qbets.replay import WaitPredictor, replay
 from swftools.tables import QUICK_OPTIONS, read_table, to_arrow, to_pandas, write_table
 
@@ -106,7 +106,7 @@ class ReplayPredictor(ReplayTask):
     """
 
     code_version = 1
-    method = MethodsParameter(default="binomial", description="a bound, such as binomial or lognormal")
+    method = MethodsParameter(default="binomial", description="a bound or rival, such as binomial or gradient-boosting")
 
     def check_values(self) -> None:
         """Raise ParameterError if an option is outside its domain, or there are several methods, or a lower bound."""
@@ -132,7 +132,7 @@ class ReplayPredictor(ReplayTask):
         inputs = {
             "trace": self.clone(CleanTrace).key,
             "method": self.bound,
-            "own_method": hash_of_module(type(find_bound(self.bound)).__module__),
+            "own_method": hash_of_module(type(find_method(self.bound)).__module__),
             "by": self.groups,
             "options": self.chosen,
         }

@@ -29,11 +29,12 @@ from swftools.errors import ParameterError
 from swftools.kernel import FloatArray, IntArray
 from swftools.parameters import Parameters, choice, number, truth, whole
 from swftools.qbets.bounds.binomial import BinomialBound, bound_ranks, least_waits
-from swftools.qbets.bounds.registry import UPPER, Bound, check_fraction, find_bound
+from swftools.qbets.bounds.registry import UPPER, Bound, check_fraction
 from swftools.qbets.change_points import RareEvents, rare_events
 from swftools.qbets.history import newest_needed, trimming_by
 from swftools.qbets.in_python import SHOWN, Asked, ListedWaits
 from swftools.qbets.log_columns import group_labels, occurrences, prediction_table, read_submissions
+from swftools.qbets.methods import find_method
 from swftools.qbets.queue_state import (
     BOTH,
     EITHER,
@@ -45,6 +46,9 @@ from swftools.qbets.queue_state import (
     no_answers,
 )
 from swftools.qbets.resumed import Known, nothing_known
+from swftools.qbets.rivals.at_submission import read_submitted
+from swftools.qbets.rivals.registry import Rival
+from swftools.qbets.rivals.replaying import nothing_submitted, replay_rival
 from swftools.qbets.saved_state import read_state, write_state
 from swftools.simulator.aside import run_aside
 from swftools.simulator.schedule import Schedule
@@ -58,6 +62,9 @@ MOST_JOBS = 10**9
 MOST_WAITS = 10**7
 """Waits that a bound may need: of the .9999997 quantile so many, at a confidence of .95."""
 
+MACHINE = "machine"
+"""What a rival's knowledge stands under: it is not by group."""
+
 AT_ONCE = 20_000
 """Jobs between two calls of ``progress``."""
 
@@ -66,7 +73,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class ReplayParameters(Parameters):
-    """How waits are predicted.
+    """How waits are predicted; of rivals, only quantile and training say something.
 
     Parameters
     ----------
@@ -128,11 +135,12 @@ class WaitPredictor:
 
     Parameters
     ----------
-    method : str, Bound or object
-        Name of a bound, as ``binomial`` or ``lognormal``; a Bound; or any object with ``fit``, ``update`` and
-        ``predict`` as bounds have them, of which each cluster gets a copy.
+    method : str, Bound, Rival or object
+        Name of a bound or rival, as ``binomial`` or ``gradient-boosting``; a Bound or Rival; or any object with
+        ``fit``, ``update`` and ``predict`` as bounds have them, of which each cluster gets a copy.
     by : str, sequence of str or None
-        What jobs are grouped by: queue, partition, user, group, columns of the trace; None: all are one group.
+        What jobs are grouped by: queue, partition, user, group, columns of the trace; None: all are one group. A rival
+        sees all groups together.
     **parameters
         Of ``ReplayParameters``.
 
@@ -154,10 +162,7 @@ class WaitPredictor:
     def __init__(self, method: Any = "binomial", by: str | Sequence[str] | None = "queue", **parameters: Any) -> None:
         self.parameters = ReplayParameters.from_mapping(parameters)
         chosen = {"quantile": self.parameters.quantile, "confidence": self.parameters.confidence}
-        is_object = not isinstance(method, (str, Bound))
-        if is_object and not all(callable(getattr(method, name, None)) for name in ("fit", "update", "predict")):
-            raise ParameterError(f"method={method!r} is neither a bound nor an object with fit, update and predict")
-        self.method = method if is_object else find_bound(method, **chosen)
+        self.method = find_method(method, **chosen)
         self._text = method if isinstance(method, str) else None
         self.bound: Bound = self.method if isinstance(self.method, Bound) else ListedWaits()
         if getattr(self.method, "side", UPPER) != UPPER:
@@ -165,7 +170,7 @@ class WaitPredictor:
         self.by = tuple(by or ()) if isinstance(by, Sequence | None) and not isinstance(by, str) else (by,)
         if not all(isinstance(name, str) for name in self.by):
             raise ParameterError(f"by={by!r} is neither the name of a group of jobs, nor a sequence of such, nor None")
-        self.known: dict[str, Known] = {}
+        self.known: dict[str, Any] = {}  # Known by group; KnownJobs, under one name, where a rival sees the machine
         self.start: int | None = None
 
     @property
@@ -173,7 +178,7 @@ class WaitPredictor:
         """The method as it was given: as text, or a bound with its parameters, or the class of an object."""
         if self._text is not None:
             return self._text
-        return self.method.short_text() if isinstance(self.method, Bound) else type(self.method).__name__
+        return self.method.short_text() if isinstance(self.method, Bound | Rival) else type(self.method).__name__
 
     def replay(self, log: Trace | Schedule, progress: Progress | None = None) -> pd.DataFrame:
         """Submit the jobs of a log, and return what each is told.
@@ -208,7 +213,11 @@ class WaitPredictor:
         columns = read_submissions(jobs, self.parameters.explanatory)
         self._count_from_one_start(log, columns.submit)
         order = np.lexsort((occurrences(jobs), jobs["job_number"], columns.submit))
-        told = self._replay_groups(labels, columns, order, progress, goes_on=goes_on)
+        if isinstance(self.method, Rival):
+            tell = partial(_tell, progress, 0, len(jobs))
+            told = self._replay_machine(self.method, log, labels, columns.submit, order, tell)
+        else:
+            told = self._replay_groups(labels, columns, order, progress, goes_on=goes_on)
         return prediction_table(log, labels, self.name, columns, told)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -219,7 +228,7 @@ class WaitPredictor:
         StorageError
             The file cannot be written; an old one stays as it was.
         """
-        method = self.method.to_text() if isinstance(self.method, Bound) else None
+        method = self.method.to_text() if isinstance(self.method, Bound | Rival) else None
         named = {"method": method, "name": self.name, "by": self.by, "start": self.start}
         about = {**named, "parameters": self.parameters.to_mapping()}
         write_state(path, about, self.known, self.bound)
@@ -250,7 +259,7 @@ class WaitPredictor:
         made.start, made.known, made._text = about["start"], known, about["name"]
         if method is not None:
             for one in known.values():
-                if one.queue:
+                if isinstance(one, Known) and one.queue:
                     one.queue.history.states[:, SHOWN] = 0.0
         return made
 
@@ -324,6 +333,23 @@ class WaitPredictor:
         kind, series = type(self.bound), BinomialBound
         called = kind.compiled_add(), kind.compiled_bound(), series.compiled_add()
         return lambda *jobs: compiled_replay()(queue, *jobs, *called), _nothing
+
+    def _replay_machine(
+        self,
+        rival: Rival,
+        log: Trace | Schedule,
+        labels: Any,
+        submit: FloatArray,
+        order: IntArray,
+        tell: Callable[[int], None],
+    ) -> Answers:
+        """Submit the jobs of all groups in order, which a rival sees together; return what each row is told."""
+        before = self.known.get(MACHINE, nothing_submitted())
+        names = before.names
+        jobs = read_submitted(log, order, submit, labels, names)
+        known, answers = replay_rival(rival, self.parameters.training, before, jobs, names, tell)
+        self.known = {MACHINE: known}
+        return Answers._make(column[np.argsort(order)] for column in answers)
 
     def _rules(self, jobs: int) -> Rules:
         """Return how a queue of so many jobs is replayed."""

@@ -22,6 +22,7 @@ from swftools.errors import StateError
 from swftools.qbets.bounds.registry import Bound
 from swftools.qbets.queue_state import WAITING, Submissions, empty_queue
 from swftools.qbets.resumed import Known
+from swftools.qbets.rivals.replaying import KnownJobs, nothing_submitted
 from swftools.whole_files import create_file
 
 FORM = b"swftools wait predictor"
@@ -36,7 +37,7 @@ Array = npt.NDArray[Any]
 
 
 def write_state(
-    path: str | os.PathLike[str], about: Mapping[str, Any], known: Mapping[str, Known], bound: Bound
+    path: str | os.PathLike[str], about: Mapping[str, Any], known: Mapping[str, Known | KnownJobs], bound: Bound
 ) -> None:
     """Write what is known of each group, and about the predictor.
 
@@ -47,6 +48,9 @@ def write_state(
     """
     arrays: dict[str, Array] = {}
     for number, one in enumerate(known.values()):
+        if isinstance(one, KnownJobs):  # of a rival
+            arrays |= dict(_named(one, f"{number}"))
+            continue
         queue = one.with_room(
             bound,
             one.size + len(one.told),
@@ -66,7 +70,7 @@ def write_state(
         file.write(FORM + b" %d\n" % VERSION + hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
 
 
-def read_state(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Known]]:
+def read_state(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Known | KnownJobs]]:
     """Return what is said about the predictor, and what is known of each group.
 
     Raises
@@ -104,8 +108,10 @@ def _check_about(about: object) -> None:
         raise ValueError(f"about the predictor it says {about!r:.200}")
 
 
-def _known(arrays: Mapping[str, Array], number: str) -> Known:
-    """Return what is known of a group."""
+def _known(arrays: Mapping[str, Array], number: str) -> Known | KnownJobs:
+    """Return what is known of a group, or by a rival of the machine."""
+    if f"{number}/predicted" in arrays:
+        return _remade(nothing_submitted(), number, arrays)
     form = empty_queue(0, 1, 0, clusters_at_all=True, newest=1)
     queue = _remade(form, f"{number}/queue", arrays)
     waiting = _remade(Submissions(*np.zeros((3, 0))), f"{number}/waiting", arrays)

@@ -1,0 +1,149 @@
+"""What a rival of QBETS is: a model of what is known at a submission, fitted anew on a schedule, and its name.
+
+A bound learns the waits of a group of jobs. A rival learns what waits have to do with the state of the machine: who
+waits and runs, what is asked for, and how long the last ones waited (``at_submission``).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
+
+from swftools.errors import ParameterError
+from swftools.kernel import FloatArray, IntArray
+from swftools.parameter_text import write_entry
+from swftools.parameters import Parameters, number, refuse_unknown, whole
+from swftools.qbets.bounds.registry import check_fraction, list_bounds
+from swftools.simulator.names import Names
+
+R = TypeVar("R", bound="type[Rival]")
+
+
+class Model(Protocol):
+    """What was fitted."""
+
+    def predict(self, rows: FloatArray) -> FloatArray:
+        """Return the quantile of the wait of each row, s."""
+
+
+class Course(NamedTuple):
+    """What happened while jobs were submitted, in order of submission.
+
+    Parameters
+    ----------
+    wait : ndarray of float
+        How long each job waited, s; NaN is not known.
+    group : ndarray of int
+        Its group, from 0 on.
+    learnt : ndarray of int
+        The jobs whose waits are known, in the order in which these became known.
+    known : ndarray of int
+        How many of these were known when each job was told its bound.
+    """
+
+    wait: FloatArray
+    group: IntArray
+    learnt: IntArray
+    known: IntArray
+
+
+@dataclass(frozen=True)
+class Rival(Parameters):
+    """A predictor of waits that is fitted anew on a schedule; a subclass fits, and may correct what it told.
+
+    Parameters
+    ----------
+    quantile : float
+        Of the waits, which is predicted; between 0 and 1, both excluded.
+    first_fit : int
+        Waits that must be known for the first fit; jobs before it are told nothing.
+    refit_every : int
+        Jobs of the machine between two fits.
+    window : int
+        Waits that it is fitted to: the newest, of all groups.
+    """
+
+    NAME: ClassVar[str] = "rival"
+    quantile: float = number(0.95)
+    first_fit: int = whole(500, least=1)
+    refit_every: int = whole(1000, least=1)
+    window: int = whole(20_000, least=1)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_fraction("quantile", self.quantile)
+
+    @abstractmethod
+    def fit(self, rows: FloatArray, waits: FloatArray) -> Model:
+        """Return a model of the waits (s) of jobs, given what was known at their submissions.
+
+        Parameters
+        ----------
+        rows : ndarray of float, shape (n, len(COLUMNS))
+            As ``at_submission.COLUMNS`` name them, NaN where a value is missing. The last column is the number of the
+            group, by first appearance, and NaN from the 255th on.
+        waits : ndarray of float, shape (n,)
+            Finite and not negative. It must return the same for the same in any process.
+        """
+
+    def bounds(self, predicted: FloatArray, course: Course) -> FloatArray:  # noqa: ARG002 (for those who correct)
+        """Return what each job is told, s, given what the models in force predicted; NaN for nothing.
+
+        What a job is told may depend on ``predicted`` up to itself, and on the waits known by then, on no other.
+        """
+        return predicted
+
+    def short_text(self) -> str:
+        """Return the name, and the parameters that are not as they are where none are given."""
+        usual = type(self)().to_mapping()
+        return write_entry(self.NAME, {key: value for key, value in self.to_mapping().items() if value != usual[key]})
+
+
+_RIVALS: Names[type[Rival]] = Names("rival")
+
+
+def register_rival(kind: R) -> R:
+    """Register a class of rivals by its ``NAME``.
+
+    Raises
+    ------
+    ParameterError
+        The name is taken, by a bound too.
+    """
+    if kind.NAME in list_bounds():
+        raise ParameterError(f"rival {kind.NAME!r}: a bound has that name")
+    _RIVALS.add(kind.NAME, kind, kind)
+    return kind
+
+
+def list_rivals() -> dict[str, type[Rival]]:
+    """Return the registered classes of rivals by name."""
+    return dict(_RIVALS.known)
+
+
+def find_rival(rival: str | Rival, **parameters: Any) -> Rival:
+    """Return a rival by name, with parameters behind it, as in ``gradient-boosting:window=5000``; one as it is.
+
+    Parameters
+    ----------
+    rival : str or Rival
+        ``module:name`` imports the module that registers it first.
+    **parameters
+        Of all methods, such as quantile: those that the rival has are set, unless the text says them.
+
+    Raises
+    ------
+    ParameterError
+        There is none of that name, or it takes no such parameter.
+
+    Examples
+    --------
+    >>> find_rival("gradient-boosting:window=5000", quantile=0.9).short_text()
+    'gradient-boosting:quantile=0.9,window=5000'
+    """
+    if isinstance(rival, Rival):
+        return rival
+    kind, given = _RIVALS.read(rival)
+    refuse_unknown(kind.NAME, given, kind.names())
+    return kind(**{name: value for name, value in parameters.items() if name in kind.names()} | given)
