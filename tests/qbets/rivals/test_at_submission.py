@@ -110,8 +110,8 @@ def test_drawn_logs(jobs: int, seed: int) -> None:
 
 
 def test_real_jobs(cleaned: Trace) -> None:
-    """As above, of 700 jobs of SDSC-BLUE."""
-    compare(cleaned.with_jobs(cleaned.jobs.head(700)))
+    """As above, of 1,500 jobs of SDSC-BLUE."""
+    compare(cleaned.with_jobs(cleaned.jobs.head(1500)))
 
 
 @settings(max_examples=60)
