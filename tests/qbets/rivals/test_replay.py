@@ -68,7 +68,8 @@ def test_when_it_is_fitted_and_to_what() -> None:
     known = [int((start[:job] <= log.jobs["submit_time"][job]).sum()) for job in range(100)]
     first = known.index(30)
     expected = [first, first + 25, first + 50]
-    assert table["no_prediction"].tolist() == ["too-few-waits"] * first + [None] * (100 - first)
+    reasons = table["no_prediction"].astype(object).where(table["no_prediction"].notna(), None)
+    assert reasons.tolist() == ["too-few-waits"] * first + [None] * (100 - first)
     assert table["history_length"].tolist() == [0] * first + [30] * 25 + [40] * (75 - first)
     assert table["is_trimmed"].tolist() == [False] * (first + 25) + [True] * (75 - first)
     assert len(rival.fits) == len(range(first, 100, 25))
