@@ -91,6 +91,23 @@ def test_requested_times_that_tell_nothing(requested: list[float | None]) -> Non
     assert table["wait_bound"].notna().any()
 
 
+@pytest.mark.parametrize("explanatory", ["requested_processors", "requested_work"])
+def test_what_jobs_are_clustered_by(explanatory: str) -> None:
+    """Width, allocated where none was requested, or its product with requested time; as if that were requested time."""
+    rng = np.random.default_rng(3)
+    time, width = rng.choice([60, 600, 6000], 900), rng.choice([1, 4, 64], 900)
+    waits = np.floor(rng.exponential(10.0, 900) * width * np.where(time == 600, 50, 1))
+    asked: list[int | None] = [None if row % 5 == 0 else int(width[row]) for row in range(900)]
+    log = log_of(wait_time=waits, requested_time=time, requested_processors=asked, allocated_processors=width)
+    x = width if explanatory == "requested_processors" else width * time
+    options: dict[str, Any] = {"by": None, "training": 100, "cluster_every": 200}
+    table = replay(log, explanatory=explanatory, **options)
+    expected = replay(log_of(wait_time=waits, requested_time=x), **options)
+    assert table["cluster"].nunique() > 1
+    for name in ("cluster", "wait_bound", "history_length"):
+        pd.testing.assert_series_equal(table[name], expected[name])
+
+
 def test_submissions_before_the_beginning() -> None:
     """Logs may count from a later moment; and the rows of one that goes back are submitted in order of time."""
     waits = [float(row % 7) for row in range(300)]
