@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from swftools import Trace
+from swftools import Trace, read_swf
 from swftools.errors import ParameterError, StateError, StorageError
 from swftools.qbets import WaitPredictor, evaluate, replay
 from swftools.qbets.saved_state import FORM, VERSION
@@ -115,6 +115,21 @@ def test_submissions_before_the_beginning() -> None:
     assert early["wait_bound"].equals(replay(log_of(wait_time=waits), **SOON)["wait_bound"])
     back = replay(log_of(wait_time=waits[::-1], submit_time=range(299, -1, -1)), **SOON)
     assert back["wait_bound"].iloc[::-1].tolist() == pytest.approx(early["wait_bound"].tolist(), nan_ok=True)
+
+
+def test_a_log_that_counts_from_a_later_moment() -> None:
+    """Its seconds are counted from the beginning of the one that it goes on from."""
+
+    def part(first: int, behind: int, start: int) -> Trace:
+        line = "{} {} {} 60 1 -1 -1 1 100 -1 1 1 1 1 1 1 -1 -1\n"
+        lines = [line.format(row + 1, 100 * row - start, row % 70) for row in range(first, behind)]
+        return read_swf(io.BytesIO(f"; UnixStartTime: {1_000_000 + start}\n{''.join(lines)}".encode()))
+
+    predictor = WaitPredictor(**SOON)
+    tables = [predictor.replay(part(0, 200, 0)), predictor.replay(part(200, 400, 15_000))]
+    expected = replay(part(0, 400, 0), **SOON)
+    assert pd.concat(tables)["submit_time"].tolist() == expected["submit_time"].tolist()
+    assert pd.concat(tables)["wait_bound"].tolist() == pytest.approx(expected["wait_bound"].tolist(), nan_ok=True)
 
 
 def test_numbers_that_stand_twice() -> None:
