@@ -43,7 +43,7 @@ from pipelines.tasks.run_experiment import RunExperiment
 from pipelines.tasks.simulate import SimulatePolicy
 from swftools import Trace, clean, read_swf
 from swftools.fields.dictionary import SCHEMA_VERSION, TABLES
-from swftools.qbets import evaluate, replay
+from swftools.qbets import evaluate, features_at_submission, replay
 from swftools.simulator import list_policies, measure, simulate
 from swftools.tables import read_table, to_arrow
 from tests.folders import REFERENCES, ROOT
@@ -328,9 +328,11 @@ def replayed() -> list[Any]:
 
 
 def replay_output() -> Iterator[Any]:
-    """Yield what jobs are told."""
+    """Yield what jobs are told, and what rivals are given; what these make of it depends on scikit-learn."""
     for table in replayed():
         yield from rows_of(to_arrow(table, "wait_predictions"))
+    known = features_at_submission(cleaned("shipped")[0])
+    yield [list(known), plain(known.to_numpy(dtype=object).tolist())]
 
 
 def evaluate_output() -> Iterator[Any]:

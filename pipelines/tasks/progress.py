@@ -6,11 +6,15 @@ import logging
 import mmap
 import multiprocessing
 import sys
+from time import monotonic
 from typing import Any
 
 from tqdm import tqdm
 
 logger = logging.getLogger("pipelines")
+
+OFTEN = 10.0
+"""Seconds between two lines that say how far a stage is."""
 
 
 class SharedCount:
@@ -50,6 +54,7 @@ class StageProgress:
         self._numbers: dict[str, int] = {}
         self._is_over = False
         self._bar: tqdm[Any] | None = None
+        self._told = monotonic()
 
     def expect(self, stage: str) -> None:
         """Count a stage, by its identifier, among those there are to do; the first after a run begins another."""
@@ -64,12 +69,22 @@ class StageProgress:
     def begin(self, stage: str, label: str) -> None:
         """Say that a stage begins."""
         self._numbers[stage] = self._begun.next()
+        self._told = monotonic()
         if self._is_on_terminal():
             if self._bar is None:
                 self._bar = tqdm(total=len(self._expected), unit="stage", leave=False)
             self._bar.set_description(label)
         else:
             logger.info("%s begins", self._numbered(stage, label))
+
+    def tell(self, stage: str, label: str, done: int, total: int) -> None:
+        """Say how far a stage is: on the bar, or in a line, ``OFTEN`` seconds after the last one at the earliest."""
+        share = f"{label}: {done / total if total else 1:.0%}"
+        if self._bar is not None:
+            self._bar.set_description(share)
+        elif monotonic() - self._told >= OFTEN and done < total:
+            self._told = monotonic()
+            logger.info("%s", self._numbered(stage, share))
 
     def end(self, stage: str, label: str, seconds: float) -> None:
         """Say that a stage is done, and how many seconds it took."""

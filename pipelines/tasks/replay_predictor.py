@@ -149,7 +149,7 @@ class ReplayPredictor(ReplayTask):
 
     def run(self) -> None:
         """Replay."""
-        table = replay(self.clone(CleanTrace).load(), self.bound, self.groups, **self.chosen)
+        table = replay(self.clone(CleanTrace).load(), self.bound, self.groups, progress=self.tell, **self.chosen)
         with self.output().fill() as directory:
             path = directory / "wait_predictions.parquet"
             write_table(to_arrow(table, "wait_predictions"), path, "wait_predictions", QUICK_OPTIONS)

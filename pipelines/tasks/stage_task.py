@@ -55,6 +55,10 @@ class StageTask(luigi.Task):
         """What the task is called in messages."""
         return f"{self.get_task_family()} {self.subject}"
 
+    def tell(self, done: int, total: int) -> None:
+        """Say how far this task is, which runs."""
+        progress.tell(self.task_id, self.label, done, total)
+
     def directory(self, stage: str, key: str) -> DirectoryTarget:
         """Return the target of a stage's output."""
         return DirectoryTarget(work_root(self.data_root) / stage / key)

@@ -80,7 +80,11 @@ def occurrences(jobs: pd.DataFrame) -> Any:
         return jobs["job_occurrence"].array
     number = jobs["job_number"].to_numpy(np.int64, na_value=-1)
     rises = (number[1:] > number[:-1]).all()  # as nearly always, and then none stands twice
-    return np.zeros(len(jobs), np.int64) if rises else jobs.groupby("job_number", dropna=False).cumcount().to_numpy(np.int64)
+    return (
+        np.zeros(len(jobs), np.int64)
+        if rises
+        else jobs.groupby("job_number", dropna=False).cumcount().to_numpy(np.int64)
+    )
 
 
 def read_width(jobs: pd.DataFrame) -> FloatArray:

@@ -255,6 +255,21 @@ def test_a_run_after_one_that_failed_counts_anew(monkeypatch: pytest.MonkeyPatch
     assert ["[1 of 2] a task begins", *whole, *whole] == said
 
 
+def test_how_far_a_stage_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line in ten seconds at most, and none at the end, which has its own."""
+    said: list[str] = []
+    monkeypatch.setattr(logging.getLogger("pipelines"), "info", lambda text, *words: said.append(text % words))
+    clock = [0.0]
+    monkeypatch.setattr("pipelines.tasks.progress.monotonic", lambda: clock[0])
+    progress = StageProgress()
+    progress.expect("a")
+    progress.begin("a", "a task")
+    for clock[0], done in ((9.0, 10), (10.0, 20), (19.0, 30), (20.5, 40), (31.0, 50), (60.0, 50)):
+        progress.tell("a", "a task", done, 50)
+    progress.end("a", "a task", 60.0)
+    assert said[1:-1] == ["[1 of 1] a task: 40%", "[1 of 1] a task: 80%"]
+
+
 def test_a_terminal_gets_a_bar(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -265,6 +280,8 @@ def test_a_terminal_gets_a_bar(
     progress.expect("a")
     progress.begin("a", "a task")
     assert "a task" in capsys.readouterr().err
+    progress.tell("a", "a task", 1, 4)
+    assert "a task: 25%" in capsys.readouterr().err
     progress.end("a", "a task", 1.0)
     assert progress._bar is None
 
