@@ -84,7 +84,9 @@ def _by_type(dispatcher: Any, get_call_template: Callable[..., Any], arguments: 
     compiling = _COMPILING.get()
     if compiling and _counts(dispatcher) and not _counts(compiling[-1]):
         models = dispatcher.targetctx.data_model_manager
-        if any(models[one.return_type].contains_nrt_meminfo() for one in found[0].cases):
+        # Its cases are all that it was compiled for so far, also by calls of other types.
+        cases = [one for one in found[0].cases if one.args == tuple(found[2])]
+        if any(models[one.return_type].contains_nrt_meminfo() for one in cases):
             caller, called = _name(compiling[-1].py_func), _name(dispatcher.py_func)
             raise KernelError(
                 f"{caller}, made by @kernel(allocates=False), calls {called}, made by @kernel, which returns an array: "

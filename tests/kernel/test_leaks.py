@@ -219,6 +219,32 @@ def test_a_leak_cannot_be_written(leak: Kernel[..., Any], argument: Any, form: s
 
 
 @kernel
+def doubled(value: Any) -> Any:
+    """Return a number or an array, as it gets."""
+    return 2.0 * value
+
+
+@kernel(allocates=False)
+def doubles_a_number(value: float) -> float:
+    """Call a kernel that returns a number then."""
+    return doubled(value)
+
+
+@kernel(allocates=False)
+def doubles_an_array(values: Any) -> float:
+    """Call the same kernel, which returns an array then."""
+    return doubled(values)[0]
+
+
+def test_what_a_kernel_returns_elsewhere_does_not_count() -> None:
+    """Nor when it was compiled for arrays first; nor does it help that it was compiled for numbers first."""
+    assert doubled(np.ones(3)).tolist() == [2.0, 2.0, 2.0]
+    assert doubles_a_number(1.5) == 3.0
+    with pytest.raises(KernelError, match="doubles_an_array"):
+        doubles_an_array(np.ones(3))
+
+
+@kernel
 def total(n: int) -> float:
     """Make an array, and free it."""
     return makes_one(n).sum()
