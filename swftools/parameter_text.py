@@ -14,8 +14,11 @@ from swftools.errors import ParameterError
 SCALARS: dict[str, re.Pattern[str]] = {
     "null": re.compile(r"^(?:~|null|)$"),
     "bool": re.compile(r"^(?:true|false)$"),
-    "int": re.compile(r"^-?(?:0|[1-9][0-9]{0,19})$"),
-    "float": re.compile(r"^-?(?:[0-9]{1,18}\.[0-9]{0,18}|[0-9]{1,18}(?=[eE]))(?:[eE][-+]?[0-9]{1,3})?$"),
+    "int": re.compile(r"^-?[0-9]{1,40}$"),
+    "float": re.compile(
+        r"^-?(?:(?:[0-9]{1,40}\.[0-9]{0,40}|[0-9]{1,40}(?=[eE]))(?:[eE][-+]?[0-9]{1,40})?|"
+        r"\.[0-9]{1,40}(?:[eE][-+][0-9]{1,40})?)$"
+    ),
 }
 """What a word of YAML is, by its type there; any other is text, so ``no`` and ``1:30`` stay what was written."""
 

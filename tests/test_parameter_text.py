@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pipelines.catalog.strict_yaml import read_value
@@ -99,7 +99,12 @@ def test_what_is_written_is_read_back(entries: list[tuple[str, dict[str, Any]]])
     assert repr(entries) == repr(read_entries(text))
 
 
-@given(st.from_regex(r"-?[0-9][0-9.eE+-]{0,20}|[a-zA-Z~][-+.~0-9a-zA-Z_]{0,9}|null|true|false|~", fullmatch=True))
+@example("007")
+@example("00")
+@example(".9")
+@example("-.5e-3")
+@example("1e4000")
+@given(st.from_regex(r"-?[0-9.][0-9.eE+-]{0,20}|[a-zA-Z~][-+.~0-9a-zA-Z_]{0,9}|null|true|false|~", fullmatch=True))
 def test_scalars_are_those_of_our_yaml(word: str) -> None:
     """A word of a command line means what it means in a card."""
     assert repr(read_value(word)) == repr(read_scalar(word))
