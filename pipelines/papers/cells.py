@@ -34,7 +34,7 @@ def compare(paper: Paper, tables: Iterable[PaperTable], found: Measurements, *, 
     rows = [row for table in tables for row in _rows(paper, table, found, quick)]
     frame = pd.DataFrame(rows, columns=list(table_fields("reproduction")))
     numbers = [name for name, field in table_fields("reproduction").items() if str(field.type) == "double"]
-    return frame.astype(dict.fromkeys(numbers, "float64") | {"reproduces": "boolean", "is_chosen": "bool"})
+    return frame.astype(dict.fromkeys(numbers, "float64") | {"is_reproduced": "boolean", "is_chosen": "bool"})
 
 
 def _rows(paper: Paper, table: PaperTable, found: Measurements, quick: bool) -> Iterator[dict[str, Any]]:
@@ -60,7 +60,7 @@ def _rows(paper: Paper, table: PaperTable, found: Measurements, quick: bool) -> 
             "difference": cell.ours - published,
             "ratio": cell.ours / published if published else float("nan"),
             "rule": cell.rule.text if cell.rule is not None and compared else None,
-            "reproduces": verdict,
+            "is_reproduced": verdict,
             "definition": cell.definition,
             "note": cell.note or (cell.why if verdict is False else None),
         }

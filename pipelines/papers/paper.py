@@ -48,10 +48,13 @@ class Experiment:
         kept.
     parameters : type
         Of its parameters, each with a default; its ``NAME`` is the experiment's name.
+    units : mapping of str to str
+        Of its measures; 1 where none is given.
     """
 
     function: Callable[[Trace, Any, int], pd.DataFrame]
     parameters: type[Parameters]
+    units: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ def summary_lines(tables: Iterable[PaperTable], cells: pd.DataFrame) -> list[str
     lines = []
     for table in tables:
         rows = cells[(cells["place"] == table.place) & cells["is_chosen"]]
-        compared = rows["reproduces"].dropna()
+        compared = rows["is_reproduced"].dropna()
         if not len(rows):
             told = "no log has enough jobs"
         elif not len(compared):
@@ -82,7 +82,7 @@ def _list(rows: pd.DataFrame) -> str:
     """Return cells a line."""
     lines = [["statement", "published", "ours", "which is", "holds"], ["---", "---", "---:", "---", "---"]]
     for row in rows.to_dict("records"):
-        holds = "" if _is_null(row["reproduces"]) else "yes" if row["reproduces"] else "no"
+        holds = "" if _is_null(row["is_reproduced"]) else "yes" if row["is_reproduced"] else "no"
         told = row["definition"] if _is_null(row["note"]) else f"{row['definition']}; {row['note']}"
         lines.append([row["column"], row["printed"], _number(row["ours"], row["unit"]), told, holds])
     return _table(lines)
@@ -98,7 +98,7 @@ def _explained(rows: pd.DataFrame) -> Iterator[str]:
     for reading, part in rows[rows["reading"] != AS_WRITTEN].groupby("reading", sort=False):
         yield f"Reading chosen for {_places(part, rows)}: {reading}."
     for why, part in rows.groupby("note", sort=False):
-        if part["reproduces"].eq(False).fillna(False).any():
+        if part["is_reproduced"].eq(False).fillna(False).any():
             yield f"Not reproduced, {why}: {_places(part, rows)}."
         else:
             yield f"Not compared, since {why}: {_places(part, rows)}."
@@ -117,7 +117,7 @@ def _pair(row: Mapping[Hashable, Any]) -> str:
     ours = _number(row["ours"], row["unit"])
     if _is_null(row["printed"]):
         return ours
-    missed = not _is_null(row["reproduces"]) and not row["reproduces"]
+    missed = not _is_null(row["is_reproduced"]) and not row["is_reproduced"]
     return f"{row['printed']} / {ours or 'none'}{f' {MARK}' if missed else ''}"
 
 

@@ -109,4 +109,8 @@ class RunExperiment(RulesTask):
 
     def _named(self, found: pd.DataFrame) -> pd.DataFrame:
         """Return what was measured with paper, log, experiment and seed."""
-        return found.assign(paper=self.about.name, log=self.found.name, experiment=self.planned.text, seed=self.seed)
+        planned, units = self.planned, self.about.experiments[self.planned.experiment].units
+        unit = found["measure"].map(lambda measure: units.get(measure, "1"))
+        return found.assign(
+            paper=self.about.name, log=self.found.name, experiment=planned.text, seed=self.seed, unit=unit
+        )

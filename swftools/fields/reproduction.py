@@ -12,7 +12,7 @@ def _word(name: str, meaning: str, missing: str = NEVER) -> Field:
     return Field(name, STRING, "1", meaning, missing, stage=_STAGE)
 
 
-def _value(name: str, meaning: str, missing: str, unit: str = "see unit") -> Field:
+def _value(name: str, meaning: str, missing: str, unit: str = "column unit") -> Field:
     """Return a column of values."""
     return Field(name, FLOAT64, unit, meaning, missing, stage=_STAGE)
 
@@ -32,7 +32,7 @@ REPRODUCTION = (
     _value("difference", "ours - published.", "null: one of them is missing"),
     _value("ratio", "ours / published.", "null: one of them is missing, or published is 0", "1"),
     _word("rule", "When the value counts as reproduced.", "null: it cannot be compared"),
-    Field("reproduces", BOOL, "1", "Ours is as the rule demands.", "null: it cannot be compared", stage=_STAGE),
+    Field("is_reproduced", BOOL, "1", "Ours is as the rule demands.", "null: it cannot be compared", stage=_STAGE),
     _word("definition", "What is measured."),
     _word("note", "Why ours is another, as far as we know; or why it cannot be compared.", "null: nothing to say"),
 )
@@ -45,5 +45,6 @@ MEASUREMENTS = (
     _word("subject", "What was measured: a queue, a policy, ..."),
     _word("x", "Where a measure is a curve: at which month, error, load, ...; else empty."),
     _word("measure", "Name of the measure."),
-    _value("value", "The value.", "null: there is none", "see measure"),
+    _value("value", "The value.", "null: there is none"),
+    _word("unit", "Unit of the value."),
 )

@@ -64,6 +64,7 @@ def test_every_column_says_what_it_is(field: Field) -> None:
         "measure",
         "replay",
         "evaluate",
+        "reproduce",
     )
     assert field.type != BOOL or field.name.startswith(("is_", "performs_"))
 

@@ -12,6 +12,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from pipelines.papers import find_paper
+from pipelines.papers.cells import compare
+from pipelines.papers.paper import Measurements
 from swftools import UtilityParameters, clean, generate_utility, read_swf
 from swftools.checkpoints.inference import infer_checkpoints
 from swftools.checkpoints.synthetic_survey import generate_checkpoint_survey
@@ -107,9 +110,17 @@ def tables(shipped_log: Path) -> dict[str, pa.Table]:
     schedule = simulate(select_jobs(augmented, lines=(0, 999)), "easy", 576)
     metrics = measure(schedule)
     predictions = replay(augmented)
+    paper = find_paper("nurmi2009")
+    run = paper.runs([paper.tables[0]], "CTC-SP2-1996-3.1-cln", quick=True)[0]
+    found = paper.experiments[run.experiment].function(augmented, run.parameters, 0)
+    measurements = found.assign(
+        paper=paper.name, log="CTC-SP2-1996-3.1-cln", experiment=run.text, seed=0, unit=["jobs", "s", "s", "s"]
+    )
     frames = {
         "wait_predictions": predictions,
         "wait_evaluation": evaluate(predictions),
+        "reproduction": compare(paper, [paper.tables[0]], Measurements(measurements)),
+        "measurements": measurements,
         "schedule": schedule.jobs,
         "segments": schedule.segments,
         "excluded": schedule.excluded,

@@ -11,8 +11,10 @@ PAPER = register_paper(
         version=1,
         logs=[population.log for population in populations.POPULATIONS.values()],
         experiments={
-            "population": Experiment(populations.measure_population, populations.PopulationParameters),
-            "replay": Experiment(predictions.measure_replay, predictions.ReplayOfPaper),
+            "population": Experiment(
+                populations.measure_population, populations.PopulationParameters, populations.COLUMNS
+            ),
+            "replay": Experiment(predictions.measure_replay, predictions.ReplayOfPaper, predictions.UNITS),
         },
         tables=(
             PaperTable(

@@ -30,6 +30,15 @@ from swftools.trace import Trace
 METHODS = {"BM": "binomial", "LogN": "lognormal-plain", "LogU": "loguniform", "Weib": "weibull"}
 """The methods of the tables, as they are called there, and what they are here."""
 
+UNITS = {
+    "jobs": "jobs",
+    "predicted": "jobs",
+    "rms_over": "s",
+    "fewest_clusters": "clusters",
+    "most_clusters": "clusters",
+}
+"""Of measures that are no shares or ratios."""
+
 BOUND = "lognormal"
 """The other reading of LogN."""
 

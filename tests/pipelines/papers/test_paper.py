@@ -152,10 +152,10 @@ def test_a_cell_beside_what_is_printed() -> None:
     """Difference, ratio, rule and verdict."""
     row = compared(CELL).iloc[0]
     assert row[["paper", "place", "printed", "published", "ours"]].tolist() == ["toy2027", "Table 1", "1.0", 1.0, 1.5]
-    assert row[["difference", "ratio", "rule", "reproduces"]].tolist() == [0.5, 1.5, "within 0.5", True]
+    assert row[["difference", "ratio", "rule", "is_reproduced"]].tolist() == [0.5, 1.5, "within 0.5", True]
     assert pd.isna(row["note"])
     other = compared(replace(CELL, ours=1.6)).iloc[0]
-    assert other[["reproduces", "note"]].tolist() == [False, "unexplained"]
+    assert other[["is_reproduced", "note"]].tolist() == [False, "unexplained"]
     assert compared(replace(CELL, ours=1.6, why="a slip")).iloc[0]["note"] == "a slip"
     assert pd.isna(compared(replace(CELL, why="a slip")).iloc[0]["note"])
 
@@ -168,9 +168,9 @@ def test_a_cell_beside_what_is_printed() -> None:
 def test_what_cannot_be_compared(cell: Cell) -> None:
     """Has neither rule nor verdict, also where it was published and is read again."""
     table = compared(cell)
-    assert table[["rule", "reproduces", "note"]].isna().all(axis=None)
+    assert table[["rule", "is_reproduced", "note"]].isna().all(axis=None)
     again = to_pandas(to_arrow(table, "reproduction"), "reproduction")
-    assert again["reproduces"].isna().all()
+    assert again["is_reproduced"].isna().all()
     assert list(again) == list(table_fields("reproduction"))
 
 
@@ -183,7 +183,7 @@ def test_a_statement_has_its_own_verdict() -> None:
     """No rule decides."""
     cell = Cell("statement", "words", 3.0, "how many", printed="5 of 5", reproduces=False)
     row = compared(cell).iloc[0]
-    assert row[["printed", "reproduces", "note"]].tolist() == ["5 of 5", False, "unexplained"]
+    assert row[["printed", "is_reproduced", "note"]].tolist() == ["5 of 5", False, "unexplained"]
     assert isnan(row["published"])
 
 
