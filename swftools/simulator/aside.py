@@ -8,8 +8,8 @@ stop, and raises when it has stopped.
 
 from __future__ import annotations
 
+import _thread
 import contextvars
-import threading
 import time
 from collections.abc import Callable
 
@@ -38,7 +38,7 @@ def run_aside(work: Callable[[], None], stop: Callable[[], None], *, pauses: boo
         Called where an interrupt came and the work did not end within ``PATIENCE`` seconds: it goes on by itself then.
     """
     errors: list[BaseException] = []
-    over = threading.Lock()
+    over = _thread.allocate_lock()
     ended = False
 
     def run() -> None:
@@ -52,10 +52,11 @@ def run_aside(work: Callable[[], None], stop: Callable[[], None], *, pauses: boo
             over.release()
 
     over.acquire()
-    # A daemon: a decision without end does not keep Python from ending.
-    worker = threading.Thread(target=contextvars.copy_context().run, args=(run,), name="swftools-engine", daemon=True)
+    context = contextvars.copy_context()
     try:
-        worker.start()
+        # One call in C: an interrupt comes before or behind it, while threading.Thread is started by steps in Python
+        # that one may break, or lose. Nor does such a thread, in a decision without end, keep Python from ending.
+        _thread.start_new_thread(context.run, (run,))
         wait = PAUSE
         while not over.acquire(timeout=wait):
             if pauses:

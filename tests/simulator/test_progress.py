@@ -151,10 +151,12 @@ simulate(trace, "conservative")
 signal.signal(signal.SIGALRM, signal.default_int_handler)
 for i in range(200):
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.0002 * (i + 1))
+        # Again and again: what is raised while numpy compares types of pandas, numpy takes for a no.
+        signal.setitimer(signal.ITIMER_REAL, 0.0002 * (i + 1), 1.0)
         while True:
             simulate(trace, "conservative")
     except KeyboardInterrupt:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
         print("interrupted")
 """
 
