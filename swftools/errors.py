@@ -19,6 +19,10 @@ class SwfFormatError(SwfToolsError, ValueError):
     """A log's text is not Standard Workload Format; the message names file, line, field and remedy."""
 
 
+class LogFormatError(SwfToolsError, ValueError):
+    """A log is in none of the formats that are read, in several, or its format must be told more to be read."""
+
+
 class UnreadableLogError(SwfToolsError, OSError):
     """A log's bytes cannot be read: missing, truncated, corrupt, or larger than the limit once decompressed."""
 

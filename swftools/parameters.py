@@ -111,6 +111,12 @@ def truth(default: bool) -> Any:
     return _declared(default, Domain("true or false", lambda value: isinstance(value, bool), kind=bool), optional=False)
 
 
+def text(default: Any = MISSING, *, words: str = "a text", admits: Callable[[str], bool] = bool) -> Any:
+    """Declare a parameter that is a text, or none; ``admits`` says which texts, ``words`` the same in words."""
+    domain = Domain(words, lambda value: isinstance(value, str) and admits(value), kind=None)
+    return _declared(default, domain, optional=True)
+
+
 def _declared(default: object, domain: Domain, optional: bool) -> Any:
     """Return the field of a parameter."""
     if optional:

@@ -75,6 +75,11 @@ class Trace:
         Processors of the machine where known better than by the header (a card of the catalogue).
     source : pyarrow.LargeBinaryArray, optional
         Every line of the source file in order, so that line n is ``source[n - 1]``.
+    merged : pandas.DataFrame
+        Lines that became part of a job at reading: line_number, job_number, into_line_number, text.
+    names : pandas.DataFrame
+        The names behind the numbers of users, groups, executables, queues and partitions: kind, number, name. Empty
+        where the log has numbers only, and where names are withheld.
     provenance : mapping
         Where the trace comes from: name and sha256 of the text, its size, the format.
 
@@ -96,6 +101,8 @@ class Trace:
     machine_processors: int | None = None
     source: pa.LargeBinaryArray | None = field(default=None, repr=False)
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    merged: pd.DataFrame = field(default_factory=lambda: empty_frame("merged"))
+    names: pd.DataFrame = field(default_factory=lambda: empty_frame("names"))
 
     def __post_init__(self) -> None:
         if missing := [name for name in SWF_NAMES if name not in self.jobs.columns]:
@@ -200,8 +207,8 @@ class Trace:
     def equals(self, other: Trace) -> bool:
         """Whether header, jobs and machine are the same.
 
-        Line numbers, source lines, quarantine and provenance do not count, and neither does a column
-        ``extra_fields`` that has no text.
+        Line numbers, source lines, quarantine, merged lines, names and provenance do not count, and neither does a
+        column ``extra_fields`` that has no text.
         """
         ours, theirs = _compared(self.jobs), _compared(other.jobs)
         same = self.header == other.header and self.machine_processors == other.machine_processors

@@ -13,7 +13,7 @@ from tests.folders import ROOT
 
 ROOMS = [
     *("swftools._version", "swftools.errors", "swftools.choices", "swftools.kernel", "swftools.keyed_random"),
-    *("swftools.parameter_text", "swftools.parameters", "swftools.fields", "swftools.whole_files"),
+    *("swftools.parameter_text", "swftools.parameters", "swftools.names", "swftools.fields", "swftools.whole_files"),
     *("swftools.header", "swftools.tables", "swftools.trace", "swftools.utility", "swftools.formats"),
     *("swftools.offered_work", "swftools.description", "swftools.cleaning", "swftools.checkpoints", "swftools.models"),
     *("swftools.selection", "swftools.simulator", "swftools.qbets", "swftools.rehearsal", "swftools"),

@@ -113,11 +113,11 @@ class _Work:
     def __init__(self, trace: Trace) -> None:
         self.trace = prepare(trace)
         self.quarantine = [trace.quarantine]
-        self.merged: list[pd.DataFrame] = []
+        self.merged: list[pd.DataFrame] = [trace.merged]
         self.repairs: list[pd.DataFrame] = []
         self.steps: list[dict[str, Any]] = []
-        rejected = len(trace.quarantine)
-        self._enter("read", {}, len(trace) + rejected, quarantined=rejected)
+        rejected, merged = len(trace.quarantine), len(trace.merged)
+        self._enter("read", {}, len(trace) + rejected + merged, quarantined=rejected, merged=merged)
 
     def _enter(self, rule: str, parameters: dict[str, Any], jobs_in: int, **counts: Any) -> None:
         """Enter a step that left the present jobs."""

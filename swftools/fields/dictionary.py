@@ -13,6 +13,7 @@ from collections.abc import Iterable
 import pyarrow as pa
 
 from swftools.errors import SchemaError
+from swftools.fields.accounting import NAMES
 from swftools.fields.augmentations import AUGMENTATION_COLUMNS, CHECKPOINT_SUMMARY, CHECKPOINT_SURVEY
 from swftools.fields.cleaning import CLEANING_REPORT, MERGED, QUARANTINE, REPAIRS
 from swftools.fields.definition import BOOL, FLOAT64, INT64, INTEGERS, STRING, TIMESTAMP, UTILITY, Field
@@ -21,7 +22,7 @@ from swftools.fields.predictions import WAIT_EVALUATION, WAIT_PREDICTIONS
 from swftools.fields.reproduction import MEASUREMENTS, REPRODUCTION
 from swftools.fields.schedules import EXCLUSION_REASON, METRICS, SCHEDULE_COLUMNS, SEED, SEGMENT_COLUMNS
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 """Raised whenever a column is added, removed, renamed, retyped or given another meaning."""
 
 
@@ -35,6 +36,7 @@ TABLES: dict[str, tuple[Field, ...]] = {
     "jobs": JOBS,
     "quarantine": QUARANTINE,
     "merged": MERGED,
+    "names": NAMES,
     "repairs": REPAIRS,
     "cleaning_report": CLEANING_REPORT,
     **{name: (JOB_NUMBER, JOB_OCCURRENCE, *columns) for name, columns in AUGMENTATION_COLUMNS.items()},
@@ -55,6 +57,7 @@ TABLE_MEANINGS = {
     "jobs": "One row a job: what the log says of it, what cleaning found, what was added.",
     "quarantine": "One row a line that is no job, or a job that a cleaning rule removed.",
     "merged": "One row a line that became part of another job.",
+    "names": "One row a user, group, executable, queue or partition of an accounting log: the name behind its number.",
     "repairs": "One row a value that a cleaning rule changed.",
     "cleaning_report": "One row a step of cleaning: job lines read = jobs kept + quarantined + merged.",
     "utility": "One row a job: what the augmentation by utility functions adds to it.",

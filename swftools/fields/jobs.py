@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
+from swftools.fields.accounting import ACCOUNTING_COLUMNS
 from swftools.fields.augmentations import AUGMENTATION_COLUMNS
 from swftools.fields.definition import BOOL, FLOAT64, INT64, MAX_TIME, NEVER, STRING, TIMESTAMP, Field
 
@@ -71,6 +72,7 @@ JOBS = (
     *SWF_FIELDS,
     LINE_NUMBER,
     Field("extra_fields", STRING, "1", "Text after the 18th field whose meaning is unknown.", "null: no such text"),
+    *ACCOUNTING_COLUMNS,
     JOB_OCCURRENCE,
     Field(
         "submit_timestamp",

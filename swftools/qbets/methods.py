@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from swftools.errors import ParameterError
+from swftools.names import Names
 from swftools.parameter_text import read_entry
 from swftools.parameters import did_you_mean
 from swftools.qbets.bounds import Bound, find_bound, list_bounds
 from swftools.qbets.rivals import Rival, find_rival, list_rivals
-from swftools.simulator.names import Names
 
 
 def list_methods() -> dict[str, type[Bound] | type[Rival]]:

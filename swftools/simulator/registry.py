@@ -9,9 +9,9 @@ from typing import Any
 
 from swftools.errors import ParameterError
 from swftools.kernel import Kernel
+from swftools.names import Names
 from swftools.parameters import Parameters, is_whole, refuse_unknown
 from swftools.simulator.entry import Memory, check_arguments, compiled_entry, compiled_or_none, interpreted_entry
-from swftools.simulator.names import Names
 from swftools.simulator.signatures import policy_signature
 
 OPTIONS = frozenset(

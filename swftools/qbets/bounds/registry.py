@@ -17,8 +17,8 @@ from sklearn.base import BaseEstimator
 
 from swftools.errors import NotFittedError, ParameterError
 from swftools.kernel import FloatArray, Kernel, kernel
+from swftools.names import Names
 from swftools.parameter_text import write_entry
-from swftools.simulator.names import Names
 
 UPPER, LOWER, TWO_SIDED = SIDES = ("upper", "lower", "two-sided")
 

@@ -1,4 +1,4 @@
-"""What is registered under a name, and found by it: policies and predictors alike."""
+"""What is registered under a name, and found by it: formats, policies, predictors alike."""
 
 from __future__ import annotations
 

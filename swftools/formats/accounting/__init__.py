@@ -1,0 +1,1 @@
+"""What readers of accounting logs share: values in bytes, times with zones, and the ledger of every record."""

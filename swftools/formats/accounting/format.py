@@ -1,0 +1,258 @@
+"""A format of accounting logs: it says what stands in the records, and this reads files by it into a Trace.
+
+A subclass has its options as fields beside those here, and two methods: ``recognise`` and ``records``. Reading in
+pieces, numbers for names, the ledger of every record, the header, and the order of jobs are done here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from swftools.errors import LogFormatError, SwfFormatError
+from swftools.formats.accounting.assembly import Origin, jobs_of, log_header, merged_lines
+from swftools.formats.accounting.ledger import Decision, Ledger, Part, decide
+from swftools.formats.accounting.records import Records, Stretch
+from swftools.formats.accounting.times import zone_named
+from swftools.formats.compression import source_name
+from swftools.formats.registry import LogFormat, Reading
+from swftools.formats.several import Joined, LogFiles, open_joined
+from swftools.kernel import FloatArray
+from swftools.parameter_text import write_entry
+from swftools.parameters import text, whole
+from swftools.tables import empty_frame
+from swftools.trace import Trace
+
+LONGEST_RECORD = 1 << 26
+"""Bytes of a record beyond which no end of it is waited for."""
+
+
+@dataclass(frozen=True)
+class AccountingFormat(LogFormat):
+    """Base of the formats of accounting logs.
+
+    Parameters
+    ----------
+    time_zone : str, optional
+        Zone of the tz database that the batch system ran in; how times without a zone are read, and TimeZoneString.
+    computer, installation : str, optional
+        For the header.
+    processors, nodes : int, optional
+        Of the machine, for the header (MaxProcs, MaxNodes).
+    """
+
+    NOTES: ClassVar[tuple[str, ...]] = ()
+    """What the header should tell of the mapping to SWF."""
+
+    time_zone: str | None = text(None, words="a zone of the tz database")
+    computer: str | None = text(None)
+    installation: str | None = text(None)
+    processors: int | None = whole(None, least=1, most=2**31 - 1, optional=True)
+    nodes: int | None = whole(None, least=1, most=2**31 - 1, optional=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.time_zone is not None:
+            zone_named(self.time_zone)
+
+    @property
+    def origin(self) -> Origin:
+        """What the header tells of the log from outside of it."""
+        usual = type(self)().to_mapping()
+        given = {name: value for name, value in self.to_mapping().items() if value != usual[name]}
+        told = write_entry(self.NAME, given)
+        machine = (self.computer, self.installation, self.time_zone, self.nodes, self.processors)
+        return Origin(self.TITLE, told, *machine, self.NOTES)
+
+    @abstractmethod
+    def records(self, stretches: Iterable[Stretch]) -> Iterator[Records]:
+        """Say what stands in a log.
+
+        Parameters
+        ----------
+        stretches : iterable of Stretch
+            The log, in pieces that ``cut`` has parted; the last one says so. What spans pieces is kept between them.
+
+        Yields
+        ------
+        Records
+            One for each stretch.
+        """
+
+    def cut(self, text: bytes) -> int:
+        """Return where a text of whole lines may be parted, at a record that may go on in the next piece.
+
+        By default at its end: each line is a record.
+        """
+        return len(text)
+
+    def read(self, files: LogFiles, how: Reading) -> Trace:
+        """Read a whole log; see ``swftools.read_log``."""
+        ledger = Ledger(how.privacy)
+        digest = hashlib.sha256()
+        parts = []
+        with open_joined(files, max_bytes=how.max_bytes, progress=how.progress) as stream:
+            for _, part in self._parts(stream, files, how, ledger, digest):
+                parts.append(part)
+                if how.strict and len(part.quarantine):
+                    _refuse(files, part)
+        decision = _decide(parts)
+        merged = merged_lines(parts, decision, 0)
+        quarantine = _placed(files, parts)
+        header = log_header(self.origin, decision, parts, ledger)
+        jobs = jobs_of(parts, decision)
+        provenance = {
+            "name": Path(files.name).name or files.name,
+            "bytes": stream.count,
+            "sha256": digest.hexdigest(),
+            "format": self.to_text(),
+            **({"unverified": stream.unverified} if stream.unverified else {}),
+            **({"anomalies": dict(sorted(ledger.anomalies.items()))} if ledger.anomalies else {}),
+            **({"files": [Path(source_name(source)).name for source in files.sources]} if files.are_several else {}),
+        }
+        names = ledger.names.table(how.privacy)
+        return Trace(header, jobs, quarantine, self.processors, provenance=provenance, merged=merged, names=names)
+
+    def iterate(self, files: LogFiles, how: Reading) -> Iterator[Trace]:
+        """Read a log in chunks, twice: see ``swftools.iter_log``."""
+        ledger = Ledger(how.privacy)
+        seen = []
+        with open_joined(files, max_bytes=how.max_bytes, progress=how.progress) as stream:
+            for _, part in self._parts(stream, files, how, ledger, None):
+                seen.append(_outline(part))
+        decision = _decide(seen)
+        header = log_header(self.origin, decision, seen, ledger)
+        row = 0
+        again = Ledger(how.privacy)
+        with open_joined(files, max_bytes=how.max_bytes, progress=how.progress) as stream:
+            for _, part in self._parts(stream, files, how, again, None):
+                rows = slice(row, row + len(part.line))
+                own = Decision(decision.origin, decision.number[rows], decision.into[rows], decision.preceding[rows])
+                row = rows.stop
+                if how.strict and len(part.quarantine):
+                    _refuse(files, part)
+                yield Trace(
+                    header,
+                    jobs_of([part], own, in_order=False),
+                    _placed(files, [part]),
+                    self.processors,
+                    provenance={"name": Path(files.name).name or files.name, "format": self.to_text()},
+                    merged=merged_lines([part], own, 0),
+                    names=again.names.table(how.privacy),
+                )
+
+    def first_time(self, head: bytes) -> float | None:
+        """Return when the first record in the beginning of a file ended, or else was submitted."""
+        whole_lines = head[: head.rfind(b"\n") + 1]
+        for records in self.records([Stretch(whole_lines, 1, is_last=True)]):
+            for name in ("end", "submit"):
+                times = records.number(name)
+                if np.isfinite(times).any():
+                    return float(times[np.isfinite(times)][0])
+        return None
+
+    def _parts(
+        self, stream: Joined, files: LogFiles, how: Reading, ledger: Ledger, digest: Any
+    ) -> Iterator[tuple[Stretch, Part]]:
+        """Read a stream piece by piece, and take each into the ledger."""
+        present: list[Stretch] = []
+
+        def stretches() -> Iterator[Stretch]:
+            for stretch in self._stretches(stream, files, how.chunk_bytes, digest):
+                present[:] = [stretch]
+                yield stretch
+
+        try:
+            for records in self.records(stretches()):
+                yield present[0], ledger.take(records, present[0])
+        except LogFormatError as error:
+            raise LogFormatError(f"{files.name}: {error}") from error
+
+    def _stretches(self, stream: Joined, files: LogFiles, chunk_bytes: int, digest: Any) -> Iterator[Stretch]:
+        """Yield a stream in pieces of whole records; at least one, which may be empty."""
+        files.begins = []
+        pending = b""
+        line = 1
+        offset = 0
+        while True:
+            data = stream.read(chunk_bytes)
+            if digest is not None:
+                digest.update(data)
+            pending = pending + data if pending else data
+            if not data:
+                end = len(pending)
+            else:
+                lines_end = pending.rfind(b"\n") + 1
+                end = self.cut(pending[:lines_end] if lines_end < len(pending) else pending) if lines_end else 0
+                if end == 0 and len(pending) > max(LONGEST_RECORD, chunk_bytes):
+                    end = lines_end or len(pending)
+            if end or not data:
+                text = pending[:end] if end < len(pending) else pending
+                while len(files.begins) < len(stream.joints) and stream.joints[len(files.begins)] < offset + end:
+                    joint = stream.joints[len(files.begins)] - offset
+                    files.begins.append(line + text.count(b"\n", 0, max(joint, 0)))
+                yield Stretch(text, line, is_last=not data)
+                line += text.count(b"\n")
+                offset += end
+                pending = pending[end:]
+            if not data:
+                return
+
+
+def _decide(parts: list[Part]) -> Decision:
+    """Return what the records of all parts decide."""
+    return decide(
+        np.concatenate([part.numbers.get("submit", np.full(len(part.line), np.nan)) for part in parts]),
+        np.concatenate([part.line for part in parts]),
+        np.concatenate([part.key for part in parts]),
+        np.concatenate([part.id_key for part in parts]),
+        np.concatenate([part.preceding_key for part in parts]),
+    )
+
+
+def _outline(part: Part) -> Part:
+    """Return of a part only what the whole is decided by."""
+    numbers: dict[str, FloatArray] = {name: part.numbers[name] for name in ("submit", "end") if name in part.numbers}
+    nothing = np.empty(0, np.int64)
+    return Part(
+        part.line,
+        part.key,
+        part.id_key,
+        numbers,
+        {},
+        part.preceding_key,
+        part.is_ambiguous,
+        empty_frame("quarantine"),
+        nothing,
+        nothing,
+    )
+
+
+def _placed(files: LogFiles, parts: list[Part]) -> pd.DataFrame:
+    """Return the quarantine of parts; of several files each reason says where the line stands."""
+    frames = [part.quarantine for part in parts if len(part.quarantine)]
+    if not frames:
+        return empty_frame("quarantine")
+    frame = pd.concat(frames, ignore_index=True)
+    if files.are_several:
+        places = [files.place(line) for line in frame["line_number"].tolist()]
+        frame["reason"] = [f"{place}: {why}" for place, why in zip(places, frame["reason"], strict=True)]
+    return frame
+
+
+def _refuse(files: LogFiles, part: Part) -> None:
+    """Raise at the first line that is no job."""
+    first = part.quarantine.iloc[0]
+    text = first["text"]
+    shown = f": {text.splitlines()[0][:80]!r}" if isinstance(text, str) and text else ""
+    raise SwfFormatError(
+        f"{files.name}, {files.place(int(first['line_number']))}: {first['reason']}{shown}; mend the record, or read "
+        "without strict to put it into the quarantine"
+    )

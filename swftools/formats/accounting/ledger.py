@@ -1,0 +1,268 @@
+"""The ledger of an accounting log: every record becomes a job, part of a job, or a line of the quarantine.
+
+A format says what stands in each record (``records.py``). Here it is judged whether that can be, the same for all
+formats; names become numbers, and of records that say the same the first one counts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+
+from swftools.fields.definition import MAX_TIME
+from swftools.fields.jobs import JOBS
+from swftools.formats.accounting.names import NameBook, Privacy
+from swftools.formats.accounting.records import COUNTS, NAMES, SECONDS, SIZES, TEXTS, TIMES, Records, Stretch
+from swftools.kernel import BoolArray, FloatArray, IntArray, kernel
+from swftools.tables import empty_frame
+
+_KEPT = 1 << 16
+"""Bytes of a record's text that the quarantine keeps."""
+
+_MAXIMA = {column.name: column.maximum for column in JOBS if column.maximum is not None}
+_KEY = ("submit", "start", "end", "status", "allocated_processors")
+
+
+@dataclass
+class Part:
+    """The records of a stretch that can be jobs, and what became of its other lines.
+
+    Parameters
+    ----------
+    line : ndarray of int64
+        The line at which each record begins.
+    key, id_key : ndarray of uint64
+        Hashes of what makes two records the same, and of the id.
+    numbers : dict of str to ndarray of float64
+        As in ``Records``; names as numbers.
+    words : dict of str to pyarrow.LargeStringArray
+        ``TEXTS``.
+    preceding_key : ndarray of uint64
+        Hash of the id of the job that must end before; 0 for none.
+    is_ambiguous : ndarray of bool
+        As in ``Records``.
+    quarantine : pandas.DataFrame
+        Lines that are no jobs.
+    merged_line, merged_into : ndarray of int64
+        Lines that became part of a record, and the line of that.
+    """
+
+    line: IntArray
+    key: npt.NDArray[np.uint64]
+    id_key: npt.NDArray[np.uint64]
+    numbers: dict[str, FloatArray]
+    words: dict[str, pa.LargeStringArray]
+    preceding_key: npt.NDArray[np.uint64]
+    is_ambiguous: BoolArray
+    quarantine: pd.DataFrame
+    merged_line: IntArray
+    merged_into: IntArray
+
+
+@dataclass
+class Ledger:
+    """What is known of a log while it is read.
+
+    Parameters
+    ----------
+    privacy : Privacy
+        What may be told of its words.
+    """
+
+    privacy: Privacy
+    names: NameBook = field(default_factory=NameBook)
+    anomalies: Counter[str] = field(default_factory=Counter)
+
+    def take(self, records: Records, stretch: Stretch) -> Part:
+        """Judge the records of a stretch."""
+        _judge(records)
+        self._note(records)
+        faulty = records.is_faulty
+        kept = ~faulty
+        ids = records.words.get("log_id")
+        id_key = _hashes(ids, len(records))
+        key = id_key.copy()
+        for name in _KEY:
+            values = records.number(name)
+            key = _mixed(key, np.where(np.isnan(values), -1.0, values).view(np.uint64))
+        of_faulty = faulty[records.merged_into]
+        mask = pa.array(kept)
+        words = {name: texts.filter(mask) for name, texts in records.words.items()}
+        numbers = {name: values[kept] for name, values in records.numbers.items()}
+        numbers |= {name: self.names.numbers(name, words[name]) for name in NAMES if name in words}
+        ambiguous = records.is_ambiguous
+        return Part(
+            line=records.line[kept],
+            key=key[kept],
+            id_key=id_key[kept],
+            numbers=numbers,
+            words={name: words[name] for name in TEXTS if name in words and self._may_tell(name)},
+            preceding_key=_hashes(records.words.get("preceding"), len(records))[kept],
+            is_ambiguous=np.zeros(kept.sum(), bool) if ambiguous is None else ambiguous[kept],
+            quarantine=self._quarantine(records, stretch, of_faulty),
+            merged_line=records.merged_line[~of_faulty],
+            merged_into=records.line[records.merged_into[~of_faulty]],
+        )
+
+    def _may_tell(self, name: str) -> bool:
+        """Whether a text goes into the jobs table: the state always does, being a word of the batch system."""
+        return name == "logged_state" or (name != "preceding" and self.privacy.tells_words)
+
+    def _note(self, records: Records) -> None:
+        """Count what is odd."""
+        self.anomalies.update(records.anomalies)
+        procs, run = records.number("allocated_processors"), _run_time(records)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            over = records.number("cpu_time") / procs > 1.02 * run + 2.0
+            longer = run > records.number("requested_time") + 60.0
+        sound = ~records.is_faulty
+        self._count("CPU time per processor above the run time", over & sound)
+        self._count("run time more than a minute above the requested time", longer & sound)
+        self._count("started more than once: the wait holds earlier runs", (records.number("restarts") > 0) & sound)
+        if records.is_ambiguous is not None:
+            told = "time in an hour that the zone repeats: the first of the two was taken where nothing told them apart"
+            self._count(told, records.is_ambiguous & sound)
+
+    def _count(self, told: str, mask: BoolArray) -> None:
+        if count := int(mask.sum()):
+            self.anomalies[told] += count
+
+    def _quarantine(self, records: Records, stretch: Stretch, of_faulty: BoolArray) -> pd.DataFrame:
+        """Return the quarantine of a stretch, in the order of its lines."""
+        shows = self.privacy.tells_words
+        rows = np.flatnonzero(records.is_faulty).tolist()
+        reasons = records.reasons(with_values=shows)
+        found = [
+            (int(records.line[row]), why, self._text(stretch, int(records.begin[row]), int(records.end[row])))
+            for row, why in zip(rows, reasons, strict=True)
+        ]
+        found += [(each.line, each.reason, self._text(stretch, each.begin, each.end)) for each in records.rejects]
+        into = records.line[records.merged_into[of_faulty]]
+        found += [
+            (int(line), f"belongs to the record of line {at}, which is no job", None)
+            for line, at in zip(records.merged_line[of_faulty].tolist(), into.tolist(), strict=True)
+        ]
+        empty = empty_frame("quarantine")
+        if not found:
+            return empty
+        found.sort(key=lambda item: item[0])
+        lines, why_all, texts = zip(*found, strict=True)
+        frame = pd.DataFrame({"line_number": lines, "rule": "read", "reason": why_all, "text": texts})
+        return frame.astype(empty.dtypes.to_dict())
+
+    def _text(self, stretch: Stretch, begin: int, end: int) -> str | None:
+        """Return the text of a record, bytes that are not UTF-8 as escapes; none where words are withheld."""
+        if not self.privacy.tells_words:
+            return None
+        return stretch.text[begin : min(end, begin + _KEPT)].rstrip(b"\r\n").decode("utf-8", "backslashreplace")
+
+
+class Decision(NamedTuple):
+    """What all records of a log together decide.
+
+    Parameters
+    ----------
+    origin : int
+        Second 0 of the log, in seconds since 1970.
+    number : ndarray of int64
+        The job number of each record, by submission, from 1 on; 0 for one that repeats another.
+    into : ndarray of int64
+        The line of the record that it repeats; 0 for none.
+    preceding : ndarray of float64
+        The job number of the job before it; NaN for none.
+    """
+
+    origin: int
+    number: IntArray
+    into: IntArray
+    preceding: FloatArray
+
+
+def decide(
+    submit: FloatArray,
+    line: IntArray,
+    key: npt.NDArray[np.uint64],
+    id_key: npt.NDArray[np.uint64],
+    preceding_key: npt.NDArray[np.uint64],
+) -> Decision:
+    """Give the records of a whole log numbers by submission, none to those that repeat another."""
+    into = np.zeros(len(key), np.int64)
+    is_same = pd.Series(key).duplicated().to_numpy()
+    if is_same.any():
+        order = np.argsort(key, kind="stable")
+        first = order[np.searchsorted(key[order], key[is_same])]
+        into[is_same] = line[first]
+    number = np.zeros(len(key), np.int64)
+    kept = np.flatnonzero(~is_same)
+    number[kept[np.argsort(submit[kept], kind="stable")]] = np.arange(1, len(kept) + 1)
+    known = submit[kept][np.isfinite(submit[kept])]
+    preceding = np.full(len(key), np.nan)
+    waiting = np.flatnonzero(preceding_key)
+    if len(waiting):
+        order = kept[np.argsort(id_key[kept], kind="stable")]
+        places = np.minimum(np.searchsorted(id_key[order], preceding_key[waiting]), max(len(order) - 1, 0))
+        is_there = id_key[order[places]] == preceding_key[waiting]
+        preceding[waiting[is_there]] = number[order[places[is_there]]]
+    return Decision(int(np.floor(known.min())) if len(known) else 0, number, into, preceding)
+
+
+def _run_time(records: Records) -> FloatArray:
+    """Return the run time of each record: as given, or from start to end."""
+    given = records.number("run_time")
+    return np.where(np.isfinite(given), given, records.number("end") - records.number("start"))
+
+
+def _judge(records: Records) -> None:
+    """Say which records cannot be jobs, whatever their format."""
+    submit, start, end = (records.number(name) for name in ("submit", "start", "end"))
+    for name in TIMES:
+        records.fault(records.number(name) < 0, f"{name} before 1970")
+    records.fault(start < submit, "start before submit")
+    records.fault(end < start, "end before start")
+    records.fault(end < submit, "end before submit")
+    for name in (*SECONDS, *COUNTS, *SIZES):
+        values = records.number(name)
+        most = _MAXIMA.get(name, MAX_TIME)
+        if name not in ("exit_code", "status"):
+            records.fault(values < 0, f"negative {name}")
+        records.fault(np.abs(values) > most, f"{name} beyond {most:g}")
+        if name in COUNTS:
+            records.fault(np.isfinite(values) & (values != np.trunc(values)), f"{name} is not a whole number")
+    records.fault(_run_time(records) > MAX_TIME, f"run_time beyond {MAX_TIME:g}")
+
+
+def _hashes(words: pa.LargeStringArray | None, rows: int) -> npt.NDArray[np.uint64]:
+    """Return a hash of each text, 0 where there is none."""
+    hashes = np.zeros(rows, np.uint64)
+    if words is not None and rows:
+        words = words if words.type == pa.large_string() else words.cast(pa.large_string())
+        _, offsets, letters = words.buffers()
+        places = np.frombuffer(offsets, np.int64)[words.offset : words.offset + rows + 1]
+        _fill_hashes(np.frombuffer(letters or b"", np.uint8), places, hashes)
+    return hashes
+
+
+@kernel(allocates=False)
+def _fill_hashes(letters: npt.NDArray[np.uint8], offsets: IntArray, hashes: npt.NDArray[np.uint64]) -> None:
+    """Hash each text by FNV-1a."""
+    for row in range(len(hashes)):
+        if offsets[row] == offsets[row + 1]:
+            continue
+        value = np.uint64(14695981039346656037)
+        for at in range(offsets[row], offsets[row + 1]):
+            value = (value ^ np.uint64(letters[at])) * np.uint64(1099511628211)
+        hashes[row] = value
+
+
+def _mixed(key: npt.NDArray[np.uint64], bits: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Return hashes of keys and further bits (the finalizer of SplitMix64, Steele et al. 2014)."""
+    mixed = key * np.uint64(0x9E3779B97F4A7C15) + bits
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))

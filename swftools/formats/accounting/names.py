@@ -1,0 +1,101 @@
+"""Names in accounting logs: numbers by first appearance, and what is told of them to whom.
+
+Users, groups, executables, queues and partitions become numbers. The names go into a table beside the jobs, as they
+are, as keyed hashes, or not at all; ``Privacy`` says which, and whether anything else of the text may be told.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from swftools.errors import ParameterError
+from swftools.formats.accounting.records import NAMES
+from swftools.kernel import FloatArray
+from swftools.tables import empty_frame
+
+ANONYMISE = ("no", "numbers", "hash")
+"""Names as they are; numbers only; or keyed hashes, by which the names of several logs can be compared."""
+
+_INTERACTIVE = "interactive"
+_HEX_DIGITS = 16
+
+
+@dataclass(frozen=True)
+class Privacy:
+    """What may be told of a log's words.
+
+    Parameters
+    ----------
+    anonymise : str
+        One of ``ANONYMISE``.
+    key : str, optional
+        The secret of the keyed hashes (HMAC with SHA-256), required for these. It is written nowhere.
+
+    Raises
+    ------
+    ParameterError
+        There is no such way, or the key is missing or not wanted.
+    """
+
+    anonymise: str = "no"
+    key: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.anonymise not in ANONYMISE:
+            raise ParameterError(f"anonymise={self.anonymise!r} is not one of {', '.join(ANONYMISE)}")
+        if (self.anonymise == "hash") != bool(self.key):
+            raise ParameterError("anonymise='hash' takes a secret key, and nothing else does")
+
+    @property
+    def tells_words(self) -> bool:
+        """Whether words of the log may be told: ids, texts of lines, states, what a job waited for."""
+        return self.anonymise == "no"
+
+    def name(self, kind: str, name: str) -> str:
+        """Return a name as it may be told."""
+        if self.anonymise == "no":
+            return name
+        digest = hmac.new((self.key or "").encode(), f"{kind}\0{name}".encode("utf-8", "surrogatepass"), hashlib.sha256)
+        return digest.hexdigest()[:_HEX_DIGITS]
+
+
+class NameBook:
+    """The numbers of names, by kind, from 1 on in order of first appearance; the queue ``interactive`` is 0."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, dict[str, int]] = {kind: {} for kind in NAMES}
+
+    def numbers(self, kind: str, names: pa.LargeStringArray) -> FloatArray:
+        """Return the number of each name, NaN where there is none."""
+        found = names.dictionary_encode()
+        book = self._numbers[kind]
+        of_word = np.empty(len(found.dictionary) + 1)
+        of_word[-1] = np.nan
+        for place, name in enumerate(found.dictionary.to_pylist()):
+            if name not in book:
+                is_interactive = kind == "queue" and name == _INTERACTIVE
+                book[name] = 0 if is_interactive else 1 + len(book) - (kind == "queue" and _INTERACTIVE in book)
+            of_word[place] = book[name]
+        numbered: FloatArray = of_word[found.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
+        return numbered
+
+    def named(self, kind: str) -> dict[int, str]:
+        """Return the names of a kind by number."""
+        return {number: name for name, number in sorted(self._numbers[kind].items(), key=lambda item: item[1])}
+
+    def table(self, privacy: Privacy) -> pd.DataFrame:
+        """Return the table ``names``; empty where names are withheld."""
+        rows: list[dict[str, Any]] = []
+        if privacy.anonymise != "numbers":
+            for kind in NAMES:
+                named = self.named(kind).items()
+                rows += [{"kind": kind, "number": number, "name": privacy.name(kind, name)} for number, name in named]
+        empty = empty_frame("names")
+        return pd.DataFrame(rows).astype(empty.dtypes.to_dict()) if rows else empty

@@ -1,0 +1,151 @@
+"""Records: what a reader of accounting logs says of a stretch of text, before it is known what becomes of each.
+
+Times are seconds since 1970 here, counts float64, missing is NaN, names are text. ``ledger.py`` makes jobs of it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from swftools.errors import ParameterError
+from swftools.formats.accounting.spans import Spans, texts
+from swftools.kernel import BoolArray, FloatArray, IntArray
+
+TIMES = ("submit", "eligible", "start", "end")
+"""Times of a record, in seconds since 1970."""
+
+SECONDS = ("run_time", "cpu_time", "requested_time")
+"""Durations, s. The run time is only given where it is not end - start; the CPU time is that of all processors."""
+
+COUNTS = (
+    *("allocated_processors", "requested_processors", "fewest_processors", "allocated_nodes", "requested_nodes"),
+    *("allocated_gpus", "requested_gpus", "restarts", "exit_code", "exit_signal", "array_number", "array_index"),
+    "status",
+)
+"""Whole numbers."""
+
+SIZES = ("used_memory", "requested_memory")
+"""Memory, KB per processor."""
+
+NAMES = ("user", "group", "executable", "queue", "partition")
+"""Names that become numbers, by first appearance."""
+
+TEXTS = ("log_id", "logged_state", "dependency", "preceding")
+"""Texts; ``preceding`` is the log_id of the job that must end before this one starts."""
+
+
+class Stretch(NamedTuple):
+    """Whole lines of a log.
+
+    Parameters
+    ----------
+    text : bytes
+        The lines.
+    first_line : int
+        Number of the first.
+    is_last : bool
+        Whether the log ends here.
+    """
+
+    text: bytes
+    first_line: int
+    is_last: bool
+
+
+class Reject(NamedTuple):
+    """A line that belongs to no record: its number, where it stands in the stretch, and why it is none."""
+
+    line: int
+    begin: int
+    end: int
+    reason: str
+
+
+@dataclass
+class Records:
+    """The records of a stretch, in order.
+
+    Parameters
+    ----------
+    line : ndarray of int64, shape (records,)
+        The line of the log at which each begins.
+    begin, end : ndarray of int64
+        Where its text stands in the stretch.
+    numbers : dict of str to ndarray of float64
+        By the names above (``TIMES``, ``SECONDS``, ``COUNTS``, ``SIZES``); what is absent is missing everywhere.
+    words : dict of str to pyarrow.LargeStringArray
+        By ``NAMES`` and ``TEXTS``.
+    is_ambiguous : ndarray of bool, optional
+        Where a time stands in an hour that the zone repeats.
+    merged_line, merged_into : ndarray of int64
+        Further lines that became part of a record, and the row of that.
+    rejects : list of Reject
+        Lines that belong to no record.
+    anomalies : Counter
+        What is odd and yet read, in words, and how often.
+    """
+
+    line: IntArray
+    begin: IntArray
+    end: IntArray
+    numbers: dict[str, FloatArray] = field(default_factory=dict)
+    words: dict[str, pa.LargeStringArray] = field(default_factory=dict)
+    is_ambiguous: BoolArray | None = None
+    merged_line: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
+    merged_into: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
+    rejects: list[Reject] = field(default_factory=list)
+    anomalies: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self._fault = np.full(len(self.line), -1, np.int32)
+        self._reasons: list[str] = []
+        self._shown: dict[int, str] = {}
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+    def number(self, name: str) -> FloatArray:
+        """Return a column of numbers, NaN everywhere if it was not given."""
+        if name not in (*TIMES, *SECONDS, *COUNTS, *SIZES):
+            raise ParameterError(f"no column {name!r} of records")
+        return self.numbers.get(name, np.full(len(self), np.nan))
+
+    def fault(self, mask: npt.NDArray[Any], reason: str, shown: Spans | None = None) -> None:
+        """Say that records cannot be jobs, and why; of several reasons the first one told counts.
+
+        Parameters
+        ----------
+        mask : ndarray of bool, shape (records,)
+            Which.
+        reason : str
+            Why, in words that hold nothing of the log: they are told where names are withheld too.
+        shown : Spans, optional
+            What to show of the log behind the reason, a value a record.
+        """
+        rows = np.flatnonzero(mask & (self._fault < 0))
+        if not len(rows):
+            return
+        self._fault[rows] = len(self._reasons)
+        self._reasons.append(reason)
+        if shown is not None:
+            values = texts(shown.rows(rows)).to_pylist()
+            self._shown.update({int(row): value[:80] for row, value in zip(rows, values, strict=True) if value})
+
+    @property
+    def is_faulty(self) -> BoolArray:
+        """Which records cannot be jobs."""
+        return self._fault >= 0
+
+    def reasons(self, *, with_values: bool) -> list[str]:
+        """Return why each faulty record cannot be a job, in order."""
+        told = []
+        for row in np.flatnonzero(self.is_faulty).tolist():
+            shown = self._shown.get(row) if with_values else None
+            told.append(self._reasons[self._fault[row]] + (f": {shown!r}" if shown is not None else ""))
+        return told

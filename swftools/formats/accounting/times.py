@@ -1,0 +1,188 @@
+"""Times as logs print them, and the zones they are in: wall-clock times become seconds since 1970.
+
+What is printed counts where it is plain (an offset from UTC, or an abbreviation that means one zone alone); else the
+reader is told the zone. The hour that a zone repeats when daylight saving ends has two meanings, which are both kept
+until the order of a job's times decides.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from swftools.errors import LogFormatError, ParameterError
+from swftools.formats.accounting.dates import MONTH_TABLE, fill_dates
+from swftools.formats.accounting.kernel import DOUBTFUL
+from swftools.formats.accounting.spans import Spans, texts
+from swftools.kernel import BoolArray, FloatArray
+
+ZONES = {
+    "UTC": 0,
+    "GMT": 0,
+    "WET": 0,
+    "WEST": 1,
+    "CET": 1,
+    "MET": 1,
+    "MEZ": 1,
+    "CEST": 2,
+    "MEST": 2,
+    "MESZ": 2,
+    "EET": 2,
+    "EEST": 3,
+    "MSK": 3,
+    "JST": 9,
+    "KST": 9,
+    "HKT": 8,
+    "NZST": 12,
+    "NZDT": 13,
+    "EST": -5,
+    "EDT": -4,
+    "CDT": -5,
+    "MST": -7,
+    "MDT": -6,
+    "PST": -8,
+    "PDT": -7,
+    "AKST": -9,
+    "AKDT": -8,
+    "HST": -10,
+    "AEST": 10,
+    "AEDT": 11,
+    "AWST": 8,
+}
+"""Hours from UTC of abbreviations that batch systems print and that mean one zone alone; CST, IST and BST do not."""
+
+_DAY = 86400.0
+
+
+class Moments(NamedTuple):
+    """Times in seconds since 1970.
+
+    Parameters
+    ----------
+    early, late : ndarray of float64
+        The time, twice; in an hour that a zone repeats, both of its meanings. NaN where there is none.
+    is_bad : ndarray of bool
+        Where something is printed that is no time.
+    is_skipped : ndarray of bool
+        Where the zone has no such time: it was skipped when daylight saving began.
+    needs_zone : ndarray of bool
+        Where nothing says which zone it is in.
+    """
+
+    early: FloatArray
+    late: FloatArray
+    is_bad: BoolArray
+    is_skipped: BoolArray
+    needs_zone: BoolArray
+
+
+def zone_named(name: str) -> ZoneInfo:
+    """Return a zone of the tz database.
+
+    Raises
+    ------
+    ParameterError
+        There is none of that name.
+    """
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise ParameterError(
+            f"time_zone={name!r} is no zone of the tz database; names are like America/Los_Angeles, Europe/Berlin, UTC"
+        ) from error
+
+
+def read_times(spans: Spans, time_zone: str | None, *, printed: str | None = None) -> Moments:
+    """Return the times that are printed.
+
+    Parameters
+    ----------
+    spans : Spans
+        Dates, in any of the forms of ``dates.py``.
+    time_zone : str, optional
+        Name of the zone that they are in. It is over an abbreviation that is printed, which then only tells the two
+        meanings of a repeated hour apart; an offset from UTC that is printed is over it.
+    printed : str, optional
+        The zone of times without any, where the format prints times of one zone.
+    """
+    rows = len(spans)
+    seconds, offset = np.empty(rows), np.empty(rows)
+    zone = Spans(spans.text, np.empty(rows, np.int64), np.empty(rows, np.int64))
+    state = np.empty(rows, np.int8)
+    fill_dates(spans.text, spans.start, spans.end, MONTH_TABLE, seconds, offset, zone.start, zone.end, state)
+    early, late = seconds - offset, seconds - offset
+    needs_zone = np.zeros(rows, bool)
+    skipped = np.zeros(rows, bool)
+    is_open = np.isfinite(seconds) & ~np.isfinite(offset)
+    if is_open.any():
+        words = texts(zone).dictionary_encode()
+        places = words.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        for place, word in enumerate([*words.dictionary.to_pylist(), None]):
+            chosen = is_open & (places == (place if word is not None else -1))
+            if not chosen.any():
+                continue
+            name = time_zone or (printed if word is None else None)
+            if name is not None:
+                early[chosen], late[chosen], skipped[chosen] = _in_zone(seconds[chosen], zone_named(name), word)
+            elif word is not None and word.upper() in ZONES:
+                early[chosen] = late[chosen] = seconds[chosen] - 3600.0 * ZONES[word.upper()]
+            else:
+                needs_zone |= chosen
+    # The beginning of 1970, in whatever zone, is how a time that never came is printed.
+    never = np.abs(early) <= _DAY
+    early[never] = late[never] = np.nan
+    return Moments(early, late, state == DOUBTFUL, skipped, needs_zone)
+
+
+def _in_zone(seconds: FloatArray, zone: ZoneInfo, word: str | None) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Return wall-clock times of a zone as seconds since 1970, in both meanings, and which the zone has skipped."""
+    whole = np.floor(seconds)
+    index = pd.DatetimeIndex(whole.astype("int64").astype("datetime64[s]"))
+    summer, winter = (_localized(index, zone, np.full(len(index), is_summer)) for is_summer in (True, False))
+    late = winter + (seconds - whole)
+    early = np.minimum(summer + (seconds - whole), late)
+    late = np.maximum(summer + (seconds - whole), late)
+    if word is not None and (early != late).any():
+        rows = np.flatnonzero(early != late)
+        for row in rows.tolist():
+            names = [pd.Timestamp(value, unit="s", tz=zone).tzname() for value in (early[row], late[row])]
+            if names[0] != names[1] and word in names:
+                early[row] = late[row] = (early[row], late[row])[names.index(word)]
+    # What is shifted out of the hour that a zone skips does not come back as it was.
+    back = pd.DatetimeIndex(summer.astype("int64").astype("datetime64[s]")).tz_localize("UTC").tz_convert(zone)
+    skipped = np.asarray(back.tz_localize(None) != index)
+    return early, late, skipped
+
+
+def _localized(index: pd.DatetimeIndex, zone: ZoneInfo, is_summer: npt.NDArray[Any]) -> FloatArray:
+    stamps = index.tz_localize(zone, ambiguous=is_summer, nonexistent="shift_forward")
+    return stamps.tz_convert("UTC").tz_localize(None).to_numpy().astype("datetime64[s]").astype(np.float64)
+
+
+def in_order(*moments: Moments) -> tuple[list[FloatArray], BoolArray]:
+    """Return times of one job, which follow each other, in seconds since 1970; and where one of them had two meanings.
+
+    Of two meanings of a repeated hour the first is taken, unless that would be before the time that it follows.
+    """
+    told: list[FloatArray] = []
+    last = np.full(len(moments[0].early), -np.inf)
+    had_two = np.zeros(len(last), bool)
+    for each in moments:
+        had_two |= each.late > each.early
+        time = np.where(each.early < last, each.late, each.early)
+        told.append(time)
+        last = np.fmax(last, time)
+    return told, had_two
+
+
+def require_zones(*moments: Moments) -> None:
+    """Raise LogFormatError if a time is printed without a zone that is known, and none is given."""
+    if any(each.needs_zone.any() for each in moments):
+        raise LogFormatError(
+            "times are printed without a zone, or with an abbreviation that several zones have (CST, "
+            "IST); say which zone the batch system ran in by time_zone=America/Chicago, or whatever it was"
+        )

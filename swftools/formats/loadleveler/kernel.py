@@ -1,0 +1,394 @@
+"""The compiled scanner of LoadLeveler's long listings: where each step's values stand, by their labels.
+
+It knows lines: headers of jobs and steps, labels and values, hosts, the part about nodes, and what is none of these.
+What the values mean is the business of ``reader.py``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from swftools.formats.accounting.kernel import PLAIN, Labels, find_label, read_number
+from swftools.kernel import IntArray, kernel
+
+JOB, STEP, DETAIL, RULE, OTHER = 1, 2, 3, 4, 0
+"""What a line of signs announces: a job, a step, use by machine and event, nothing, or something else."""
+
+NODE_LABELS = (
+    b"Node minimum",
+    b"Node maximum",
+    b"Node actual",
+    b"Total Tasks",
+    b"Num Task Inst",
+    b"Allocated Hosts",
+    b"Executable",
+)
+"""Labels of the part about nodes, which repeat."""
+
+NODE_MINIMUM, NODE_MAXIMUM, NODE_ACTUAL, TOTAL_TASKS, TASKS, HOSTS = range(6)
+_EXECUTABLE = 6
+COUNTS = 6
+"""Columns of the counts that the scanner makes: those of ``NODE_LABELS`` but the last."""
+
+NO_NODES, NODES, MASTER_TASK, TASK = 0, 1, 2, 3
+_BLANK, _TAB, _PLUS, _MINUS, _COLON, _EQUALS, _RETURN, _NEWLINE = 32, 9, 43, 45, 58, 61, 13, 10
+
+
+class Steps(NamedTuple):
+    """What the scanner fills, a row a step."""
+
+    line: IntArray
+    begin: IntArray
+    end: IntArray
+    id_begin: IntArray
+    id_end: IntArray
+    value_begin: IntArray  # (labels, steps), -1 where there is none
+    value_end: IntArray
+    repeated: IntArray  # how often one of them stands again with another value
+    counts: IntArray  # (COUNTS, steps), -1 where nothing says it
+    hosts_begin: IntArray  # the lines that name its hosts
+    hosts_end: IntArray
+    host_lines: IntArray
+    details: IntArray  # blocks of use by machine and event
+
+
+class Strays(NamedTuple):
+    """Lines that belong to nothing."""
+
+    line: IntArray
+    begin: IntArray
+    end: IntArray
+
+
+def find_steps(
+    text: bytes,
+    first_line: int,
+    labels: Labels,
+    inherited: npt.NDArray[np.bool_],
+    node_labels: Labels,
+    executable: int,
+) -> tuple[Steps, Strays, int, int]:
+    """Find the steps of a text; return them and the lines that belong to nothing, and how many of each there are.
+
+    Parameters
+    ----------
+    text : bytes
+        Whole lines.
+    first_line : int
+        Number of the first.
+    labels : Labels
+        What is wanted of each step, "Allocated Host" first.
+    inherited : ndarray of bool
+        Which labels a step takes from its job where it does not have them.
+    node_labels : Labels
+        The table of ``NODE_LABELS``.
+    executable : int
+        The label that takes the Executable of the part about nodes.
+    """
+    rows, lines = count_steps(text)
+    wanted = len(labels.begin)
+
+    def zeros() -> IntArray:
+        return np.zeros(rows, np.int64)
+
+    def absent(columns: int) -> IntArray:
+        return np.full((columns, rows), -1, np.int64)
+
+    steps = Steps(
+        line=zeros(),
+        begin=zeros(),
+        end=zeros(),
+        id_begin=zeros(),
+        id_end=zeros(),
+        value_begin=absent(wanted),
+        value_end=absent(wanted),
+        repeated=zeros(),
+        counts=absent(COUNTS),
+        hosts_begin=zeros(),
+        hosts_end=zeros(),
+        host_lines=zeros(),
+        details=zeros(),
+    )
+    strays = Strays(*(np.zeros(lines, np.int64) for _ in range(3)))
+    job_begin, job_end = np.full(wanted, -1, np.int64), np.full(wanted, -1, np.int64)
+    found, stray = scan(text, first_line, labels, inherited, node_labels, executable, steps, strays, job_begin, job_end)
+    return steps, strays, found, stray
+
+
+@kernel(allocates=False)
+def header_of(text: bytes, begin: int, end: int) -> tuple[int, int, int]:
+    """Return what a line of signs announces, and where the words between the signs stand.
+
+    The line is ``text[begin:end]``, without blanks around it.
+    """
+    sign = text[begin]
+    left = begin
+    while left < end and text[left] == sign:
+        left += 1
+    if left == end:
+        return RULE, left, left
+    right = end
+    while right > left and text[right - 1] == sign:
+        right -= 1
+    if left - begin < 3 or end - right < 3 or text[left] != _BLANK:
+        return OTHER, left, right
+    while left < right and text[left] == _BLANK:
+        left += 1
+    while right > left and text[right - 1] == _BLANK:
+        right -= 1
+    kind = OTHER
+    if _begins(text, left, right, b"Job Step "):
+        kind, left = STEP, left + 9
+    elif _begins(text, left, right, b"Step "):
+        kind, left = STEP, left + 5
+    elif _begins(text, left, right, b"Job "):
+        kind, left = JOB, left + 4
+    elif _begins(text, left, right, b"Detail "):
+        kind = DETAIL
+    while left < right and text[left] == _BLANK:
+        left += 1
+    return kind, left, right
+
+
+@kernel(allocates=False)
+def _begins(text: bytes, begin: int, end: int, word: bytes) -> bool:
+    """Whether a stretch of text begins with a word."""
+    if end - begin < len(word):
+        return False
+    for offset in range(len(word)):
+        if text[begin + offset] != word[offset]:
+            return False
+    return True
+
+
+@kernel(allocates=False)
+def _is(text: bytes, begin: int, end: int, word: bytes) -> bool:
+    """Whether a stretch of text is a word."""
+    return end - begin == len(word) and _begins(text, begin, end, word)
+
+
+@kernel(allocates=False)
+def count_steps(text: bytes) -> tuple[int, int]:
+    """Return how many headers of steps a text has at most, and how many lines."""
+    lines = 0
+    headers = 0
+    at = 0
+    while at < len(text):
+        begin = at
+        while at < len(text) and text[at] != _NEWLINE:
+            at += 1
+        headers += (
+            at - begin > 8 and (text[begin] == _EQUALS or text[begin] == _MINUS) and text[begin + 2] == text[begin]
+        )
+        lines += 1
+        at += 1
+    return headers, lines
+
+
+@kernel(allocates=False)
+def scan(
+    text: bytes,
+    first_line: int,
+    labels: Labels,
+    inherited: npt.NDArray[np.bool_],
+    node_labels: Labels,
+    executable: int,
+    out: Steps,
+    strays: Strays,
+    job_begin: IntArray,
+    job_end: IntArray,
+) -> tuple[int, int]:
+    """Fill ``out`` with the steps of a text and ``strays`` with lines of none; return how many there are.
+
+    The caller gives room for every step and line, ``value_begin``, ``counts`` and ``job_begin`` filled with -1.
+    """
+    wanted = len(labels.begin)
+    row = -1
+    found_strays = 0
+    in_job = False
+    in_detail = False
+    place = NO_NODES
+    lists_hosts = False
+    line = first_line - 1
+    at = 0
+    size = len(text)
+    while at < size:
+        start = at
+        while at < size and text[at] != _NEWLINE:
+            at += 1
+        stop = at
+        at += 1
+        line += 1
+        begin = start
+        while begin < stop and (text[begin] == _BLANK or text[begin] == _TAB):
+            begin += 1
+        end = stop
+        while end > begin and (text[end - 1] == _BLANK or text[end - 1] == _TAB or text[end - 1] == _RETURN):
+            end -= 1
+        if begin == end:
+            continue
+        byte = text[begin]
+        if byte == _EQUALS or byte == _MINUS:
+            kind, left, right = header_of(text, begin, end)
+            if kind == RULE:
+                lists_hosts = False
+                continue
+            if kind == JOB or kind == STEP:
+                if row >= 0:
+                    _inherit(out, row, inherited, job_begin, job_end)
+                    if out.end[row] < 0:
+                        out.end[row] = start
+                in_job = kind == JOB
+                in_detail = False
+                place = NO_NODES
+                lists_hosts = False
+                if kind == JOB:
+                    for label in range(wanted):
+                        job_begin[label] = -1
+                else:
+                    row += 1
+                    out.line[row] = line
+                    out.begin[row] = start
+                    out.end[row] = -1
+                    out.id_begin[row], out.id_end[row] = left, right
+                    out.hosts_begin[row] = -1
+                continue
+            if kind == DETAIL and row >= 0:
+                in_detail = True
+                lists_hosts = False
+                out.details[row] += 1
+                continue
+        if (row < 0 and not in_job) or in_detail:
+            continue
+        if in_job:
+            colon = begin
+            while colon < end and text[colon] != _COLON:
+                colon += 1
+            if colon < end:
+                _take_label(text, begin, colon, end, labels, job_begin, job_end)
+            continue
+        if byte == _PLUS and lists_hosts:
+            out.counts[HOSTS, row] += 1
+            out.hosts_end[row] = end
+            continue
+        colon = begin
+        while colon < end and text[colon] != _COLON:
+            colon += 1
+        if colon == end:
+            if _is(text, begin, end, b"Node"):
+                place, lists_hosts = NODES, False
+            elif _is(text, begin, end, b"Master Task"):
+                place = MASTER_TASK
+            elif _is(text, begin, end, b"Task"):
+                place = TASK
+            elif lists_hosts and begin > start:
+                out.host_lines[row] += 1
+                out.hosts_end[row] = end
+            elif not _is_footer(text, begin, end):
+                strays.line[found_strays], strays.begin[found_strays], strays.end[found_strays] = line, start, stop
+                found_strays += 1
+            continue
+        name_end = colon
+        while name_end > begin and text[name_end - 1] == _BLANK:
+            name_end -= 1
+        value = colon + 1
+        while value < end and text[value] == _BLANK:
+            value += 1
+        if begin == start and _is_message(text, begin, name_end, value, end):
+            strays.line[found_strays], strays.begin[found_strays], strays.end[found_strays] = line, start, stop
+            found_strays += 1
+            continue
+        lists_hosts = False
+        if place != NO_NODES:
+            which = find_label(text, begin, name_end, node_labels)
+            if which == _EXECUTABLE:
+                if out.value_begin[executable, row] < 0 and value < end:
+                    out.value_begin[executable, row], out.value_end[executable, row] = value, end
+                continue
+            if which == HOSTS:
+                lists_hosts = True
+                out.counts[HOSTS, row] = max(out.counts[HOSTS, row], 0) + (value < end)
+                if out.hosts_begin[row] < 0:
+                    out.hosts_begin[row] = value
+                out.hosts_end[row] = end
+                continue
+            if which >= 0 and not (which == TASKS and place == MASTER_TASK):
+                amount, state = read_number(text, value, end)
+                if state == PLAIN:
+                    out.counts[which, row] = max(out.counts[which, row], 0) + int(amount)
+                continue
+            if which >= 0:
+                continue
+        label = find_label(text, begin, name_end, labels)
+        if label < 0:
+            continue
+        if out.value_begin[label, row] < 0:
+            out.value_begin[label, row], out.value_end[label, row] = value, end
+        elif place == NO_NODES and not _same(text, out.value_begin[label, row], out.value_end[label, row], value, end):
+            out.repeated[row] += 1
+        if label == 0:  # Allocated Host
+            lists_hosts = True
+            out.host_lines[row] = value < end
+            out.hosts_begin[row], out.hosts_end[row] = value, end
+    if row >= 0:
+        _inherit(out, row, inherited, job_begin, job_end)
+        out.end[row] = size
+    return row + 1, found_strays
+
+
+@kernel(allocates=False)
+def _take_label(
+    text: bytes, begin: int, colon: int, end: int, labels: Labels, value_begin: IntArray, value_end: IntArray
+) -> None:
+    """Note the value of a label of a job."""
+    name_end = colon
+    while name_end > begin and text[name_end - 1] == _BLANK:
+        name_end -= 1
+    label = find_label(text, begin, name_end, labels)
+    if label >= 0:
+        value = colon + 1
+        while value < end and text[value] == _BLANK:
+            value += 1
+        value_begin[label], value_end[label] = value, end
+
+
+@kernel(allocates=False)
+def _inherit(out: Steps, row: int, inherited: npt.NDArray[np.bool_], job_begin: IntArray, job_end: IntArray) -> None:
+    """Give a step what its job says and it does not."""
+    for label in range(len(inherited)):
+        if inherited[label] and out.value_begin[label, row] < 0 and job_begin[label] >= 0:
+            out.value_begin[label, row], out.value_end[label, row] = job_begin[label], job_end[label]
+
+
+@kernel(allocates=False)
+def _same(text: bytes, begin: int, end: int, other: int, other_end: int) -> bool:
+    """Whether two stretches of text are the same."""
+    if end - begin != other_end - other:
+        return False
+    for offset in range(end - begin):
+        if text[begin + offset] != text[other + offset]:
+            return False
+    return True
+
+
+@kernel(allocates=False)
+def _is_message(text: bytes, begin: int, name_end: int, value: int, end: int) -> bool:
+    """Whether a line is a message of a command of LoadLeveler's: ``llsummary: 2512-301 ...``."""
+    if name_end - begin < 3 or text[begin] != 108 or text[begin + 1] != 108:
+        return False
+    for at in range(begin, name_end):
+        if not (97 <= text[at] <= 122 or text[at] == 95):
+            return False
+    return end - value > 4 and 48 <= text[value] <= 57 and text[value + 4] == _MINUS
+
+
+@kernel(allocates=False)
+def _is_footer(text: bytes, begin: int, end: int) -> bool:
+    """Whether a line is the sum at the end of a listing: ``4 job step(s) in query, 1 waiting, ...``."""
+    at = begin
+    while at < end and 48 <= text[at] <= 57:
+        at += 1
+    return at > begin and _begins(text, at, end, b" job step(s) in q")

@@ -1,0 +1,63 @@
+"""What LoadLeveler says in words of its own: geometries of tasks, resources, dependencies on steps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+
+from swftools.kernel import FloatArray
+
+_TASK = re.compile(r"[0-9]+")
+_MEMORY = re.compile(r"ConsumableMemory\s*\(\s*([0-9.]+)\s*([kmgt]?b?)\s*\)", re.IGNORECASE)
+_STEP = re.compile(r"\s*\(*\s*([A-Za-z_][\w.]*|[0-9]+)\s*[=!<>]=?\s*[^&|]*")
+_KB = {"": 1024.0, "b": 1 / 1024, "k": 1.0, "m": 1024.0, "g": 1024.0**2, "t": 1024.0**3}
+
+
+def _by_word(words: pa.LargeStringArray, value: Callable[[str], float]) -> FloatArray:
+    """Return a value of each text, worked out once for each different one; NaN where there is none."""
+    found = words.dictionary_encode()
+    table = np.array([*(value(word) for word in found.dictionary.to_pylist()), np.nan])
+    of_each: FloatArray = table[found.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
+    return of_each
+
+
+def counted_tasks(geometries: pa.LargeStringArray) -> FloatArray:
+    """Return how many tasks a Task_geometry such as ``{(0,1)(2,3)}`` has."""
+    return _by_word(geometries, lambda word: float(len(_TASK.findall(word))) or np.nan)
+
+
+def memory_of_resources(resources: pa.LargeStringArray) -> FloatArray:
+    """Return the ConsumableMemory of each task that Resources name, in KB; a number without a unit is of MB."""
+
+    def kilobytes(word: str) -> float:
+        found = _MEMORY.search(word)
+        return float(found[1]) * _KB[found[2].lower()[:1]] if found else np.nan
+
+    return _by_word(resources, kilobytes)
+
+
+def preceding_steps(
+    ids: pa.LargeStringArray, step_names: pa.LargeStringArray, dependencies: pa.LargeStringArray
+) -> pa.LargeStringArray:
+    """Return the id of the step that each step waits for: null where it waits for none, or for several.
+
+    A dependency such as ``first == 0`` names a step of the same job by its name or its number.
+    """
+    preceding: list[str | None] = [None] * len(ids)
+    waiting = np.flatnonzero(np.asarray(dependencies.is_valid()))
+    if len(waiting):
+        every_id, every_name = ids.to_pylist(), step_names.to_pylist()
+        by_name = {
+            (name_of[0].rpartition(".")[0], name_of[1]): name_of[0]
+            for name_of in zip(every_id, every_name, strict=True)
+            if name_of[0] and name_of[1]
+        }
+        for row in waiting.tolist():
+            found = _STEP.fullmatch(dependencies[row].as_py())
+            if found and every_id[row]:
+                job = every_id[row].rpartition(".")[0]
+                preceding[row] = by_name.get((job, found[1]))
+    return pa.array(preceding, pa.large_string())

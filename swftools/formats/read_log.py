@@ -1,0 +1,158 @@
+"""The front door: any log of any format that is known becomes a Trace."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from swftools.errors import LogFormatError
+from swftools.formats.accounting.names import Privacy
+from swftools.formats.compression import TEXT_LIMIT, LogSource, Progress
+from swftools.formats.detect import detect
+from swftools.formats.registry import LogFormat, Reading, find_format
+from swftools.formats.several import LogFiles, log_files, natural
+from swftools.parameters import refuse_unknown
+from swftools.trace import Trace
+
+Source = LogSource | Sequence[str | os.PathLike[str]]
+
+
+def read_log(
+    source: Source,
+    format: str | None = None,  # noqa: A002 (what a user would call it)
+    *,
+    strict: bool = False,
+    anonymise: str = "no",
+    key: str | None = None,
+    max_bytes: int = TEXT_LIMIT,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Trace:
+    """Read a log of any format.
+
+    Parameters
+    ----------
+    source : path, binary file object, or sequence of paths
+        Plain or compressed (gzip, bzip2, xz, Zstandard), recognised by content. A folder, a pattern such as
+        ``acct/2023*`` or several paths are the parts of one log; they are read in the order of their first records.
+    format : str, optional
+        Name of a format, with options behind it if need be, as in ``"slurm:time_zone=Europe/Berlin"``;
+        ``module:name`` is one of your own. By default it is recognised from the text.
+    strict : bool
+        Raise at the first record that is no job.
+    anonymise : {"no", "numbers", "hash"}
+        Names of users, groups, executables, queues and partitions as they are; numbers only; or keyed hashes of them.
+        Unless "no", nothing else of the log's words is told either: no ids, no texts of lines, no values in reasons.
+    key : str, optional
+        The secret of the hashes.
+    max_bytes : int
+        Most bytes of text to be had from anything but a plain file.
+    progress : callable, optional
+        As in ``open_log``.
+    **options
+        Of the format.
+
+    Returns
+    -------
+    Trace
+        Of an accounting log: ``jobs`` in the order of submission and numbered so, second 0 being the first
+        submission, with the columns of accounting logs where the log has them; ``quarantine`` with every record that
+        is no job and why; ``merged`` with every line that became part of a job; ``names``; ``provenance`` with format,
+        options and ``anomalies``, and how many there are of each. Of SWF what ``read_swf`` returns.
+
+    Raises
+    ------
+    UnreadableLogError
+        A file is missing, truncated, corrupt or too large.
+    LogFormatError
+        The text looks like none of the formats, or like several, or must be told more to be read, such as a time zone.
+    ParameterError
+        There is no such format or option.
+    SwfFormatError
+        With ``strict``: names file, line and reason.
+
+    Examples
+    --------
+    >>> import io
+    >>> trace = read_log(io.BytesIO(b"1 0 5 60 4 -1 -1 4 90 -1 1 7 -1 -1 3 -1 -1 -1"))
+    >>> trace.jobs["run_time"].tolist()
+    [60.0]
+    """
+    files, reader, _ = open_as(source, format, options)
+    how = Reading(strict, Privacy(anonymise, key), max_bytes, progress)
+    return reader.read(files, how)
+
+
+def iter_log(
+    source: Source,
+    format: str | None = None,  # noqa: A002 (as above)
+    *,
+    chunk_bytes: int = 1 << 24,
+    strict: bool = False,
+    anonymise: str = "no",
+    key: str | None = None,
+    max_bytes: int = TEXT_LIMIT,
+    **options: Any,
+) -> Iterator[Trace]:
+    """Read a log of any format in chunks, in memory that hardly grows with it.
+
+    Yields one Trace a chunk, in the order of the records. Together their jobs are those of ``read_log``, with the same
+    numbers and times, which only the whole log tells: an accounting log is read twice, so that it must be a file, and
+    32 bytes a record are kept from the first time.
+
+    Parameters
+    ----------
+    chunk_bytes : int
+        About how many bytes of text make a chunk; 16 MiB by default.
+    source, format, strict, anonymise, key, max_bytes, **options
+        As in ``read_log``.
+
+    Raises
+    ------
+    UnreadableLogError, LogFormatError, ParameterError, SwfFormatError
+        As in ``read_log``.
+    """
+    files, reader, _ = open_as(source, format, options)
+    how = Reading(strict, Privacy(anonymise, key), max_bytes, chunk_bytes=chunk_bytes)
+    yield from reader.iterate(files, how)
+
+
+def open_as(source: Source, name: str | None, options: dict[str, Any]) -> tuple[LogFiles, LogFormat, str]:
+    """Return the files of a log in order, what reads them, and why it was chosen."""
+    files = log_files(source)
+    heads = files.heads()
+    why = "it was asked for"
+    given: dict[str, Any] = {}
+    if name is None:
+        found = {detect(head, _name(files, number)) for number, head in enumerate(heads) if head.strip()} or {
+            detect(b"", files.name)
+        }
+        if len({kind for kind, _ in found}) > 1:
+            kinds = ", ".join(sorted(kind for kind, _ in found))
+            raise LogFormatError(f"{files.name}: its files are of several formats ({kinds}); give those of one")
+        name, why = next(iter(found))
+    kind, given = find_format(name)
+    refuse_unknown(kind.NAME, options, kind.names())
+    reader = kind(**given | options)
+    if files.are_several and kind.JOINS:
+        times = [reader.first_time(head) for head in heads]
+        paths = [str(path) for path in files.sources]
+        files = files.sorted_by(
+            lambda number: (times[number] is None, times[number] or 0.0, natural_name(paths[number]))
+        )
+    return files, reader, why
+
+
+def natural_name(path: str) -> list[tuple[int, int, str]]:
+    """Return what a path is sorted by among files whose first records are of one time."""
+    from pathlib import Path  # noqa: PLC0415
+
+    return natural(Path(path))
+
+
+def _name(files: LogFiles, number: int) -> str:
+    """Return what messages call a file of a log."""
+    from swftools.formats.compression import source_name  # noqa: PLC0415
+
+    return source_name(files.sources[number])

@@ -1,0 +1,128 @@
+"""What a format of logs is, and the formats by name.
+
+A format is a class: how it is recognised, its options, and how it is read into a Trace. One of accounting logs is a
+subclass of ``accounting.format.AccountingFormat``, which leaves no more to be written than what stands in a record.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple, TypeVar
+
+from swftools.formats.accounting.names import Privacy
+from swftools.formats.compression import TEXT_LIMIT, Progress
+from swftools.formats.several import LogFiles
+from swftools.names import Names
+from swftools.parameters import Parameters, refuse_unknown
+from swftools.trace import Trace
+
+F = TypeVar("F", bound="type[LogFormat]")
+
+
+class Fit(NamedTuple):
+    """Whether a text looks like a format, and what in it says so, or what is missing."""
+
+    fits: bool
+    why: str
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a log is read, whatever its format.
+
+    Parameters
+    ----------
+    strict : bool
+        Raise at the first line that is no job.
+    privacy : Privacy
+        What may be told of its words.
+    max_bytes : int
+        Most bytes of text to be had from anything but a plain file.
+    progress : callable, optional
+        As in ``open_log``.
+    chunk_bytes : int
+        About how much text is read at once, where a log is read in pieces.
+    """
+
+    strict: bool = False
+    privacy: Privacy = field(default_factory=Privacy)
+    max_bytes: int = TEXT_LIMIT
+    progress: Progress | None = None
+    chunk_bytes: int = 1 << 24
+
+
+@dataclass(frozen=True)
+class LogFormat(Parameters):
+    """A format of logs, with its options as fields.
+
+    ``NAME`` is what it is called, ``TITLE`` what it is in a few words, and ``COMMAND`` how a site gets such a file.
+    ``JOINS`` says whether several files may be parts of one log.
+    """
+
+    NAME: ClassVar[str] = "format"
+    TITLE: ClassVar[str]
+    COMMAND: ClassVar[str]
+    JOINS: ClassVar[bool] = True
+
+    @classmethod
+    @abstractmethod
+    def recognise(cls, head: bytes) -> Fit:
+        """Say whether a text looks like this format.
+
+        Parameters
+        ----------
+        head : bytes
+            The beginning of the text, of 64 KiB and less, not empty.
+        """
+
+    @abstractmethod
+    def read(self, files: LogFiles, how: Reading) -> Trace:
+        """Read a whole log."""
+
+    @abstractmethod
+    def iterate(self, files: LogFiles, how: Reading) -> Iterator[Trace]:
+        """Read a log in chunks."""
+
+    def first_time(self, head: bytes) -> float | None:  # noqa: ARG002 (for formats that can tell)
+        """Return the time of the first record in the beginning of a file, by which files are put in order."""
+        return None
+
+
+_FORMATS: Names[type[LogFormat]] = Names("log format")
+
+
+def register_format(kind: F) -> F:
+    """Register a format by its ``NAME``.
+
+    Raises
+    ------
+    ParameterError
+        The name is taken, or cannot be one.
+    """
+    _FORMATS.add(kind.NAME, kind, kind)
+    return kind
+
+
+def list_formats() -> dict[str, type[LogFormat]]:
+    """Return the registered formats by name."""
+    return dict(_FORMATS.known)
+
+
+def find_format(name: str) -> tuple[type[LogFormat], dict[str, Any]]:
+    """Return a format by name, and the options behind it, as in ``slurm:time_zone=Europe/Berlin``.
+
+    Parameters
+    ----------
+    name : str
+        ``module:name`` imports the module that registers it first.
+
+    Raises
+    ------
+    ParameterError
+        There is none of that name, or it has no such option.
+    """
+    kind, given = _FORMATS.read(name)
+    refuse_unknown(kind.NAME, given, kind.names())
+    return kind, given
