@@ -1,4 +1,4 @@
-"""A format for tests: lines of words parted by blanks, each word ``column=value``; a line ``+`` belongs to the one above.
+"""A format for tests: lines of words ``column=value`` parted by blanks; a line ``+`` belongs to the one above.
 
 Everything that the ledger judges can be said in it, and nothing else stands between.
 """
@@ -56,7 +56,7 @@ def _records(stretch: Stretch) -> Records:
         words = line.decode().split()
         if words[:1] == ["+"] and rows:
             merged.append((number, len(rows) - 1))
-        elif words and "=" in words[0]:
+        elif words and all("=" in word[1:] for word in words):
             rows.append((number, begin, end, dict(word.split("=", 1) for word in words)))
         elif words:
             rejects.append(Reject(number, begin, end, "no words"))
@@ -74,7 +74,5 @@ def _records(stretch: Stretch) -> Records:
         for name in NUMBERS
         if any(name in each for each in columns)
     }
-    found.words = {
-        name: pa.array([each.get(name) for each in columns], pa.large_string()) for name in (*NAMES, *TEXTS)
-    }
+    found.words = {name: pa.array([each.get(name) for each in columns], pa.large_string()) for name in (*NAMES, *TEXTS)}
     return found

@@ -47,8 +47,9 @@ def test_jobs_are_in_the_order_of_submission_and_numbered_so() -> None:
 def test_every_column() -> None:
     """What a record says stands in the jobs, in SWF's units."""
     words = {
-        "allocated_processors": 4, "requested_processors": 6, "fewest_processors": 2, "cpu_time": 100, "used_memory": 7.5,
-        "requested_time": 90, "requested_memory": 8, "status": 1, "allocated_nodes": 2, "requested_nodes": 3,
+        "allocated_processors": 4, "requested_processors": 6, "fewest_processors": 2, "cpu_time": 100,
+        "used_memory": 7.5, "requested_time": 90, "requested_memory": 8, "status": 1, "allocated_nodes": 2,
+        "requested_nodes": 3,
         "allocated_gpus": 1, "requested_gpus": 1, "restarts": 2, "exit_code": 3, "exit_signal": 9, "array_number": 12,
         "array_index": 5, "eligible": T + 30, "user": "anna", "group": "g", "executable": "x", "queue": "q",
         "partition": "p", "log_id": "12[5]", "logged_state": "DONE", "dependency": "afterok:3",
@@ -95,7 +96,7 @@ def test_what_no_job_can_be(line: str, reason: str) -> None:
     ]
     assert trace.quarantine["text"][0] == line.rstrip()
     assert len(trace) == 1
-    with pytest.raises(SwfFormatError, match=rf"plain.log, line 2: .*{reason.split('+')[0]}"):
+    with pytest.raises(SwfFormatError, match=rf"plain.log, line 2: .*{reason.split('+', maxsplit=1)[0]}"):
         read(text, Reading(strict=True))
 
 
@@ -174,7 +175,7 @@ def test_the_header() -> None:
     assert header.end_time == "Sun Sep 09 03:47:50 CEST 2001"
     assert header.conversion is not None
     assert header.conversion.startswith("swftools ")
-    assert header.notes[-1] == "CPU time per processor above the run time: 1 job"
+    assert header.notes[-1] == "CPU time per processor above the run time: 1 record"
     assert trace.processors == 64
     assert header.to_lines()
 

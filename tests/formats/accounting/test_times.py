@@ -51,7 +51,7 @@ def seconds(text: str) -> float:
     ],
 )
 def test_forms(text: str, wanted: str) -> None:
-    """Each form that the facts name, and some that are like them; the zone that is printed counts where none is given."""
+    """Each form that is known, and some that are like them; the zone that is printed counts where none is given."""
     has_zone = any(word in text for word in ("CDT", "EST", "CE", "MEZ", "GMT", "Z", "+05", "-08"))
     moment = read(text, None if has_zone else "UTC")
     assert moment.early[0] == moment.late[0] == seconds(wanted)
