@@ -60,7 +60,7 @@ def test_conversion_keeps_what_the_file_can_hold(log: Path, tmp_path: Path) -> N
 
 
 def test_what_is_odd_is_said(log: Path) -> None:
-    """Validate finds the lines that are no jobs; describe the format and what is odd and yet read, the record that repeats another too."""
+    """By validate and describe; the record that repeats another is counted too."""
     found = call("validate", log, "--format", FORMAT)
     assert FOUND_FAULTS == found.exit_code
     assert "not ended: 'Running'" in found.stdout
