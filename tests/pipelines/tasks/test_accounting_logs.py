@@ -142,6 +142,9 @@ def test_a_folder_is_acquired_as_it_is(tmp_path: Path) -> None:
         log=f"{tmp_path}/*/acct", format=FORMAT, data_root=str(tmp_path / "data"), policy="fcfs"
     )
     assert build(simulation)
+    assert simulation.complete()
+    gone = SimulatePolicy(log=f"{tmp_path}/*/acc", format=FORMAT, data_root=str(tmp_path / "data"), policy="fcfs")
+    assert "neither a file nor a card" in str(gone.found.problem)
 
 
 def test_a_card_says_how_a_log_is_read(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
