@@ -15,7 +15,7 @@ from swftools.fields.definition import BOOL, INT64, STRING
 from swftools.fields.jobs import JOBS, SWF_FIELDS
 from swftools.formats.accounting.ledger import Decision, Ledger, Part
 from swftools.header import HeaderEntry, SwfHeader
-from swftools.kernel import FloatArray
+from swftools.kernel import FloatArray, IntArray
 from swftools.tables import empty_frame
 
 _NUMBERED = {
@@ -118,8 +118,18 @@ def _integers(values: Any) -> pd.Series[Any]:
     return pd.Series(pd.arrays.IntegerArray(np.where(missing, 1, values).astype(np.int64), missing), copy=False)
 
 
-def merged_lines(parts: list[Part], decision: Decision, _: int) -> pd.DataFrame:
-    """Return the table ``merged``: lines that became part of a job, and records that repeat one."""
+def merged_lines(parts: list[Part], decision: Decision, log: tuple[IntArray, Decision] | None = None) -> pd.DataFrame:
+    """Return the table ``merged``: lines that became part of a job, and records that repeat one.
+
+    Parameters
+    ----------
+    parts : list of Part
+        Whose lines are told.
+    decision : Decision
+        Of their records.
+    log : tuple of ndarray and Decision, optional
+        The lines of all records of the log, and what is decided of them, where lines belong to records of other parts.
+    """
     lines = np.concatenate([part.line for part in parts])
     repeats = np.flatnonzero(decision.into)
     line = np.concatenate([*(part.merged_line for part in parts), lines[repeats]])
@@ -128,6 +138,7 @@ def merged_lines(parts: list[Part], decision: Decision, _: int) -> pd.DataFrame:
     if not len(line):
         return empty
     # What was merged into a record that repeats another belongs to that.
+    lines, decision = log or (lines, decision)
     order = np.argsort(lines, kind="stable")
     at = order[np.searchsorted(lines[order], into)]
     again = decision.into[at] > 0

@@ -104,7 +104,7 @@ class AccountingFormat(LogFormat):
                 if how.strict and len(part.quarantine):
                     _refuse(files, part)
         decision = _decide(parts)
-        merged = merged_lines(parts, decision, 0)
+        merged = merged_lines(parts, decision)
         quarantine = _placed(files, parts)
         header = log_header(self.origin, decision, parts, ledger)
         jobs = jobs_of(parts, decision)
@@ -130,12 +130,14 @@ class AccountingFormat(LogFormat):
         decision = _decide(seen)
         header = log_header(self.origin, decision, seen, ledger)
         row = 0
+        lines = np.concatenate([part.line for part in seen])
         again = Ledger(how.privacy)
         with open_joined(files, max_bytes=how.max_bytes, progress=how.progress) as stream:
             for _, part in self._parts(stream, files, how, again, None):
                 rows = slice(row, row + len(part.line))
                 own = Decision(decision.origin, decision.number[rows], decision.into[rows], decision.preceding[rows])
                 row = rows.stop
+                is_closed = np.isin(part.merged_into, part.line).all()
                 if how.strict and len(part.quarantine):
                     _refuse(files, part)
                 yield Trace(
@@ -144,7 +146,7 @@ class AccountingFormat(LogFormat):
                     _placed(files, [part]),
                     self.processors,
                     provenance={"name": Path(files.name).name or files.name, "format": self.to_text()},
-                    merged=merged_lines([part], own, 0),
+                    merged=merged_lines([part], own, None if is_closed else (lines, decision)),
                     names=again.names.table(how.privacy),
                 )
 
