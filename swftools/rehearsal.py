@@ -14,6 +14,7 @@ import pandas as pd
 
 from swftools.checkpoints.inference import infer_checkpoints
 from swftools.checkpoints.synthetic_survey import generate_checkpoint_survey
+from swftools.formats.read_log import read_log
 from swftools.formats.swf.reader import read_swf
 from swftools.formats.swf.writer import write_swf
 from swftools.kernel import kernel, rehearsed
@@ -54,6 +55,17 @@ _LINES = b"1 0 -1 10.5 4 -1 -1 4 20 -1 1 1 1 1 1 1 -1 -1\n2 1 -1 10 2 -1 -1 2 20
 
 def _read() -> None:
     read_swf(io.BytesIO(_LINES))
+
+
+def _read_pbs() -> None:
+    lines = (
+        b"01/02/2023 00:00:00;Q;1.s;queue=q\n"
+        b"01/02/2023 00:00:01;S;2[1].s;user=u\n"
+        b"01/02/2023 00:00:02;E;1.s;user=u exec_host=h/0-3 Resource_List.nodes=1:ppn=4 ctime=1672617600 "
+        b"start=1672617601 end=1672617602 Exit_status=0 resources_used.mem=1kb resources_used.cput=00:00:01\n"
+        b"01/02/2023 00:00:03;Q;3.s;queue=q\n01/02/2023 00:00:04;D;3.s;\n"
+    )
+    read_log(io.BytesIO(lines), "pbs", time_zone="UTC")
 
 
 def _write() -> None:
@@ -172,6 +184,7 @@ def _steps() -> list[tuple[str, Callable[[], object]]]:
     """Return what is called, by name."""
     return [
         ("reading", _read),
+        ("reading PBS", _read_pbs),
         ("writing", _write),
         ("models", _generate),
         ("evaluation of curves", _evaluate),

@@ -150,11 +150,11 @@ class Ledger:
             for row, why in zip(rows, reasons, strict=True)
         ]
         found += [(each.line, each.reason, self._text(text, each.begin, each.end)) for each in records.rejects]
-        lines = np.append(records.merged_line[of_faulty], records.late_line[late_of_faulty])
+        parts = np.append(records.merged_line[of_faulty], records.late_line[late_of_faulty])
         into = np.append(records.line[records.merged_into[of_faulty]], records.late_into[late_of_faulty])
         found += [
             (line, f"belongs to the record of line {at}, which is no job", None)
-            for line, at in zip(lines.tolist(), into.tolist(), strict=True)
+            for line, at in zip(parts.tolist(), into.tolist(), strict=True)
         ]
         empty = empty_frame("quarantine")
         if not found:

@@ -166,7 +166,7 @@ class Jobs:
         if len(waited):
             came, left = self._printed(self.queued[waited]), self._printed(self.record[waited])
             need = np.isnan(submit[waited]) & ~records.is_faulty[waited]
-            require_zones(Moments(*(column[need] for column in came)))
+            require_zones(came._replace(needs_zone=came.needs_zone & need))
             is_bad = np.zeros(len(records), bool)
             is_bad[waited] = came.is_bad & need
             records.fault(is_bad, "the date of the Q record is no time")

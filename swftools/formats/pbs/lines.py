@@ -46,14 +46,13 @@ class Lines(NamedTuple):
 
     def moved(self, distance: npt.NDArray[np.int64] | int) -> Lines:
         """Return the same with other places in a text."""
-        places = (self.time, self.id_begin, self.id_end, self.message)
-        moved = [place + distance for place in places]
-        return Lines(self.line, self.begin + distance, self.end + distance, self.kind, *moved, self.key)
+        places = ("begin", "end", "time", "id_begin", "id_end", "message")
+        return self._replace(**{name: getattr(self, name) + distance for name in places})
 
     @staticmethod
     def joined(parts: list[Lines]) -> Lines:
         """Return the rows of several, one behind the other."""
-        return Lines(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+        return Lines(*(np.concatenate([part[column] for part in parts]) for column, _ in enumerate(Lines._fields)))
 
 
 class Strays(NamedTuple):

@@ -46,6 +46,9 @@ class Lives(NamedTuple):
         return rows[np.lexsort((lines.line[self.record[rows]], self.decided[rows]))]
 
 
+_OF_JOBS = ("record", "queued", "outcome", "decided", "restarts", "deleted")
+
+
 def follow_lives(lines: Lines, last_line: int, *, is_last: bool, window: int = WINDOW) -> Lives:
     """Return the jobs that records are of.
 
@@ -64,7 +67,7 @@ def follow_lives(lines: Lines, last_line: int, *, is_last: bool, window: int = W
     lives = Lives(*(np.full(rows, -1, np.int64) for _ in Lives._fields))
     order = np.argsort(lines.key, kind="stable")
     found = follow(order, lines.key, lines.kind, lines.line, last_line, is_last, window, lives)
-    return Lives(*(column[:found] for column in lives[:-2]), *lives[-2:])
+    return lives._replace(**{name: getattr(lives, name)[:found] for name in _OF_JOBS})
 
 
 @kernel(allocates=False)

@@ -39,7 +39,8 @@ def swf_status(
 
     A job that somebody deleted before its end is cancelled, unless it had reached its requested time: then whoever
     deleted it (Maui and Moab do so) enforced the limit, and it failed as one that PBS killed itself. One that ended
-    with 0 completed, even if it was deleted in that moment.
+    with 0 completed, even if it was deleted in that moment. Without an Exit_status, only of one that was deleted is
+    known what became of it.
 
     Parameters
     ----------

@@ -93,6 +93,8 @@ def find_values(
                 is_closed = closed >= 0
                 value, value_end = (equals + 2, closed) if is_closed else (equals + 1, at)
             elif not is_closed:
+                if value == value_end:  # nothing stood behind the key
+                    value = word
                 value_end = at
 
 
