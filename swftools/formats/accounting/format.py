@@ -137,7 +137,7 @@ class AccountingFormat(LogFormat):
                 rows = slice(row, row + len(part.line))
                 own = Decision(decision.origin, decision.number[rows], decision.into[rows], decision.preceding[rows])
                 row = rows.stop
-                is_closed = np.isin(part.merged_into, part.line).all()
+                is_closed = np.isin(np.append(part.merged_into, own.into[own.into > 0]), part.line).all()
                 if how.strict and len(part.quarantine):
                     _refuse(files, part)
                 yield Trace(

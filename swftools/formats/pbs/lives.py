@@ -49,7 +49,7 @@ class Lives(NamedTuple):
 _OF_JOBS = ("record", "queued", "outcome", "decided", "restarts", "deleted")
 
 
-def follow_lives(lines: Lines, last_line: int, *, is_last: bool, window: int = WINDOW) -> Lives:
+def follow_lives(lines: Lines, last_line: int, *, is_last: bool, window: int) -> Lives:
     """Return the jobs that records are of.
 
     Parameters
@@ -61,7 +61,7 @@ def follow_lives(lines: Lines, last_line: int, *, is_last: bool, window: int = W
     is_last : bool
         Whether the log ends there.
     window : int
-        As ``WINDOW``.
+        ``WINDOW``.
     """
     rows = len(lines.line)
     lives = Lives(*(np.full(rows, -1, np.int64) for _ in Lives._fields))

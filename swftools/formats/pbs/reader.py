@@ -86,7 +86,7 @@ class Pbs(AccountingFormat):
             text = kept + stretch.text if kept else stretch.text
             lines = Lines.joined([ended, before, new.moved(len(kept))])
             last_line = stretch.first_line + stretch.text.count(b"\n") - stretch.text.endswith(b"\n")
-            lives = follow_lives(lines, last_line, is_last=stretch.is_last)
+            lives = follow_lives(lines, last_line, is_last=stretch.is_last, window=WINDOW)
             rejects = [
                 Reject(number, begin + len(kept), end + len(kept), REASONS[why])
                 for number, begin, end, why in zip(*(column.tolist() for column in strays), strict=True)

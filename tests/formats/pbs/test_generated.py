@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from swftools.formats.pbs import jobs, lines, lives, values
+from swftools.formats.pbs import jobs, lines, lives, reader, values
 from swftools.kernel import Kernel
 from tests.formats.pbs.compared import agree, read, same_in_pieces
 from tests.formats.pbs.written import logs
@@ -32,6 +32,9 @@ def test_the_same_in_pieces(tmp_path: Path, text: bytes, chunk_bytes: int) -> No
     path = tmp_path / "log"
     path.write_bytes(text)
     same_in_pieces(path, read(text), chunk_bytes)
+    with pytest.MonkeyPatch.context() as patch:  # jobs are forgotten soon, and deletions count soon
+        patch.setattr(reader, "WINDOW", 3)
+        same_in_pieces(path, read(text), chunk_bytes)
 
 
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
@@ -84,7 +87,8 @@ TEXTS = [
     b"07/06/2023 09:00:00;Q;1[3].s;\n\0\0\n07/06/2023 09:00:00;D;1[3].s;a\nnothing\n07/06/2023 09:00:00;R;1.s;\n"
     b"07/06/2023 09:00:00;E;2.s;Resource_List.select=2:ncpus=4+ncpus=x user= user=\"a b\" jobname=a=1 b=2 user='x\n"
     b"07/06/2023 09:00:00;S;2.s;exec_host=h/ exec_vnode=+",
-    b"07/06/2023 09:00:00;E;1;exec_host=h/0-\n;;;\n07/06/2023 09:00:00;E;1;exec_host=+ =\n07/06/2023 09:00:00;E;[1;x=\"\n",
+    b"07/06/2023 09:00:00;E;1;exec_host=h/0-\n;;;\n07/06/2023 09:00:00;E;1;exec_host=+ =\n"
+    b"07/06/2023 09:00:00;E;[1;x=\"\n",
     b"", b"\n", b";", b"07/06/2023 09:00:00;", b"07/06/2023 09:00:00;Q", b"07/06/2023 09:00:00;Q;", b"E;1;user=\"",
     b"07/06/2023 09:00:00;Q;1[", b"07/06/2023 09:00:00;E;1;user", b"07/06/2023 09:00:00;E;1-;user=",
     b"07/06/2023 09:00:00;E;1[2;user='", b"07/06/2023 09:00:00;E;1[2;exec_host=a/1* user=(",
