@@ -36,7 +36,8 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
             f"user=user{random.randint(1, 500)} group=group{random.randint(1, 50)} "
             f"account=project{random.randint(1, 80)} jobname=job_{random.randint(1, 9999)}.sh queue=batch "
             f"ctime={now} qtime={now} etime={now} start={start} owner=user1@login.cluster.example exec_host={hosts} "
-            f"Resource_List.neednodes={nodes}:ppn=8 Resource_List.nodect={nodes} Resource_List.nodes={nodes}:ppn=8 Resource_List.walltime=04:00:00"
+            f"Resource_List.neednodes={nodes}:ppn=8 Resource_List.nodect={nodes} Resource_List.nodes={nodes}:ppn=8 "
+            f"Resource_List.walltime=04:00:00"
         )
         used = (
             f"session={random.randint(1000, 99999)} total_execution_slots={nodes * 8} unique_node_count={nodes} "
