@@ -139,6 +139,15 @@ def test_it_waits_so_long_and_no_longer(monkeypatch: pytest.MonkeyPatch, tmp_pat
         same_in_pieces(tmp_path / "log", read(text), 1)
 
 
+def test_the_order_of_decisions_is_of_no_piece(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A deletion that counts from a line on comes before the end in that line, of jobs submitted in one second."""
+    monkeypatch.setattr(reader, "WINDOW", 2)
+    text = log((0, "Q"), (1, "D"), (2, "Q", "2.s"), (3, "E", "3.s"), (4, "D", "2.s"))
+    assert read(text).jobs["log_id"].tolist() == ["1.s", "3.s", "2.s"]
+    (tmp_path / "log").write_bytes(text)
+    same_in_pieces(tmp_path / "log", read(text), 1)
+
+
 def test_it_is_remembered_so_long_and_no_longer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A late record belongs to the job that ended, in whatever piece that was, or to nothing that is known."""
     monkeypatch.setattr(reader, "WINDOW", 5)

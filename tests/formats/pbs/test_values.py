@@ -307,3 +307,10 @@ def test_dependencies() -> None:
     np.testing.assert_array_equal(told, [1, 1, 1, np.nan, np.nan, np.nan])
     assert jobs["dependency"].tolist()[1:] == list(words)
     assert jobs["think_time"].tolist()[1:4] == [10.0] * 3
+
+
+def test_many_hosts() -> None:
+    """Each counts once, wherever it stands again."""
+    hosts = [f"node{number}/0" for number in range(300)]
+    row = job(exec_host="+".join(hosts + hosts[::-1]))
+    assert (row["allocated_processors"], row["allocated_nodes"]) == (600, 300)
