@@ -72,6 +72,17 @@ def _read_loadleveler() -> None:
     read_log(io.BytesIO(_LISTING), "loadleveler", time_zone="UTC", processors_per_node=1)
 
 
+def _read_pbs() -> None:
+    lines = (
+        b"01/02/2023 00:00:00;Q;1.s;queue=q\n"
+        b"01/02/2023 00:00:01;S;2[1].s;user=u\n"
+        b"01/02/2023 00:00:02;E;1.s;user=u exec_host=h/0-3 Resource_List.nodes=1:ppn=4 ctime=1672617600 "
+        b"start=1672617601 end=1672617602 Exit_status=0 resources_used.mem=1kb resources_used.cput=00:00:01\n"
+        b"01/02/2023 00:00:03;Q;3.s;queue=q\n01/02/2023 00:00:04;D;3.s;\n"
+    )
+    read_log(io.BytesIO(lines), "pbs", time_zone="UTC")
+
+
 def _write() -> None:
     # One column has more digits than a decimal number of few, and one job has text behind the 18th field.
     write_swf(read_swf(io.BytesIO(_LINES.replace(b"10.5", b"0.3333333333333333"))), io.BytesIO())
@@ -189,6 +200,7 @@ def _steps() -> list[tuple[str, Callable[[], object]]]:
     return [
         ("reading", _read),
         ("reading of LoadLeveler", _read_loadleveler),
+        ("reading of PBS", _read_pbs),
         ("writing", _write),
         ("models", _generate),
         ("evaluation of curves", _evaluate),

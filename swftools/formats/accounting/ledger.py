@@ -78,6 +78,8 @@ class Ledger:
     privacy: Privacy
     names: NameBook = field(default_factory=NameBook)
     anomalies: Counter[str] = field(default_factory=Counter)
+    _refused: set[int] = field(default_factory=set)
+    """Lines of the records that are no jobs."""
 
     def take(self, records: Records, stretch: Stretch) -> Part:
         """Judge the records of a stretch."""
@@ -92,6 +94,8 @@ class Ledger:
             values = records.number(name)
             key = _mixed(key, np.where(np.isnan(values), -1.0, values).view(np.uint64))
         of_faulty = faulty[records.merged_into]
+        self._refused.update(records.line[faulty].tolist())
+        late_of_faulty = np.array([line in self._refused for line in records.late_into.tolist()], bool)
         mask = pa.array(kept)
         words = {name: texts.filter(mask) for name, texts in records.words.items()}
         numbers = {name: values[kept] for name, values in records.numbers.items()}
@@ -105,9 +109,9 @@ class Ledger:
             words={name: words[name] for name in TEXTS if name in words and self._may_tell(name)},
             preceding_key=_hashes(records.words.get("preceding"), len(records))[kept],
             is_ambiguous=np.zeros(kept.sum(), bool) if ambiguous is None else ambiguous[kept],
-            quarantine=self._quarantine(records, stretch, of_faulty),
-            merged_line=records.merged_line[~of_faulty],
-            merged_into=records.line[records.merged_into[~of_faulty]],
+            quarantine=self._quarantine(records, stretch, of_faulty, late_of_faulty),
+            merged_line=np.append(records.merged_line[~of_faulty], records.late_line[~late_of_faulty]),
+            merged_into=np.append(records.line[records.merged_into[~of_faulty]], records.late_into[~late_of_faulty]),
         )
 
     def _may_tell(self, name: str) -> bool:
@@ -133,20 +137,24 @@ class Ledger:
         if count := int(mask.sum()):
             self.anomalies[told] += count
 
-    def _quarantine(self, records: Records, stretch: Stretch, of_faulty: BoolArray) -> pd.DataFrame:
+    def _quarantine(
+        self, records: Records, stretch: Stretch, of_faulty: BoolArray, late_of_faulty: BoolArray
+    ) -> pd.DataFrame:
         """Return the quarantine of a stretch, in the order of its lines."""
+        text = stretch.text if records.text is None else records.text
         shows = self.privacy.tells_words
         rows = np.flatnonzero(records.is_faulty).tolist()
         reasons = records.reasons(with_values=shows)
         found = [
-            (int(records.line[row]), why, self._text(stretch, int(records.begin[row]), int(records.end[row])))
+            (int(records.line[row]), why, self._text(text, int(records.begin[row]), int(records.end[row])))
             for row, why in zip(rows, reasons, strict=True)
         ]
-        found += [(each.line, each.reason, self._text(stretch, each.begin, each.end)) for each in records.rejects]
-        into = records.line[records.merged_into[of_faulty]]
+        found += [(each.line, each.reason, self._text(text, each.begin, each.end)) for each in records.rejects]
+        parts = np.append(records.merged_line[of_faulty], records.late_line[late_of_faulty])
+        into = np.append(records.line[records.merged_into[of_faulty]], records.late_into[late_of_faulty])
         found += [
-            (int(line), f"belongs to the record of line {at}, which is no job", None)
-            for line, at in zip(records.merged_line[of_faulty].tolist(), into.tolist(), strict=True)
+            (line, f"belongs to the record of line {at}, which is no job", None)
+            for line, at in zip(parts.tolist(), into.tolist(), strict=True)
         ]
         empty = empty_frame("quarantine")
         if not found:
@@ -156,11 +164,11 @@ class Ledger:
         frame = pd.DataFrame({"line_number": lines, "rule": "read", "reason": why_all, "text": texts})
         return frame.astype(empty.dtypes.to_dict())
 
-    def _text(self, stretch: Stretch, begin: int, end: int) -> str | None:
+    def _text(self, text: bytes, begin: int, end: int) -> str | None:
         """Return the text of a record, bytes that are not UTF-8 as escapes; none where words are withheld."""
         if not self.privacy.tells_words:
             return None
-        return stretch.text[begin : min(end, begin + _KEPT)].rstrip(b"\r\n").decode("utf-8", "backslashreplace")
+        return text[begin : min(end, begin + _KEPT)].rstrip(b"\r\n").decode("utf-8", "backslashreplace")
 
 
 class Decision(NamedTuple):
