@@ -157,8 +157,11 @@ class Ledger:
         return frame.astype(empty.dtypes.to_dict())
 
     def _text(self, stretch: Stretch, begin: int, end: int) -> str | None:
-        """Return the text of a record, bytes that are not UTF-8 as escapes; none where words are withheld."""
-        if not self.privacy.tells_words:
+        """Return the text of a record, bytes that are not UTF-8 as escapes; none where words are withheld.
+
+        A line of an earlier stretch, of which it is only known now that it is no record, has none either.
+        """
+        if not self.privacy.tells_words or begin == end:
             return None
         return stretch.text[begin : min(end, begin + _KEPT)].rstrip(b"\r\n").decode("utf-8", "backslashreplace")
 
@@ -223,6 +226,7 @@ def _judge(records: Records) -> None:
     submit, start, end = (records.number(name) for name in ("submit", "start", "end"))
     for name in TIMES:
         records.fault(records.number(name) < 0, f"{name} before 1970")
+        records.fault(records.number(name) > MAX_TIME, f"{name} beyond the year 2286")
     records.fault(start < submit, "start before submit")
     records.fault(end < start, "end before start")
     records.fault(end < submit, "end before submit")
