@@ -14,6 +14,7 @@ import pandas as pd
 
 from swftools.checkpoints.inference import infer_checkpoints
 from swftools.checkpoints.synthetic_survey import generate_checkpoint_survey
+from swftools.formats.read_log import read_log
 from swftools.formats.swf.reader import read_swf
 from swftools.formats.swf.writer import write_swf
 from swftools.kernel import kernel, rehearsed
@@ -54,6 +55,18 @@ _LINES = b"1 0 -1 10.5 4 -1 -1 4 20 -1 1 1 1 1 1 1 -1 -1\n2 1 -1 10 2 -1 -1 2 20
 
 def _read() -> None:
     read_swf(io.BytesIO(_LINES))
+
+
+def _read_sge() -> None:
+    numbers = ":".join(["0", "100", "110", "120", "0", "0", *["10"] * 18])
+    job = f"all.q:node1:users:ann:run:7:sge:{numbers}:NONE:dep:NONE:1:0:5.0:0:0:-l h_rt=60:0:NONE:4096\n"
+    read_log(io.BytesIO(job.encode()), "sge")
+
+
+def _read_lsf() -> None:
+    begin = '"JOB_FINISH" "9.1" 120 7 501 2 1 100 0 0 110 "ann" "normal" ' + '"" ' * 9
+    job = begin + '0 1 "host1" 64 1.0 "run" "sleep 9" 5.0 ' + "0 " * 18 + '"" "" 0 1 "" "" 0 4096 0\n'
+    read_log(io.BytesIO(job.encode()), "lsf")
 
 
 def _write() -> None:
@@ -172,6 +185,8 @@ def _steps() -> list[tuple[str, Callable[[], object]]]:
     """Return what is called, by name."""
     return [
         ("reading", _read),
+        ("reading Grid Engine", _read_sge),
+        ("reading LSF", _read_lsf),
         ("writing", _write),
         ("models", _generate),
         ("evaluation of curves", _evaluate),
