@@ -86,7 +86,7 @@ class LogFormat(Parameters):
         """Read a log in chunks."""
 
     def first_time(self, head: bytes) -> float | None:  # noqa: ARG002 (for formats that can tell)
-        """Return the time of the first record in the beginning of a file, by which files are put in order."""
+        """Return the time of the records in the beginning of a file, by which files are put in order."""
         return None
 
 

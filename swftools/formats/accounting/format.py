@@ -112,7 +112,7 @@ class AccountingFormat(LogFormat):
             "name": Path(files.name).name or files.name,
             "bytes": stream.count,
             "sha256": digest.hexdigest(),
-            "format": self.to_text(),
+            "format": self.origin.options,
             **({"unverified": stream.unverified} if stream.unverified else {}),
             **({"anomalies": dict(sorted(ledger.anomalies.items()))} if ledger.anomalies else {}),
             **({"files": [Path(source_name(source)).name for source in files.sources]} if files.are_several else {}),
@@ -143,19 +143,19 @@ class AccountingFormat(LogFormat):
                     jobs_of([part], own, in_order=False),
                     _placed(files, [part]),
                     self.processors,
-                    provenance={"name": Path(files.name).name or files.name, "format": self.to_text()},
+                    provenance={"name": Path(files.name).name or files.name, "format": self.origin.options},
                     merged=merged_lines([part], own, 0),
                     names=again.names.table(how.privacy),
                 )
 
     def first_time(self, head: bytes) -> float | None:
-        """Return when the first record in the beginning of a file ended, or else was submitted."""
+        """Return when the records in the beginning of a file ended, or else were submitted: the median time."""
         whole_lines = head[: head.rfind(b"\n") + 1]
         for records in self.records([Stretch(whole_lines, 1, is_last=True)]):
             for name in ("end", "submit"):
                 times = records.number(name)
                 if np.isfinite(times).any():
-                    return float(times[np.isfinite(times)][0])
+                    return float(np.median(times[np.isfinite(times)]))
         return None
 
     def _parts(

@@ -184,5 +184,6 @@ def require_zones(*moments: Moments) -> None:
     if any(each.needs_zone.any() for each in moments):
         raise LogFormatError(
             "times are printed without a zone, or with an abbreviation that several zones have (CST, "
-            "IST); say which zone the batch system ran in by time_zone=America/Chicago, or whatever it was"
+            "IST); say which zone the batch system ran in by time_zone=America/Chicago (--format "
+            "NAME:time_zone=America/Chicago), or whatever it was"
         )
