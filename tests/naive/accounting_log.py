@@ -17,6 +17,7 @@ MAXIMA = {column.name: column.maximum for column in JOBS if column.maximum is no
 TIMES = ("submit", "eligible", "start", "end")
 WORDS = ("user", "group", "executable", "queue", "log_id", "logged_state", "dependency")
 ANY_SIGN = ("exit_code", "status")
+FRACTIONS = ("run_time", "cpu_time", "requested_time", "used_memory", "requested_memory")
 
 
 @dataclass
@@ -90,7 +91,7 @@ def is_impossible(values: dict[str, Any]) -> bool:
     for name, value in values.items():
         if name in TIMES or name in WORDS or value is None:
             continue
-        if value < 0 and name not in ANY_SIGN:
+        if (value < 0 and name not in ANY_SIGN) or (value % 1 and name not in FRACTIONS):
             return True
         if abs(value) > MAXIMA.get(name, MAX_TIME):
             return True

@@ -20,7 +20,7 @@ COLUMNS = (
 )
 """What is read of a JOB_FINISH, by the names of lsb.acct(5)."""
 
-FINISH, RESIZE, RESERVATION, OTHER, SHORT, UNENDED, LISTS = 0, 1, 2, 3, 4, 5, 6
+FINISH, RESIZE, RESERVATION, OTHER, SHORT, UNENDED, LISTS, ASTRAY = 0, 1, 2, 3, 4, 5, 6, 7
 """What a line is: a job that finished, a change of its hosts, a reservation, or something else; and what is wrong."""
 
 _JOB_ID, _IDX = 1, 17
@@ -40,7 +40,17 @@ def _columns_of_fields() -> npt.NDArray[np.int64]:
     return table
 
 
+def _strings() -> npt.NDArray[np.bool_]:
+    """Return which fields are strings; the others are numbers."""
+    table = np.zeros(_LISTS, bool)
+    table[
+        [0, 1, *range(11, 22), 26, 27, 47, 48, 51, 52, *range(56, 60), 61, 63, *range(65, 69), 70, 71, 73, 75, 76]
+    ] = True
+    return table
+
+
 COLUMN_OF_FIELD = _columns_of_fields()
+IS_STRING = _strings()
 
 
 class Lines(NamedTuple):
@@ -54,6 +64,7 @@ class Lines(NamedTuple):
     value_end: IntArray
     slots: IntArray  # of all hosts that it ran on
     hosts: IntArray  # how many these are
+    unread: IntArray  # fields behind the memory that are not those of lsb.acct(5)
 
 
 def find_lines(text: bytes, first_line: int) -> tuple[Lines, int]:
@@ -69,13 +80,13 @@ def find_lines(text: bytes, first_line: int) -> tuple[Lines, int]:
     rows = text.count(b"\n") + 1
     zeros = (np.zeros(rows, np.int64) for _ in range(4))
     absent = (np.full((len(COLUMNS), rows), -1, np.int64) for _ in range(2))
-    counts = (np.zeros(rows, np.int64) for _ in range(2))
+    counts = (np.zeros(rows, np.int64) for _ in range(3))
     lines = Lines(*zeros, *absent, *counts)
-    return lines, scan(text, first_line, COLUMN_OF_FIELD, lines)
+    return lines, scan(text, first_line, COLUMN_OF_FIELD, IS_STRING, lines)
 
 
 @kernel(allocates=False)
-def scan(text: bytes, first_line: int, column_of_field: IntArray, out: Lines) -> int:
+def scan(text: bytes, first_line: int, column_of_field: IntArray, is_string: npt.NDArray[np.bool_], out: Lines) -> int:
     """Fill ``out`` with the lines of a text, and return how many there are.
 
     The caller gives room for every line, and ``value_begin`` filled with -1.
@@ -98,13 +109,21 @@ def scan(text: bytes, first_line: int, column_of_field: IntArray, out: Lines) ->
         if begin == end:
             continue
         out.line[row], out.begin[row], out.end[row] = line, begin, end
-        out.kind[row] = _read_line(text, begin, end, column_of_field, out, row)
+        out.kind[row] = _read_line(text, begin, end, column_of_field, is_string, out, row)
         row += 1
     return row
 
 
 @kernel(allocates=False)
-def _read_line(text: bytes, begin: int, end: int, column_of_field: IntArray, out: Lines, row: int) -> int:
+def _read_line(
+    text: bytes,
+    begin: int,
+    end: int,
+    column_of_field: IntArray,
+    is_string: npt.NDArray[np.bool_],
+    out: Lines,
+    row: int,
+) -> int:
     """Find the fields of a line, and return what it is."""
     left, right, at = _next(text, begin, end)
     if _is(text, left, right, b"JOB_RESIZE"):
@@ -124,6 +143,13 @@ def _read_line(text: bytes, begin: int, end: int, column_of_field: IntArray, out
             at = _skip(text, at, end, _whole(text, left, right))
         elif field == _BEFORE_HOSTS + 1:
             at = _count_hosts(text, at, end, _whole(text, left, right), out, row)
+        elif (at > right) != is_string[field] or (
+            column_of_field[field] < 0 and at == right and not _is_number(text, left, right)
+        ):
+            if field <= _LAST_NEEDED:
+                return ASTRAY
+            out.unread[row] = 1
+            return FINISH
         elif column_of_field[field] >= 0:
             column = column_of_field[field]
             out.value_begin[column, row], out.value_end[column, row] = left, right
@@ -153,7 +179,8 @@ def _read_resize(text: bytes, at: int, end: int, out: Lines, row: int) -> int:
 def _next(text: bytes, at: int, end: int) -> tuple[int, int, int]:
     """Return where the next field stands, without quotation marks around it, and where to go on behind it.
 
-    Its beginning is -1 if there is none, and the place behind it too if a string does not end.
+    Its beginning is -1 if there is none, and the place behind it too if a string does not end. Behind a string that
+    place is one further than its end, since there is a mark.
     """
     while at < end and (text[at] == _BLANK or text[at] == _TAB):
         at += 1
@@ -232,7 +259,7 @@ def _count_hosts(text: bytes, at: int, end: int, count: int, out: Lines, row: in
                 return -1
             left = star + 1
         out.slots[row] += slots
-        same = right - left == last_end - last
+        same = last >= 0 and right - left == last_end - last
         if same:
             for offset in range(right - left):
                 if text[left + offset] != text[last + offset]:
@@ -273,7 +300,7 @@ def _read_limit(text: bytes, at: int, end: int, out: Lines, row: int) -> None:
                 break
         if place >= 0:
             left, right, place = _next(text, place, end)
-            if left >= 0 and _is_signed(text, left, right) and _goes_on(text, place, end):
+            if left >= 0 and place == right and _is_whole(text, left, right) and _goes_on(text, place, end):
                 out.value_begin[_RUN_LIMIT, row], out.value_end[_RUN_LIMIT, row] = left, right
                 return
 
@@ -283,17 +310,25 @@ def _goes_on(text: bytes, at: int, end: int) -> bool:
     """Whether two whole numbers and a string follow."""
     for _ in range(2):
         left, right, at = _next(text, at, end)
-        if left < 0 or not _is_signed(text, left, right):
+        if left < 0 or at > right or not _is_whole(text, left, right):
             return False
     left, right, at = _next(text, at, end)
-    return left > 0 and text[left - 1] == _QUOTE
+    return left >= 0 and at > right
 
 
 @kernel(allocates=False)
-def _is_signed(text: bytes, left: int, right: int) -> bool:
-    """Whether a field that no quotation marks are around is a whole number, perhaps with a minus."""
-    if left > 0 and text[left - 1] == _QUOTE:
-        return False
+def _is_number(text: bytes, left: int, right: int) -> bool:
+    """Whether a field looks like a number: digits, perhaps with a sign, a point, an exponent."""
+    for at in range(left, right):
+        byte = text[at]
+        if not (48 <= byte <= 57 or byte == 45 or byte == 46 or byte == 43 or (byte | 32) == 101):
+            return False
+    return True
+
+
+@kernel(allocates=False)
+def _is_whole(text: bytes, left: int, right: int) -> bool:
+    """Whether a field is a whole number, perhaps with a minus."""
     if left < right and text[left] == 45:
         left += 1
     if left == right:

@@ -78,7 +78,7 @@ class _Lines:
         self.lines, rows = kernel.find_lines(stretch.text, stretch.first_line)
         self.rows = rows
         kind = self.lines.kind[:rows]
-        self.is_job = np.isin(kind, (kernel.FINISH, kernel.SHORT, kernel.UNENDED, kernel.LISTS))
+        self.is_job = np.isin(kind, (kernel.FINISH, kernel.SHORT, kernel.UNENDED, kernel.LISTS, kernel.ASTRAY))
         self.jobs, self.resizes = np.flatnonzero(self.is_job), np.flatnonzero(kind == kernel.RESIZE)
 
     def spans(self, column: str, rows: npt.NDArray[np.intp] | None = None) -> Spans:
@@ -115,8 +115,8 @@ class _Lines:
         self._read_times(records)
         self._read_processors(records)
         self._read_usage(records)
-        self._read_status(records, key, earlier)
         self._read_words(records)
+        self._read_status(records, key, earlier)
         return records
 
     def _keys(self, rows: npt.NDArray[np.intp]) -> KeyArray:
@@ -132,6 +132,9 @@ class _Lines:
             records.fault(is_cut, "cut off: the file ends within this record")
         records.fault(kind == kernel.UNENDED, "a string that does not end")
         records.fault(kind == kernel.LISTS, "a list of hosts that is not as long as it says")
+        records.fault(kind == kernel.ASTRAY, "strings and numbers do not stand where a JOB_FINISH has them")
+        if unread := int(self.lines.unread[self.jobs].sum()):
+            records.anomalies["fields behind the memory are not those that are known: not read"] += unread
         records.fault(kind == kernel.SHORT, "fewer fields than a JOB_FINISH has")
 
     def _reject(self, records: Records, resizes: PartsOfJobs) -> None:
@@ -215,6 +218,7 @@ class _Lines:
     def _read_words(self, records: Records) -> None:
         """Read names, ids and what jobs waited for."""
         number, index = self.number(records, "jobId"), self.number(records, "idx")
+        records.fault(~(number >= 0) | (number != np.trunc(number)), "jobId is no job number", self.spans("jobId"))
         is_element = index > 0
         records.numbers |= {
             "array_number": np.where(is_element, number, np.nan),
@@ -226,7 +230,7 @@ class _Lines:
             job, pa.scalar("[", pa.large_string()), element, pa.scalar("]", pa.large_string()), nothing
         )
         waits_for = self.words("dependCond")
-        records.words |= {
+        records.words = {
             "log_id": pc.if_else(pa.array(is_element), bracketed, job),
             "user": self.words("userName"),
             "group": self.words(_GROUPS[self.options.group]),
