@@ -177,7 +177,7 @@ def convert(log: str, output: str, cleaned: bool, rules: str, strict: bool, name
     \b
     Example: swftools convert KTH-SP2-1996-2.1-cln.swf.gz kth.parquet --raw
              swftools convert history.txt history.swf \\
-                 --format loadleveler:time_zone=America/Chicago,processors_per_node=8
+                 --format loadleveler:processors_per_node=8
     """
     check_output(output, FORMATS, [log])
     if names:

@@ -98,7 +98,7 @@ def find_log(log: str, how: HowRead | None = None) -> Log:
     path = Path(log).expanduser()
     if not is_there(path):
         known = ", ".join([*catalog.logs, *MODELS])
-        what = "no file has such a name" if _is_pattern(path) else "neither a file nor a card of the catalogue"
+        what = "a folder without files" if path.is_dir() else "neither a file nor a card of the catalogue"
         return Log(name_of_file(path), path=path, problem=f"log {log!r} is {what}; give a path, or one of: {known}")
     try:
         sha256 = _sha256(path.resolve()) if path.is_file() else _hashes_as(how.format)(path)

@@ -12,8 +12,8 @@ from pipelines.config import setting
 from swftools.errors import ParameterError
 from swftools.formats.accounting.names import Privacy
 from swftools.formats.compression import LogSource, Progress
-from swftools.formats.read_log import open_as, read_log
-from swftools.formats.registry import find_format
+from swftools.formats.read_log import open_as, read_as
+from swftools.formats.registry import Reading, find_format
 from swftools.formats.several import LogFiles
 from swftools.trace import Trace
 
@@ -77,14 +77,9 @@ class HowRead:
         files, _, _ = open_as(str(path), self.format or None, {})
         return files
 
-    def read(self, source: LogSource, *, strict: bool = False, progress: Progress | None = None) -> Trace:
-        """Read a log."""
-        privacy = self.privacy
-        return read_log(
-            source,
-            self.format or None,
-            strict=strict,
-            anonymise=privacy.anonymise,
-            key=privacy.key,
-            progress=progress,
-        )
+    def read(
+        self, source: LogSource, *, strict: bool = False, progress: Progress | None = None, called: str | None = None
+    ) -> Trace:
+        """Read a log; ``called`` is its name where that is not the source's."""
+        how = Reading(strict=strict, privacy=self.privacy, progress=progress)
+        return read_as(source, self.format or None, {}, how, called)

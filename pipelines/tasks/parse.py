@@ -46,7 +46,9 @@ class ParseLog(LogTask):
     def run(self) -> None:
         """Read the log."""
         found = self.found
-        trace = found.how.read(str(self.requires().path), progress=self._tell_bytes)
+        trace = found.how.read(
+            str(self.requires().path), progress=self._tell_bytes, called=str(found.path or found.name)
+        )
         say_format(trace, found)
         trace = as_its_log(trace, found)
         # How a log is compressed does not count in what is made of it.

@@ -80,11 +80,7 @@ def read_log(
     >>> trace.jobs["run_time"].tolist()
     [60.0]
     """
-    files, reader, why = open_as(source, format, options)
-    trace = reader.read(files, Reading(strict, Privacy(anonymise, key), max_bytes, progress))
-    if format is None and "format" in trace.provenance:
-        return replace(trace, provenance={**trace.provenance, "recognised_by": why})
-    return trace
+    return read_as(source, format, options, Reading(strict, Privacy(anonymise, key), max_bytes, progress))
 
 
 def iter_log(
@@ -121,14 +117,32 @@ def iter_log(
     yield from reader.iterate(files, how)
 
 
-def open_as(source: Source, name: str | None, options: dict[str, Any]) -> tuple[LogFiles, LogFormat, str]:
-    """Return the files of a log in order, what reads them, and why it was chosen."""
+def read_as(
+    source: Source, name: str | None, options: dict[str, Any], how: Reading, called: str | None = None
+) -> Trace:
+    """Read a log as ``read_log`` does; ``called`` as in ``open_as``."""
+    files, reader, why = open_as(source, name, options, called)
+    trace = reader.read(files, how)
+    if name is None and "format" in trace.provenance:
+        return replace(trace, provenance={**trace.provenance, "recognised_by": why})
+    return trace
+
+
+def open_as(
+    source: Source, name: str | None, options: dict[str, Any], called: str | None = None
+) -> tuple[LogFiles, LogFormat, str]:
+    """Return the files of a log in order, what reads them, and why it was chosen.
+
+    ``called`` is the name of the log where it is not that of the source, such as of a copy.
+    """
     files = log_files(source)
+    files.name = called or files.name
     heads = files.heads()
     why = "it was asked for"
     given: dict[str, Any] = {}
     if name is None:
-        named = [(head, source_name(each)) for head, each in zip(heads, files.sources, strict=True) if head.strip()]
+        paths = [source_name(each) for each in files.sources] if files.are_several else [files.name]
+        named = [(head, path) for head, path in zip(heads, paths, strict=True) if head.strip()]
         found = dict(detect(head, path) for head, path in named or [(b"", files.name)])
         if len(found) > 1:
             kinds = ", ".join(sorted(found))
@@ -139,5 +153,5 @@ def open_as(source: Source, name: str | None, options: dict[str, Any]) -> tuple[
     reader = kind(**given | options)
     if files.are_several and kind.JOINS:
         times = [reader.first_time(head) for head in heads]
-        files = files.sorted_by(lambda number: (times[number] is None, times[number] or 0.0, number))
+        files.sort_by(lambda number: (times[number] is None, times[number] or 0.0, number))
     return files, reader, why

@@ -122,6 +122,7 @@ class AccountingFormat(LogFormat):
 
     def iterate(self, files: LogFiles, how: Reading) -> Iterator[Trace]:
         """Read a log in chunks, twice: see ``swftools.iter_log``."""
+        files.again()  # which also refuses at once what cannot be read twice
         ledger = Ledger(how.privacy)
         seen = []
         with open_joined(files, max_bytes=how.max_bytes, progress=how.progress) as stream:
@@ -131,6 +132,7 @@ class AccountingFormat(LogFormat):
         header = log_header(self.origin, decision, seen, ledger)
         row = 0
         again = Ledger(how.privacy)
+        files.again()
         with open_joined(files, max_bytes=how.max_bytes, progress=how.progress) as stream:
             for _, part in self._parts(stream, files, how, again, None):
                 rows = slice(row, row + len(part.line))

@@ -237,6 +237,8 @@ class _Listing:
             records.fault(each.is_bad, f"{label} is no time", self.spans(label))
             if skipped := int(each.is_skipped.sum()):
                 records.anomalies[f"{label} in an hour that the zone skips"] += skipped
+            if contradicted := int(each.is_contradicted.sum()):
+                records.anomalies[f"{label} printed with another zone than time_zone says"] += contradicted
         (submit, eligible, dispatch, start, end), ambiguous = in_order(*moments.values())
         # Where a listing has starts, a step without one did not start, though it was dispatched.
         start = np.where(self.spans("Start Time").start >= 0, start, dispatch)
