@@ -40,6 +40,15 @@ def test_parts_wait_for_the_next_record_of_their_job(cuts: list[int]) -> None:
     assert [1, 5] == parts.lines_left()
 
 
+def test_parts_of_other_jobs() -> None:
+    """A record of another job behind a part is not its own, whichever has the greater key."""
+    parts = PartsOfJobs()
+    nothing = np.empty((0, 2))
+    joined = parts.join(keys(5), np.array([3]), keys(4, 6), np.array([1, 2]), nothing)
+    assert 0 == len(joined.line)
+    assert [1, 2] == parts.lines_left()
+
+
 @pytest.mark.parametrize("cut", range(6))
 def test_earlier_runs(cut: int) -> None:
     """Only runs that are followed count, and only of the same submission."""

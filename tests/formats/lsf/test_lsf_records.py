@@ -245,7 +245,7 @@ def test_elements_of_an_array() -> None:
     assert {"array_number", "array_index"}.isdisjoint(job(record()))
 
 
-CONDITIONS = ("ended(5[2])", "done(5[2]) && done(6)", 'done("name")', "done(99)")
+CONDITIONS = ("ended(5[2])", "done(5[2]) && done(6)", 'done("name")', "done(99)", "started(5[2])")
 
 
 def test_dependencies() -> None:
@@ -256,7 +256,7 @@ def test_dependencies() -> None:
         for number, condition in enumerate(CONDITIONS, start=10)
     ]
     jobs = read(first, *others).jobs
-    assert [pd.NA, 1, pd.NA, pd.NA, pd.NA] == jobs["preceding_job_number"].tolist()
+    assert [pd.NA, 1, pd.NA, pd.NA, pd.NA, pd.NA] == jobs["preceding_job_number"].tolist()
     assert [20.0] == jobs["think_time"].dropna().tolist()
     assert "started(5)" == job(record(depend_cond="started(5)"))["dependency"]
 

@@ -134,10 +134,12 @@ def test_damage(seed: int) -> None:
     survives(SAMPLE, "lsf", seed, records_of, lsf_reader.read)
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_interpreted_and_checked(seed: int) -> None:
+ENDS = [b'"', b'"JOB_FINISH"', b'"JOB_FINISH" "', b'"JOB_FINISH" ""', b'"JOB_FINISH" "a""', b"\n", b" ", b""]
+
+
+@pytest.mark.parametrize("text", [*(mutations(SAMPLE, seed) for seed in range(1000, 1010)), *ENDS], ids=len)
+def test_interpreted_and_checked(text: bytes) -> None:
     """The scanner finds the same interpreted, compiled and with its indices checked."""
-    text = mutations(SAMPLE, 1000 + seed)
     found = []
     for run in (kernel.scan, kernel.scan.py_func, kernel.scan.checked):
         lines, _ = kernel.find_lines(text, 1)

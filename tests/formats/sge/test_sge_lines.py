@@ -180,6 +180,12 @@ def test_a_category_with_colons(limits: str, version: str | None) -> None:
     assert (wanted, 512.0 * 4) == (have["requested_time"], have["used_memory"])
 
 
+def test_times_with_colons_are_no_numbers_behind_a_category() -> None:
+    """The pieces of two limits look like wait, memory and reservation, but for the task between them."""
+    have = job(line(category="-l h_rt=1:00:00,s_rt=0:59:00", iow="0"))
+    assert (3600.0, 2048.0) == (have["requested_time"], have["used_memory"])
+
+
 def test_tasks_of_a_parallel_job() -> None:
     """Their lines stand before that of the job, to which they add CPU time and memory, not slots."""
     first = line(job_number=3, slots=8)
@@ -222,6 +228,7 @@ def test_runs_of_a_job_that_was_rescheduled() -> None:
     assert 2 == trace.provenance["anomalies"]["started more than once: the wait holds earlier runs"]
     unstarted = line(failed=26, start_time=0, end_time=0, slots=0)
     assert "restarts" not in read(unstarted, last).jobs
+    assert "restarts" not in read(line(failed=100, exit_status=137, end_time=START + 10), last).jobs
 
 
 def test_wallclock() -> None:
@@ -285,6 +292,7 @@ def test_what_cannot_be_read_of_a_category_is_counted() -> None:
         ("\0" * 40 + "\n", "fewer fields than 43"),
         (line(start_time="soon", ru_wallclock=1), "no numbers where a line of accounting has them"),
         (line(job_number="x"), "no numbers where a line of accounting has them"),
+        (line(task_number="1.5"), "no numbers where a line of accounting has them"),
         (line(slots="many"), "no numbers where a line of accounting has them"),
         (line(maxvmem="big"), "no numbers where a line of accounting has them"),
         (line(cpu="1.2.3"), "cpu is no number: '1.2.3'"),
