@@ -17,6 +17,7 @@ from pipelines.logs.generated import MODELS, find_model
 from pipelines.logs.how_read import HowRead
 from pipelines.logs.names import name_of_file, name_of_model
 from swftools.errors import SwfToolsError
+from swftools.formats.compression import source_name
 from swftools.formats.several import log_files
 from swftools.parameters import Parameters
 
@@ -117,13 +118,9 @@ def _with_card(how: HowRead, card: LogCard) -> HowRead:
 def is_there(path: Path) -> bool:
     """Return whether there is a file, a folder with files, or a file that is like a pattern."""
     try:
-        return bool(log_files(path).sources) and (path.exists() or _is_pattern(path))
+        return all(Path(source_name(source)).is_file() for source in log_files(path).sources)
     except SwfToolsError:
         return False
-
-
-def _is_pattern(path: Path) -> bool:
-    return any(sign in path.name for sign in "*?[") and not path.exists()
 
 
 def is_stream(log: str) -> bool:

@@ -45,9 +45,8 @@ def origin_of(log: Log, trace: Trace) -> dict[str, Any]:
     by_card = card_of(log)
     if log.card is None and "licence" in known:
         del by_card["licence"]
-    odd = [
-        f"{told}: {count:,} job{'s' * (count != 1)}." for told, count in trace.provenance.get("anomalies", {}).items()
-    ]
+    counts = trace.provenance.get("anomalies", {})
+    odd = [f"{told}: {count:,} record{'s' * (count != 1)}." for told, count in counts.items()]
     if odd:
         by_card["anomalies"] = [*by_card.get("anomalies", []), *odd]
     return {**known, **by_card}

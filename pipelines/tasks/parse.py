@@ -12,6 +12,8 @@ from pipelines.tasks.acquire import AcquireLog
 from pipelines.tasks.log_task import LogTask
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
+from swftools.formats.source_lines import SourceLines
+from swftools.formats.swf.reader import read_lines
 from swftools.formats.trace_directory import load_trace, save_trace
 from swftools.trace import Trace
 
@@ -66,11 +68,13 @@ class ParseLog(LogTask):
 
     def load(self) -> Trace:
         """Return the trace, with the lines it was read from, unless names are withheld."""
-        directory = self.output().path
+        directory, path = self.output().path, self.requires().path
         if self.anonymise != "no":
             return load_trace(directory)
-        path = self.requires().path
-        return load_trace(directory, path if path.is_file() else self.found.how.files(path))
+        trace = load_trace(directory)
+        is_swf = "format" not in trace.provenance
+        lines = read_lines(path) if is_swf else SourceLines(self.found.how.files(path))
+        return replace(trace, source=lines)
 
 
 class GenerateTrace(LogTask):

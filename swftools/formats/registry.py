@@ -50,7 +50,7 @@ class Reading:
     privacy: Privacy = field(default_factory=Privacy)
     max_bytes: int = TEXT_LIMIT
     progress: Progress | None = None
-    chunk_bytes: int = 1 << 24
+    chunk_bytes: int = 1 << 22
 
 
 @dataclass(frozen=True)

@@ -103,10 +103,11 @@ def log_files(source: LogSource | Sequence[str | os.PathLike[str]]) -> LogFiles:
     UnreadableLogError
         A folder is empty, or no file is like the pattern.
     """
-    if isinstance(source, Sequence) and not isinstance(source, str):
+    if isinstance(source, Sequence) and not isinstance(source, str | bytes):
         if not source:
             raise ParameterError("no files: give a path, or several")
-        return LogFiles(list(source), f"{source_name(source[0])} and {len(source) - 1} more")
+        others = f" and {len(source) - 1} more" if len(source) > 1 else ""
+        return LogFiles(list(source), source_name(source[0]) + others)
     if not isinstance(source, str | os.PathLike):
         return LogFiles([source], source_name(source))
     name = os.fsdecode(source)

@@ -14,7 +14,6 @@ import pyarrow as pa
 
 from swftools.errors import SchemaError
 from swftools.formats.compression import LogSource
-from swftools.formats.several import LogFiles
 from swftools.formats.swf.reader import read_lines
 from swftools.header import SwfHeader
 from swftools.tables import QUICK_OPTIONS, read_table, to_arrow, to_pandas, write_table
@@ -65,14 +64,14 @@ def _write(path: Path, text: str) -> None:
         file.write(text.encode())
 
 
-def load_trace(directory: Path, source: LogSource | LogFiles | None = None) -> Trace:
+def load_trace(directory: Path, source: LogSource | None = None) -> Trace:
     """Read a trace that ``save_trace`` wrote.
 
     Parameters
     ----------
     directory : Path
         Where it was written.
-    source : path, binary file object or LogFiles, optional
+    source : path or binary file object, optional
         The log it was read from, so that source lines can be quoted again.
 
     Raises
@@ -99,9 +98,7 @@ def load_tables(directory: Path, names: Iterable[str] = TABLES) -> dict[str, pa.
         raise _unlike_ours(directory, error) from error
 
 
-def trace_of_tables(
-    directory: Path, tables: Mapping[str, pa.Table], source: LogSource | LogFiles | None = None
-) -> Trace:
+def trace_of_tables(directory: Path, tables: Mapping[str, pa.Table], source: LogSource | None = None) -> Trace:
     """Do as ``load_trace`` with tables that have been read: jobs and quarantine, maybe among others."""
     try:
         header = SwfHeader.from_lines((directory / "header.txt").read_bytes().decode().split("\n")[:-1])

@@ -186,7 +186,7 @@ def log_header(origin: Origin, decision: Decision, parts: list[Part], ledger: Le
             entries += [(label, f"{number} {ledger.privacy.name(kind, name)}") for number, name in named.items()]
     entries += [("Note", note) for note in origin.notes]
     entries += [
-        ("Note", f"{told}: {count} job{'s' * (count != 1)}") for told, count in sorted(ledger.anomalies.items())
+        ("Note", f"{told}: {count} record{'s' * (count != 1)}") for told, count in sorted(ledger.anomalies.items())
     ]
     return SwfHeader(tuple(HeaderEntry(label, value) for label, value in entries if value is not None))
 

@@ -23,7 +23,6 @@ import pyarrow as pa
 
 from swftools.errors import ParameterError
 from swftools.formats.compression import TEXT_LIMIT, LogSource, LogStream, Progress, open_log, source_name
-from swftools.formats.several import LogFiles, open_joined
 from swftools.formats.swf.block import Block, read_block, split_lines
 from swftools.formats.swf.kernel import LONGEST_LINE
 from swftools.header import UTILITY_NOTE
@@ -196,16 +195,13 @@ def _trace(block: Block, *, source: pa.LargeBinaryArray | None = None, provenanc
     return Trace(header, block.jobs, block.quarantine, source=source, provenance=provenance)
 
 
-def read_lines(source: LogSource | LogFiles, *, max_bytes: int = TEXT_LIMIT) -> pa.LargeBinaryArray:
-    """Return every line of a log, of several files too, newline included, as ``Trace.source`` holds them.
+def read_lines(source: LogSource, *, max_bytes: int = TEXT_LIMIT) -> pa.LargeBinaryArray:
+    """Return every line of a log, newline included, as ``Trace.source`` holds them.
 
     Raises
     ------
     UnreadableLogError, ParameterError
         As in ``read_swf``.
     """
-    if isinstance(source, LogFiles):
-        with open_joined(source, max_bytes=max_bytes) as joined:
-            return split_lines(b"".join(iter(lambda: joined.read(1 << 24), b"")))
     with open_log(source, max_bytes=max_bytes) as stream:
         return split_lines(stream.read())

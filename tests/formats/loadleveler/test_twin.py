@@ -69,7 +69,7 @@ def assert_equal(text: bytes, zone: str) -> None:
             key: pytest.approx(value, rel=1e-9, abs=1e-6) if isinstance(value, float) else value
             for key, value in twin.items()
         }
-    assert len(trace.quarantine) == rejected
+    assert len(trace.quarantine) - trace.quarantine["reason"].str.contains("not a record").sum() == rejected
     assert len(trace.merged) == len(wanted) - len(unique)
 
 
@@ -79,6 +79,13 @@ def test_samples(path: Path) -> None:
     if "ambiguous" in path.name:
         pytest.skip("the twin takes the first of two hours always")
     assert_equal(text_of(path), zone_of(path.name))
+
+
+def test_the_broken_sample() -> None:
+    """But for the step that is cut off, of which the twin knows nothing."""
+    (path,) = (path for path in SAMPLES if "broken" in path.name)
+    text = text_of(path)
+    assert_equal(text[: text.rindex(b"================== Job")], ZONE)
 
 
 @given(st.lists(steps, min_size=1, max_size=8), st.sampled_from(SHAPES))
