@@ -83,6 +83,18 @@ def _read_pbs() -> None:
     read_log(io.BytesIO(lines), "pbs", time_zone="UTC")
 
 
+def _read_sge() -> None:
+    numbers = ":".join(["0", "100", "110", "120", "0", "0", *["10"] * 18])
+    job = f"all.q:node1:users:ann:run:7:sge:{numbers}:NONE:dep:NONE:1:0:5.0:0:0:-l h_rt=60:0:NONE:4096\n"
+    read_log(io.BytesIO(job.encode()), "sge")
+
+
+def _read_lsf() -> None:
+    begin = '"JOB_FINISH" "9.1" 120 7 501 2 1 100 0 0 110 "ann" "normal" ' + '"" ' * 9
+    job = begin + '0 1 "host1" 64 1.0 "run" "sleep 9" 5.0 ' + "0 " * 18 + '"" "" 0 1 "" "" 0 4096 0\n'
+    read_log(io.BytesIO(job.encode()), "lsf")
+
+
 def _write() -> None:
     # One column has more digits than a decimal number of few, and one job has text behind the 18th field.
     write_swf(read_swf(io.BytesIO(_LINES.replace(b"10.5", b"0.3333333333333333"))), io.BytesIO())
@@ -201,6 +213,8 @@ def _steps() -> list[tuple[str, Callable[[], object]]]:
         ("reading", _read),
         ("reading of LoadLeveler", _read_loadleveler),
         ("reading of PBS", _read_pbs),
+        ("reading of Grid Engine", _read_sge),
+        ("reading of LSF", _read_lsf),
         ("writing", _write),
         ("models", _generate),
         ("evaluation of curves", _evaluate),

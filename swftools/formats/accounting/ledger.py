@@ -165,8 +165,11 @@ class Ledger:
         return frame.astype(empty.dtypes.to_dict())
 
     def _text(self, text: bytes, begin: int, end: int) -> str | None:
-        """Return the text of a record, bytes that are not UTF-8 as escapes; none where words are withheld."""
-        if not self.privacy.tells_words:
+        """Return the text of a record, bytes that are not UTF-8 as escapes; none where words are withheld.
+
+        A line of an earlier stretch, of which it is only known now that it is no record, has none either.
+        """
+        if not self.privacy.tells_words or begin == end:
             return None
         return text[begin : min(end, begin + _KEPT)].rstrip(b"\r\n").decode("utf-8", "backslashreplace")
 
@@ -243,6 +246,8 @@ def _judge(records: Records) -> None:
         if name in COUNTS:
             records.fault(np.isfinite(values) & (values != np.trunc(values)), f"{name} is not a whole number")
     records.fault(_run_time(records) > MAX_TIME, f"run_time beyond {MAX_TIME:g}")
+    for name in TIMES:  # which no calendar of the header's may hold
+        records.fault(records.number(name) > MAX_TIME, f"{name} beyond the year 2286")
 
 
 def _hashes(words: pa.LargeStringArray | None, rows: int) -> npt.NDArray[np.uint64]:

@@ -59,7 +59,10 @@ class Stretch(NamedTuple):
 
 
 class Reject(NamedTuple):
-    """A line that belongs to no record: its number, where it stands in the stretch, and why it is none."""
+    """A line that belongs to no record: its number, where it stands in the stretch, and why it is none.
+
+    One of an earlier stretch has ``begin == end``, and its text is not told.
+    """
 
     line: int
     begin: int
