@@ -57,6 +57,7 @@ _ALWAYS = (
 
 _TABLE = label_table([label.encode() for label in LABELS])
 _NODE_TABLE = label_table(list(kernel.NODE_LABELS))
+_IS_IN_EVERY_STEP = np.array([label in _ALWAYS for label in LABELS])
 _IS_INHERITED = np.array([label in _INHERITED for label in LABELS])
 _NO_LIMIT = ("undefined", "unlimited")
 _SOME_SECONDS = 10.0
@@ -136,9 +137,12 @@ class LoadLeveler(AccountingFormat):
 
     def records(self, stretches: Iterable[Stretch]) -> Iterator[Records]:
         """Say what stands in a listing."""
+        usual: BoolArray | None = None
         for stretch in stretches:
             self._refuse_short(stretch.text[: 1 << 16])
-            yield _Listing(self, stretch).records()
+            listing = _Listing(self, stretch, usual)
+            yield listing.records()
+            usual = listing.labels_until(listing.rows)
 
     def _refuse_short(self, head: bytes) -> None:
         """Raise if a text is a short report, of which no jobs can be made."""
@@ -153,10 +157,10 @@ class LoadLeveler(AccountingFormat):
 
 
 class _Listing:
-    """The steps of a stretch, column by column."""
+    """The steps of a stretch, column by column; ``usual`` are the labels of every step before them."""
 
-    def __init__(self, options: LoadLeveler, stretch: Stretch) -> None:
-        self.options, self.stretch = options, stretch
+    def __init__(self, options: LoadLeveler, stretch: Stretch, usual: BoolArray | None) -> None:
+        self.options, self.stretch, self.usual = options, stretch, usual
         text = stretch.text
         steps, strays, self.rows, found_strays = kernel.find_steps(
             text, stretch.first_line, _TABLE, _IS_INHERITED, _NODE_TABLE, LABELS.index("Cmd")
@@ -166,6 +170,13 @@ class _Listing:
             Reject(int(strays.line[row]), int(strays.begin[row]), int(strays.end[row]), "a message, not a record")
             for row in range(found_strays)
         ]
+
+    def labels_until(self, row: int) -> BoolArray | None:
+        """Return which labels every step before a row has, also of earlier stretches; None if there is no such step."""
+        if row == 0:
+            return self.usual
+        has: BoolArray = (self.steps.value_begin[:, :row] >= 0).all(axis=1) & _IS_IN_EVERY_STEP
+        return has if self.usual is None else has & self.usual
 
     def spans(self, label: str) -> Spans:
         """Return the values of a label."""
@@ -211,13 +222,12 @@ class _Listing:
         """Say which steps are cut off, lack what a job needs, or have not ended."""
         steps, rows = self.steps, self.rows
         if rows and self.stretch.is_last:
-            # A listing that was cut off lacks labels at its end that the step before it has.
+            # A step that is cut off lacks labels that every step before it has.
             is_cut = np.zeros(rows, bool)
             is_cut[-1] = not self.stretch.text.endswith(b"\n")
-            if rows > 1:
-                before, last = (steps.value_begin[:, row] >= 0 for row in (rows - 2, rows - 1))
-                usual = np.array([label in _ALWAYS for label in LABELS])
-                is_cut[-1] |= bool((before & usual & ~last).any() and not (last & usual & ~before).any())
+            before = self.labels_until(rows - 1)
+            if before is not None:
+                is_cut[-1] |= bool((before & (steps.value_begin[:, rows - 1] < 0)).any())
             records.fault(is_cut, "the listing is cut off within this step")
         for label in _NEEDED:
             records.fault(self.spans(label).start < 0, f"no {label}")
@@ -344,7 +354,7 @@ class _Listing:
         self.hard = hard
         wanted = (soft, hard) if self.options.requested_time == "soft" else (hard, soft)
         user, system = self._duration(records, "Step User Time"), self._duration(records, "Step System Time")
-        cpu = _first_known(user + system, self._duration(records, "Step Total Time"))
+        cpu = _first_known(user + system, self._duration(records, "Step Total Time"), user)
         run = self.end - self.start
         idle = (cpu == 0) & (run > _SOME_SECONDS)
         if idle.any():
