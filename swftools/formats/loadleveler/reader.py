@@ -127,12 +127,11 @@ class LoadLeveler(AccountingFormat):
 
     def cut(self, text: bytes) -> int:
         """Return where the last job of a text begins, or the last step where jobs have no headers."""
-        for header in (_JOB_HEADER, _STEP_HEADER):
-            last = -1
-            for found in header.finditer(text, max(0, len(text) - (1 << 20))):
-                last = found.start()
-            if last >= 0:
-                return last
+        near = max(0, len(text) - (1 << 18))
+        for header, begin in ((_JOB_HEADER, near), (_JOB_HEADER, 0), (_STEP_HEADER, near), (_STEP_HEADER, 0)):
+            starts = [found.start() for found in header.finditer(text, begin)]
+            if starts:
+                return starts[-1]
         return 0
 
     def records(self, stretches: Iterable[Stretch]) -> Iterator[Records]:

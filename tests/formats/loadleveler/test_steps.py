@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from swftools import Trace, read_log
+from swftools import Trace, iter_log, read_log
 
 SOUND = {
     "Queue Date": "Tue Jul  6 09:00:00 PDT 2004",
@@ -229,6 +229,15 @@ def test_a_label_that_stands_twice() -> None:
     """With one value it is one; with two nothing tells which."""
     assert len(read(step(rest="  Class: normal\n")))
     assert read(step(rest="  Class: high\n")).quarantine["reason"].tolist() == ["a label stands twice, with two values"]
+
+
+def test_a_job_of_very_many_steps() -> None:
+    """What its header says holds for all of them, also behind megabytes."""
+    head = "===== Job s.1 =====\n    Owner: anna\n"
+    long = f"    Comment: {'x' * 5000}\n"
+    text = head + "".join(step(f"s.1.{number}", rest=long).replace("===", "---") for number in range(300))
+    pieces = iter_log(io.BytesIO(text.encode()), "loadleveler", chunk_bytes=1 << 20, processors_per_node=8)
+    assert [piece.jobs["user_id"].tolist() for piece in pieces if len(piece)] == [[1] * 300]
 
 
 def test_labels_in_any_order() -> None:
