@@ -14,6 +14,7 @@ import pandas as pd
 
 from swftools.checkpoints.inference import infer_checkpoints
 from swftools.checkpoints.synthetic_survey import generate_checkpoint_survey
+from swftools.formats.read_log import read_log
 from swftools.formats.swf.reader import read_swf
 from swftools.formats.swf.writer import write_swf
 from swftools.kernel import kernel, rehearsed
@@ -54,6 +55,13 @@ _LINES = b"1 0 -1 10.5 4 -1 -1 4 20 -1 1 1 1 1 1 1 -1 -1\n2 1 -1 10 2 -1 -1 2 20
 
 def _read() -> None:
     read_swf(io.BytesIO(_LINES))
+
+
+def _read_slurm() -> None:
+    head = b"JobID|MaxRSS|TotalCPU|State|Submit|Start|End|NCPUS|ReqMem\n"
+    row = b"1||00:01|COMPLETED|2024-01-01T00:00:00|2024-01-01T00:00:01|2024-01-01T00:00:09|1|1G\n"
+    read_log(io.BytesIO(head + row + b"1.0|1K" + row[2:]), "slurm", time_zone="UTC")
+    read_log(io.BytesIO(b'{"jobs": [{}]}'), "slurm")
 
 
 def _write() -> None:
@@ -172,6 +180,7 @@ def _steps() -> list[tuple[str, Callable[[], object]]]:
     """Return what is called, by name."""
     return [
         ("reading", _read),
+        ("reading of Slurm's accounting", _read_slurm),
         ("writing", _write),
         ("models", _generate),
         ("evaluation of curves", _evaluate),

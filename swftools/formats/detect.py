@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import swftools.formats.loadleveler
+import swftools.formats.slurm
 import swftools.formats.swf.format  # noqa: F401 (imported for what they register)
 from swftools.errors import LogFormatError
 from swftools.formats.registry import Fit, list_formats
