@@ -17,7 +17,7 @@ from swftools.formats.accounting.spans import decode
 from swftools.formats.slurm import documents
 from swftools.formats.slurm.lives import Lives
 from swftools.formats.slurm.states import STATES, kind_of
-from swftools.formats.slurm.values import SEVERAL_ELEMENTS, count_elements, count_hosts, memory_per_cpu
+from swftools.formats.slurm.values import SEVERAL_ELEMENTS, count_elements, count_hosts, unmarked
 from swftools.kernel import FloatArray
 
 _TIMES = {"submit": "submission", "eligible": "eligible", "start": "start", "end": "end"}
@@ -296,7 +296,8 @@ def _requested_memory(row: Row, required: Mapping[str, Any], of_tres: float) -> 
     nodes = _first(row["requested_nodes"], row["allocated_nodes"])
     each_cpu, each_node = (_number(required.get(f"memory_per_{what}")) for what in ("cpu", "node"))
     old = _number(required.get("memory"))
-    marked = float(memory_per_cpu(np.array([old]))[0])
+    told = required.get("memory")
+    marked = unmarked(told) if isinstance(told, int) and told < 1 << 64 else np.nan
     if each_cpu > 0 or marked > 0:
         return 1024.0 * _first(each_cpu, marked)
     if not processors > 0:

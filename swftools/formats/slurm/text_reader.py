@@ -33,6 +33,7 @@ from swftools.formats.slurm.values import (
     is_no_number,
     memory_per_cpu,
     read_exit,
+    read_marked,
     read_tres,
 )
 from swftools.kernel import BoolArray, FloatArray, IntArray
@@ -263,9 +264,9 @@ class _Found:
 
     def _used_memory(self) -> FloatArray:
         """Return the largest MaxRSS of each job and its steps, KB."""
-        own = self._read("MaxRSS", lambda spans: sizes(spans)[0], "no size")
+        own = self._read("MaxRSS", _plain_sizes, "no size")
         rows, steps = self.rows, self.steps
-        of_steps, _ = sizes(Spans(self.text, rows.rss_begin[:steps], rows.rss_end[:steps]))
+        of_steps = _plain_sizes(Spans(self.text, rows.rss_begin[:steps], rows.rss_end[:steps]))
         if bad := int(of_steps.is_bad.sum()):
             self._records.anomalies["MaxRSS of a step that is no size"] += bad
         most = np.fmax(own, -1.0)
@@ -297,11 +298,16 @@ class _Found:
         processors = first_above_0(counts["requested_processors"], counts["allocated_processors"])
         nodes = first_above_0(counts["requested_nodes"], counts["allocated_nodes"])
         size, letter = sizes(spans, unit=MEGABYTE)
+        each_cpu = memory_per_cpu(size.value / MEGABYTE)
+        rows = np.flatnonzero(size.is_bad)
+        if len(rows):  # too many digits for the kernel: they may be of the high bit of 64
+            each_cpu[rows] = by_word(texts(spans.rows(rows)), read_marked, 1)[0]
+            size.is_bad[rows] = np.isnan(each_cpu[rows])
         is_odd = (letter != 0) & (letter != ord("c")) & (letter != ord("n"))
         self._records.fault(size.is_bad | (is_odd & ~spans.is_absent), "ReqMem is no size", spans)
         amount = first_above_0(size.value, of_tres)
         is_told = size.value > 0
-        each_cpu = memory_per_cpu(amount / MEGABYTE) * 1024.0
+        each_cpu = first_known(each_cpu, memory_per_cpu(amount / MEGABYTE)) * 1024.0
         whole = amount / 1024.0 / processors
         of_nodes = amount / 1024.0 * nodes / processors
         by_letter = np.where(letter == ord("c"), amount / 1024.0, np.where(letter == ord("n"), of_nodes, whole))
@@ -320,6 +326,13 @@ def _moments(spans: Spans, zone: str | None) -> Moments:
             each[rows[is_time]] = epoch[is_time]
         moments.is_bad[rows[is_time]] = False
     return moments
+
+
+def _plain_sizes(spans: Spans) -> Read:
+    """Return sizes in bytes; a letter behind the unit makes one bad."""
+    read, letter = sizes(spans)
+    is_bad = read.is_bad | (letter != 0)
+    return Read(np.where(is_bad, np.nan, read.value), is_bad)
 
 
 def first_known(*columns: FloatArray) -> FloatArray:

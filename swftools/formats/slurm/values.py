@@ -13,16 +13,16 @@ from swftools.kernel import FloatArray
 
 MEGABYTE = 1024.0**2
 PER_CPU = 2.0**31
-"""Megabytes that, added to a size, mean that it is one of each CPU: the high bit of 32, left set."""
+"""Megabytes that, added to a size, mean that it is one of each CPU: the high bit of 32, or of 64, left set."""
 
 SEVERAL_ELEMENTS = "elements of arrays that had not started, of which a line stands for several"
 """The name of an anomaly."""
 
-_PER_CPU_64 = 2.0**63
 _POWERS = {"K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
 _AMOUNT = re.compile(r"([0-9]+(?:\.[0-9]*)?)([KMGTP]?)", re.IGNORECASE)
 _ELEMENTS = re.compile(r"([0-9]+)(?:-([0-9]+)(?::([0-9]+))?)?")
 _DEPENDENCY = re.compile(r"(?:after\w*|singleton):([0-9]+(?:_[0-9]+)?)(?:\([^)]*\))?")
+_MARKED = re.compile(r"([0-9]{19,20})M?[cn]?")
 _EXIT = re.compile(r"([0-9]+):([0-9]+)")
 
 
@@ -82,9 +82,19 @@ def read_tres(text: str) -> Tres:
 
 
 def memory_per_cpu(megabytes: FloatArray) -> FloatArray:
-    """Return the megabytes that a high bit marks as those of each CPU; NaN where there is no such bit."""
-    bit = np.where(megabytes >= _PER_CPU_64, _PER_CPU_64, PER_CPU)
-    return np.where(megabytes >= PER_CPU, megabytes - bit, np.nan)
+    """Return the megabytes that the high bit of 32 marks as those of each CPU; NaN where there is no such bit."""
+    return np.where(megabytes >= PER_CPU, megabytes - PER_CPU, np.nan)
+
+
+def unmarked(megabytes: int) -> float:
+    """Return the megabytes of each CPU of a whole number that a high bit marks; NaN where none does."""
+    return next((float(megabytes - bit) for bit in (1 << 63, 1 << 31) if megabytes >= bit), np.nan)
+
+
+def read_marked(text: str) -> tuple[float]:
+    """Return the megabytes of each CPU of a size such as ``9223372036854778808M``; NaN if it is none."""
+    found = _MARKED.fullmatch(text)
+    return (unmarked(int(found[1])) if found and int(found[1]) >= 1 << 63 else np.nan,)
 
 
 def count_elements(job_id: str) -> int:
@@ -113,7 +123,7 @@ def read_exit(text: str) -> tuple[float, float]:
 def count_hosts(text: str) -> tuple[float]:
     """Return how many hosts a list such as ``n[001-004,9],login1`` names; NaN without the library, or if it is none."""
     try:
-        import hostlist  # type: ignore[import-not-found, import-untyped, unused-ignore] # noqa: PLC0415 (optional)
+        import hostlist  # noqa: PLC0415 (it need not be there)
     except ImportError:
         return (np.nan,)
     try:
