@@ -123,21 +123,19 @@ def merged_lines(parts: list[Part], decision: Decision, _: int) -> pd.DataFrame:
     lines = np.concatenate([part.line for part in parts])
     repeats = np.flatnonzero(decision.into)
     line = np.concatenate([*(part.merged_line for part in parts), lines[repeats]])
-    into = np.concatenate([*(part.merged_into for part in parts), decision.into[repeats]])
     empty = empty_frame("merged")
     if not len(line):
         return empty
-    # What was merged into a record that repeats another belongs to that.
+    into = np.concatenate([part.merged_into for part in parts])
     order = np.argsort(lines, kind="stable")
-    at = order[np.searchsorted(lines[order], into)]
-    again = decision.into[at] > 0
-    into = np.where(again, decision.into[at], into)
-    at = order[np.minimum(np.searchsorted(lines[order], into), len(lines) - 1)]
+    row = np.append(order[np.searchsorted(lines[order], into)], repeats)
+    # What was merged into a record that repeats another belongs to that.
+    into = np.where(decision.into[row] > 0, decision.into[row], lines[row])
     order = np.argsort(line, kind="stable")
     frame = pd.DataFrame(
         {
             "line_number": _integers(line[order]),
-            "job_number": _integers(decision.number[at][order]),
+            "job_number": _integers(decision.job[row][order]),
             "into_line_number": _integers(into[order]),
             "text": pd.Series(pd.array([None] * len(line), dtype="str")),
         }

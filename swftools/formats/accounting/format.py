@@ -141,7 +141,7 @@ class AccountingFormat(LogFormat):
         with open_joined(files, max_bytes=how.max_bytes, progress=how.progress) as stream:
             for _, part in self._parts(stream, files, how, again, None):
                 rows = slice(row, row + len(part.line))
-                own = Decision(decision.origin, decision.number[rows], decision.into[rows], decision.preceding[rows])
+                own = decision.of_rows(rows)
                 row = rows.stop
                 if how.strict and len(part.quarantine):
                     _refuse(files, part)

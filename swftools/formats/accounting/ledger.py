@@ -175,6 +175,8 @@ class Decision(NamedTuple):
         The job number of each record, by submission, from 1 on; 0 for one that repeats another.
     into : ndarray of int64
         The line of the record that it repeats; 0 for none.
+    job : ndarray of int64
+        The job number of each record, or of the record that it repeats.
     preceding : ndarray of float64
         The job number of the job before it; NaN for none.
     """
@@ -182,7 +184,12 @@ class Decision(NamedTuple):
     origin: int
     number: IntArray
     into: IntArray
+    job: IntArray
     preceding: FloatArray
+
+    def of_rows(self, rows: slice) -> Decision:
+        """Return what is decided of some of the records."""
+        return Decision(self.origin, self.number[rows], self.into[rows], self.job[rows], self.preceding[rows])
 
 
 def decide(
@@ -193,15 +200,16 @@ def decide(
     preceding_key: npt.NDArray[np.uint64],
 ) -> Decision:
     """Give the records of a whole log numbers by submission, none to those that repeat another."""
-    into = np.zeros(len(key), np.int64)
     is_same = pd.Series(key).duplicated().to_numpy()
-    if is_same.any():
-        order = np.argsort(key, kind="stable")
-        first = order[np.searchsorted(key[order], key[is_same])]
-        into[is_same] = line[first]
     number = np.zeros(len(key), np.int64)
     kept = np.flatnonzero(~is_same)
     number[kept[np.argsort(submit[kept], kind="stable")]] = np.arange(1, len(kept) + 1)
+    into = np.zeros(len(key), np.int64)
+    job = number.copy()
+    if is_same.any():
+        order = np.argsort(key, kind="stable")
+        first = order[np.searchsorted(key[order], key[is_same])]
+        into[is_same], job[is_same] = line[first], number[first]
     known = submit[kept][np.isfinite(submit[kept])]
     preceding = np.full(len(key), np.nan)
     waiting = np.flatnonzero(preceding_key)
@@ -210,7 +218,7 @@ def decide(
         places = np.minimum(np.searchsorted(id_key[order], preceding_key[waiting]), max(len(order) - 1, 0))
         is_there = id_key[order[places]] == preceding_key[waiting]
         preceding[waiting[is_there]] = number[order[places[is_there]]]
-    return Decision(int(np.floor(known.min())) if len(known) else 0, number, into, preceding)
+    return Decision(int(np.floor(known.min())) if len(known) else 0, number, into, job, preceding)
 
 
 def _run_time(records: Records) -> FloatArray:

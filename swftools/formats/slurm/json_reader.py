@@ -60,11 +60,11 @@ class JsonReader:
             at = begin
             place = (self._line, max(begin - before, 0), max(end - before, 0))
             try:
-                row = _row(json.loads(decode(text[begin:end])), self._line)
+                job = json.loads(decode(text[begin:end]))
             except (ValueError, RecursionError):
                 rejects.append(Reject(*place, "a job that is no sound JSON"))
                 continue
-            rows.append(row)
+            rows.append(_row(job, self._line))
             spans.append(place)
         rejects += _strays(text, found, first_line, before)
         rest = len(text) if found.open_at < 0 else found.open_at

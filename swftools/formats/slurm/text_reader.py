@@ -296,6 +296,7 @@ class _Found:
         """
         spans = self.spans("ReqMem")
         processors = first_above_0(counts["requested_processors"], counts["allocated_processors"])
+        processors = np.where(processors > 0, processors, np.nan)
         nodes = first_above_0(counts["requested_nodes"], counts["allocated_nodes"])
         size, letter = sizes(spans, unit=MEGABYTE)
         each_cpu = memory_per_cpu(size.value / MEGABYTE)

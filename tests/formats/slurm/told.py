@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from swftools.formats.read_log import iter_log, read_log
@@ -71,8 +70,8 @@ def assert_same(one: Trace, other: Trace) -> None:
     assert reasons(one) == reasons(other)
     assert one.quarantine["text"].tolist() == other.quarantine["text"].tolist()
     assert one.header.to_lines() == other.header.to_lines()
-    for name in ("line_number", "into_line_number"):
-        assert np.array_equal(one.merged[name], other.merged[name])
+    for name in ("line_number", "job_number", "into_line_number"):
+        assert one.merged[name].tolist() == other.merged[name].tolist()
 
 
 HEADER = "JobID|User|Account|Partition|State|Submit|Start|End|NCPUS|JobName"
