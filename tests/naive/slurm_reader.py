@@ -162,3 +162,39 @@ def read_sacct(text: bytes, zone: str) -> tuple[list[Job], list[int], list[int]]
             jobs.append(job | {"line_number": number})
             merged += lines
     return jobs, sorted(bad), sorted(merged)
+
+
+_STRING = re.compile(rb'"((?:[^"\\\n]|\\[^\n])*)("?)\\?')
+_REST_OF_LINE = re.compile(rb"[^\n]*")
+
+
+def jobs_in_documents(text: bytes) -> list[bytes]:
+    """Return the elements of the lists "jobs" of documents that are objects or lists, the last one unclosed perhaps."""
+    found = []
+    opened: list[int] = []
+    last_string = b""
+    is_list_of_jobs = False
+    at = 0
+    while at < len(text):
+        character = text[at : at + 1]
+        length = 1
+        if not opened and character not in b"{ \t\r\n\xef\xbb\xbf":
+            length = len(_REST_OF_LINE.match(text, at)[0])  # type: ignore[index]
+        elif opened and character == b'"':
+            string = _STRING.match(text, at)
+            assert string
+            closing = 1 if string[2] else 0
+            length = 1 + len(string[1]) + closing + (0 if closing else len(string[0]) - 1 - len(string[1]))
+            last_string = string[1] if closing else b""
+        elif character in (b"{", b"["):
+            opened.append(at)
+            if len(opened) == 2:
+                is_list_of_jobs = character == b"[" and last_string == b"jobs"
+        elif opened and character in (b"}", b"]"):
+            start = opened.pop()
+            if len(opened) == 2 and is_list_of_jobs:
+                found.append(text[start : at + 1])
+        if len(opened) == 1 and character == b",":
+            last_string = b""
+        at += length
+    return [*found, text[opened[2] :]] if len(opened) > 2 and is_list_of_jobs else found

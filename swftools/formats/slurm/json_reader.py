@@ -62,6 +62,8 @@ class JsonReader:
             try:
                 job = json.loads(decode(text[begin:end]))
             except (ValueError, RecursionError):
+                job = None
+            if not isinstance(job, dict):
                 rejects.append(Reject(*place, "a job that is no sound JSON"))
                 continue
             rows.append(_row(job, self._line))

@@ -16,7 +16,7 @@ from swftools.formats.accounting.records import Records, Stretch
 from swftools.formats.slurm import Slurm, documents, kernel
 from tests.formats.slurm.told import HEADER, assert_same, in_chunks, read, row, told
 from tests.formats.slurm.written import NEEDED, OPTIONAL, ZONE, Drawn, logs, sacct_json, sacct_text, truth
-from tests.naive.slurm_reader import read_sacct
+from tests.naive.slurm_reader import jobs_in_documents, read_sacct
 
 SAMPLE = (Path(__file__).parent / "sacct.txt").read_bytes()
 CHUNKS = [1, 2, 3, 7, 60, 200, 1000]
@@ -118,6 +118,14 @@ def test_a_job_stays_with_its_steps() -> None:
     assert part(again.encode()) == again.index("9|5")
 
 
+documents_like = st.lists(
+    st.sampled_from(
+        ["{", '{"jobs": [', '"jobs"', "{", "}", "[", "]", '"', ",", ":", "\\", "\n", " ", "x", '{"a": "b"}', "]}"]
+    ),
+    max_size=30,
+).map(lambda words: "".join(words).encode())
+
+
 def fully(scan: Any, text: bytes, layout: Any) -> list[Any]:
     """Return all that a scanner finds in a text behind its header."""
     from swftools.formats.slurm.columns import COLUMNS, NONE_TABLE, TAKES_NONE  # noqa: PLC0415
@@ -147,7 +155,7 @@ def test_interpreted_equals_compiled(end: str) -> None:
             assert kernel.last_start(text[:cut], 0) == kernel.last_start.checked(text[:cut], 0)
 
 
-@given(st.binary(max_size=80) | st.text('{}[]",:\\jobs \n', max_size=80).map(str.encode), st.integers(0, 80))
+@given(st.binary(max_size=80) | documents_like, st.integers(0, 80))
 def test_documents_interpreted_equal_compiled(data: bytes, place: int) -> None:
     """On any bytes, in one piece and in two."""
     found = []
@@ -158,6 +166,9 @@ def test_documents_interpreted_equal_compiled(data: bytes, place: int) -> None:
         found.append(([*map(int, find(data, state, *out))], [each.tolist() for each in out], state.tolist()))
     assert found[0] == found[1] == found[2]
     whole = [data[begin:end] for begin, end in zip(*documents.find_jobs(data, documents.new_state())[:2], strict=True)]
+    state = documents.new_state()
+    left_open = documents.find_jobs(data, state).open_at
+    assert [*whole, *([data[left_open:]] if left_open >= 0 else [])] == jobs_in_documents(data)
     state = documents.new_state()
     first = documents.find_jobs(data[:place], state)
     rest = first.open_at if first.open_at >= 0 else min(place, len(data))
