@@ -6,7 +6,7 @@ A job that is queued again begins another life, with the same id and another sub
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -16,10 +16,17 @@ from swftools.formats.slurm.states import COMPLETED, OPEN, REQUEUED, REVOKED, UN
 from swftools.formats.slurm.values import preceding_job
 from swftools.kernel import BoolArray, FloatArray
 
-if TYPE_CHECKING:
-    from swftools.formats.slurm.reader import Slurm
-
 _SOME_SECONDS = 10.0
+
+
+class Choices(NamedTuple):
+    """What of a life becomes which column; see ``reader.Slurm``."""
+
+    submit: str
+    group: str
+    queue: str
+    partition: str
+    preempted: str
 
 
 @dataclass
@@ -53,7 +60,7 @@ class Lives:
     words: dict[str, pa.LargeStringArray] = field(default_factory=dict)
 
 
-def fill_records(records: Records, lives: Lives, options: Slurm) -> None:
+def fill_records(records: Records, lives: Lives, options: Choices) -> None:
     """Fill records with the lives of jobs, by the options of the format."""
     kinds = kinds_of(lives.words["state"])
     times = lives.times

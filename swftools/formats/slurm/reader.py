@@ -17,7 +17,7 @@ from swftools.formats.slurm import documents
 from swftools.formats.slurm.columns import Layout, is_header, layout_of_option
 from swftools.formats.slurm.json_reader import JsonReader, cut_documents
 from swftools.formats.slurm.kernel import last_start
-from swftools.formats.slurm.lives import fill_records
+from swftools.formats.slurm.lives import Choices, fill_records
 from swftools.formats.slurm.text_reader import TextReader
 from swftools.parameters import choice, text
 
@@ -100,6 +100,7 @@ class Slurm(AccountingFormat):
         """Say what stands in a log."""
         of_text = TextReader(self.layout, self.time_zone)
         of_json: JsonReader | None = None
+        choices = Choices(self.submit, self.group, self.queue, self.partition, self.preempted)
         for stretch in stretches:
             if of_json is None:
                 if not of_text.layout.fields and _PADDED.search(stretch.text[: 1 << 16]):
@@ -113,7 +114,7 @@ class Slurm(AccountingFormat):
                     of_text.refuse_headless()
             else:
                 records, lives = of_json.read(stretch)
-            fill_records(records, lives, self)
+            fill_records(records, lives, choices)
             yield records
 
     def first_time(self, head: bytes) -> float | None:
