@@ -5,6 +5,8 @@ from .cleaning import CleaningReport as CleaningReport
 from .cleaning import clean as clean
 from .cleaning import cleaning_rule as cleaning_rule
 from .cleaning import propose_flurries as propose_flurries
+from .formats.read_log import iter_log as iter_log
+from .formats.read_log import read_log as read_log
 from .formats.swf.reader import iter_swf as iter_swf
 from .formats.swf.reader import read_swf as read_swf
 from .formats.swf.writer import write_swf as write_swf

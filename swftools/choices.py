@@ -1,4 +1,4 @@
-"""The words that options of a simulation take, apart from what is heavy to load, because help shows them."""
+"""The words that options take, apart from what is heavy to load, because help shows them."""
 
 from __future__ import annotations
 
@@ -13,3 +13,6 @@ INSTANT, PYSS, CQSIM = range(3)
 
 SEMANTICS = {"instant": INSTANT, "pyss": PYSS, "cqsim": CQSIM}
 """The order of events at one instant, and how often is decided: our own, and those of two simulators."""
+
+ANONYMISE = ("no", "numbers", "hash")
+"""Names in accounting logs: as they are; numbers only; or keyed hashes, by which those of several logs compare."""

@@ -51,10 +51,25 @@ from swftools.utility.functions import UtilityFunctions
 from swftools.utility.model import generate_utility
 
 _LINES = b"1 0 -1 10.5 4 -1 -1 4 20 -1 1 1 1 1 1 1 -1 -1\n2 1 -1 10 2 -1 -1 2 20 -1 1 1 1 1 1 1 -1 -1 (0,1)\n"
+_LISTING = b"""=== Job Step a.1.0 ===
+Queue Date: Wed Sep  7 08:00:00 2016
+Dispatch Time: Wed Sep  7 08:00:00 2016
+Completion Date: Wed Sep  7 08:00:00 2016
+Status: Completed
+Class: a
+Step Real Memory: 1 kb
+Wall Clk Soft Limit: 00:01:00
+Completion Code: 0
+Allocated Host: n
+"""
 
 
 def _read() -> None:
     read_swf(io.BytesIO(_LINES))
+
+
+def _read_loadleveler() -> None:
+    read_log(io.BytesIO(_LISTING), "loadleveler", time_zone="UTC", processors_per_node=1)
 
 
 def _read_slurm() -> None:
@@ -180,6 +195,7 @@ def _steps() -> list[tuple[str, Callable[[], object]]]:
     """Return what is called, by name."""
     return [
         ("reading", _read),
+        ("reading of LoadLeveler", _read_loadleveler),
         ("reading of Slurm's accounting", _read_slurm),
         ("writing", _write),
         ("models", _generate),

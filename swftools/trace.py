@@ -6,10 +6,10 @@ jobs table becomes arrays for compiled kernels.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,13 @@ FloatArray = npt.NDArray[np.float64]
 
 _LAST_MILLISECOND = 253_402_300_799_999
 """The end of the year 9999, in milliseconds since 1970."""
+
+
+class LineSource(Protocol):
+    """What gives lines of a log by their numbers."""
+
+    def at(self, numbers: Sequence[int]) -> list[bytes]:
+        """Return lines by number, the first being 1."""
 
 
 class JobArrays(NamedTuple):
@@ -74,7 +81,8 @@ class Trace:
     machine_processors : int, optional
         Processors of the machine where known better than by the header (a card of the catalogue).
     source : pyarrow.LargeBinaryArray, optional
-        Every line of the source file in order, so that line n is ``source[n - 1]``.
+        Every line of the source file in order, so that line n is ``source[n - 1]``; or what gives lines by number
+        (``swftools.formats.source_lines``).
     merged : pandas.DataFrame
         Lines that became part of a job at reading: line_number, job_number, into_line_number, text.
     names : pandas.DataFrame
@@ -99,7 +107,7 @@ class Trace:
     jobs: pd.DataFrame
     quarantine: pd.DataFrame = field(default_factory=lambda: empty_frame("quarantine"))
     machine_processors: int | None = None
-    source: pa.LargeBinaryArray | None = field(default=None, repr=False)
+    source: pa.LargeBinaryArray | LineSource | None = field(default=None, repr=False)
     provenance: Mapping[str, Any] = field(default_factory=dict)
     merged: pd.DataFrame = field(default_factory=lambda: empty_frame("merged"))
     names: pd.DataFrame = field(default_factory=lambda: empty_frame("names"))
@@ -193,12 +201,12 @@ class Trace:
         """
         texts: list[str | None] = [None] * len(line_numbers)
         if self.source is not None and line_numbers.notna().any():
-            first, last = line_numbers.min(), line_numbers.max()
-            if first < 1 or last > len(self.source):
-                raise ParameterError(
-                    f"lines {first} to {last} of a source of {len(self.source)} lines: it is not the log of this trace"
-                )
-            lines = self.source.take(pc.subtract(pa.array(line_numbers, type=INT64), 1)).to_pylist()
+            if isinstance(self.source, pa.LargeBinaryArray):
+                lines = _taken(self.source, line_numbers)
+            else:
+                known = line_numbers.dropna()
+                found = dict(zip(known.index, self.source.at(known.astype(int).tolist()), strict=True))
+                lines = [found.get(row) for row in line_numbers.index]
             texts = [
                 None if line is None else line.rstrip(b"\r\n").decode("utf-8", "backslashreplace") for line in lines
             ]
@@ -213,6 +221,17 @@ class Trace:
         ours, theirs = _compared(self.jobs), _compared(other.jobs)
         same = self.header == other.header and self.machine_processors == other.machine_processors
         return same and list(ours) == list(theirs) and ours.equals(theirs)
+
+
+def _taken(source: pa.LargeBinaryArray, line_numbers: pd.Series[Any]) -> list[bytes | None]:
+    """Return lines by number, none where there is no number."""
+    first, last = line_numbers.min(), line_numbers.max()
+    if first < 1 or last > len(source):
+        raise ParameterError(
+            f"lines {first} to {last} of a source of {len(source)} lines: it is not the log of this trace"
+        )
+    lines: list[bytes | None] = source.take(pc.subtract(pa.array(line_numbers, type=INT64), 1)).to_pylist()
+    return lines
 
 
 def submit_timestamps(submit_time: pd.Series[Any], header: SwfHeader) -> pd.Series[Any]:

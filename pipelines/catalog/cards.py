@@ -13,15 +13,18 @@ from dataclasses import field
 from functools import partial
 from importlib.resources import files
 from pathlib import PurePosixPath
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, available_timezones
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, Strict, StringConstraints
 from pydantic.dataclasses import dataclass
 
+import swftools.formats.detect  # noqa: F401 (registers the formats)
 from pipelines.names import check_name, is_name
 from swftools.errors import ParameterError, UnknownLogError
+from swftools.formats.registry import list_formats
+from swftools.parameter_text import write_entry
 
 RESOURCES = files("pipelines") / "resources"
 """What is shipped with the package: the catalogue, the excerpt and the defaults."""
@@ -68,6 +71,13 @@ def _shipped(name: str) -> str:
         raise ValueError(f"{name!r} leaves pipelines/resources; name a file below it, like logs/NAME.swf.gz")
     if not RESOURCES.joinpath(*path.parts).is_file():
         raise ValueError(f"{name!r} is not shipped in pipelines/resources; a log on disk needs no file key")
+    return name
+
+
+def _log_format(name: str) -> str:
+    if name not in list_formats():
+        known = ", ".join(list_formats())
+        raise ValueError(f"no log format {name!r}; there are: {known}{did_you_mean(name, list_formats())}")
     return name
 
 
@@ -161,8 +171,11 @@ class LogCard:
     bytes: Count
     """Length of the decompressed text."""
     jobs: Count
-    format: Literal["swf"]
+    format: Annotated[Text, AfterValidator(_log_format)]
+    """A format that is read, by name."""
     machine: MachineCard
+    options: dict[Text, Any] = field(default_factory=dict)
+    """Of the format."""
     url: Annotated[Text, AfterValidator(_web_address)] | None = None
     file: Annotated[Text, AfterValidator(_shipped)] | None = None
     """Resource of this package, below ``RESOURCES``."""
@@ -173,6 +186,20 @@ class LogCard:
     anomalies: tuple[Text, ...] = ()
     notes: tuple[Text, ...] = ()
     based_on: Text | None = None
+
+    @property
+    def read_as(self) -> str:
+        """The format with its options, as ``read_log`` takes it; those not given are what else the card says."""
+        machine = self.machine
+        told = {
+            "time_zone": machine.time_zone,
+            "processors": machine.processors,
+            "processors_per_node": machine.processors_per_node,
+            "computer": machine.name,
+            "installation": self.producer,
+        }
+        names = list_formats()[self.format].names()
+        return write_entry(self.format, {name: told[name] for name in told if name in names} | self.options)
 
     @property
     def queue_ranks(self) -> dict[int, int]:

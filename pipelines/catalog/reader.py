@@ -19,10 +19,11 @@ from pydantic_core import ErrorDetails
 
 from pipelines.catalog.cards import RESOURCES, Catalog, did_you_mean
 from pipelines.catalog.strict_yaml import KeyPath, NotYamlError, lines_of, read_yaml
-from swftools.errors import CatalogError
+from swftools.errors import CatalogError, ParameterError
+from swftools.formats.registry import list_formats
 
 INHERITED = frozenset(
-    {"producer", "acknowledgement", "citation", "licence", "format", "machine", "queues", "alternatives"}
+    {"producer", "acknowledgement", "citation", "licence", "format", "options", "machine", "queues", "alternatives"}
     | {"published_filters", "cleaning"}
 )
 """The keys that a log's card takes from the card it is ``based_on``."""
@@ -172,6 +173,7 @@ def _between_cards(raw: Mapping[Any, Any], complete: Mapping[Any, Any]) -> Itera
         sha256 = card.get("sha256")
         if isinstance(sha256, str) and first_with.setdefault(sha256, name) != name:
             yield (*where, "sha256"), f"the same as in card {first_with[sha256]!r}; a text has one card"
+        yield from _options(where, _mapping(complete.get(name)))
         queues = _mapping(card.get("queues"))
         yield from _ranks((*where, "queues"), queues)
         all_queues = _mapping(_mapping(complete.get(name)).get("queues"))
@@ -200,6 +202,16 @@ def _based_on(name: Any, card: Mapping[Any, Any], logs: Mapping[Any, Any]) -> It
         yield ("logs", name, "based_on"), f"there is no other card {base!r} under logs{did_you_mean(base, others)}"
     elif "based_on" in _mapping(logs[base]):
         yield ("logs", name, "based_on"), f"card {base!r} is itself based on another; name that one"
+
+
+def _options(where: KeyPath, card: Mapping[Any, Any]) -> Iterator[Problem]:
+    """Yield what is wrong with the options of a card's format, if there is such a format."""
+    kind = list_formats().get(str(card.get("format")))
+    if kind is not None:
+        try:
+            kind.from_mapping(_mapping(card.get("options")))
+        except (ParameterError, TypeError) as error:
+            yield (*where, "options"), str(error)
 
 
 def _rank(value: Any) -> int | None:

@@ -75,7 +75,11 @@ def describe_log(log: str, cleaned: bool, rules: str, as_json: bool, flurries: b
 def _print_fact(name: str, value: Any) -> None:
     """Print one line of a description, or a table."""
     unit = UNITS.get(name, "")
-    if isinstance(value, dict):
+    if name == "anomalies":
+        click.echo(f"{name}:")
+        for told, count in value.items():
+            click.echo(f"  {count:,}: {told}")
+    elif isinstance(value, dict):
         click.echo(f"{name}{f' ({unit})' if unit else ''}:")
         for key, count in value.items():
             meaning = f" {STATUS.get(int(key), 'not in the standard')}" if name == "jobs_by_status" else ""
@@ -142,6 +146,8 @@ def _print_findings(log: str, loaded: LoadedLog, lines: int) -> None:
     """Print what was found in a log, by rule, with some lines of each."""
     quarantine, report = loaded.trace.quarantine, loaded.report
     click.echo(f"{log}: {len(loaded.trace):,} jobs, {len(quarantine):,} lines to quarantine")
+    for told, count in loaded.trace.provenance.get("anomalies", {}).items():
+        click.echo(f"  odd: {told}: {count:,}")
     if "unverified" in loaded.trace.provenance:
         click.echo(f"  warning: {loaded.trace.provenance['unverified']}")
     steps = report.steps.to_dict("records") if report else [{"rule": rule} for rule in quarantine["rule"].unique()]
@@ -163,14 +169,19 @@ def _print_findings(log: str, loaded: LoadedLog, lines: int) -> None:
 @click.argument("output")
 @reads_a_log
 @click.option("--strict", is_flag=True, help="Fail at the first line that is no job, instead of leaving it out.")
+@click.option("--names", help="CSV file to write beside: the names behind the numbers of an accounting log.")
 @says_its_progress
-def convert(log: str, output: str, cleaned: bool, rules: str, strict: bool) -> None:
+def convert(log: str, output: str, cleaned: bool, rules: str, strict: bool, names: str | None) -> None:
     """Convert a log to SWF or Parquet, by the suffix of OUTPUT (.swf, .parquet; .swf.gz .bz2 .xz .zst).
 
     \b
     Example: swftools convert KTH-SP2-1996-2.1-cln.swf.gz kth.parquet --raw
+             swftools convert history.txt history.swf \\
+                 --format loadleveler:processors_per_node=8
     """
     check_output(output, FORMATS, [log])
+    if names:
+        check_output(names, (".csv",), [log])
     trace = load(log, cleaned, rules, strict=strict).trace
     if output.lower().endswith(".parquet"):
         from swftools.formats.parquet import write_parquet
@@ -180,4 +191,9 @@ def convert(log: str, output: str, cleaned: bool, rules: str, strict: bool) -> N
         from swftools.formats.swf.writer import write_swf
 
         write_swf(trace, output)
+    if names:
+        from swftools.whole_files import create_file
+
+        with create_file(names) as file:
+            file.write(trace.names.to_csv(index=False).encode())
     click.echo(f"{output}: {len(trace):,} jobs; {len(trace.quarantine):,} lines left out")

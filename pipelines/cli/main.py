@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from pipelines.cli.data_sets import promote, prune, rollback, verify, versions
+from pipelines.cli.formats import formats
 from pipelines.cli.kernels import warm_up_kernels
 from pipelines.cli.logs import convert, describe_log, validate_logs
 from pipelines.cli.papers import reproduce
@@ -46,6 +47,7 @@ def main() -> None:
     Look at a log:            swftools describe LOG
     Find what is wrong:       swftools validate LOG
     Change its format:        swftools convert LOG OUT.parquet
+    Which formats are read:   swftools formats
     Publish it as data set:   swftools augment --log LOG
     Simulate a policy:        swftools simulate LOG --policy easy
     Compare policies:         swftools compare --log LOG --policies fcfs,easy
@@ -54,8 +56,9 @@ def main() -> None:
     Make a paper's tables:    swftools reproduce nurmi2009
     See what is published:    swftools versions
 
-    LOG is a path (SWF, also .gz .bz2 .xz .zst; a .parquet that convert wrote), - for
-    standard input, the name of a card in the catalogue, such as
+    LOG is a path (SWF, or an accounting log of a batch system, which swftools formats
+    lists; also .gz .bz2 .xz .zst, a folder of daily files, a pattern; a .parquet that
+    convert wrote), - for standard input, the name of a card in the catalogue, such as
     SDSC-BLUE-2000-4.2-cln-5000-9999, which is shipped, or a model with parameters, such as
     lublin-feitelson:jobs=10000,processors=128,load=0.8,seed=3.
 
@@ -66,7 +69,7 @@ def main() -> None:
 
 
 for _command in (
-    *(describe_log, validate_logs, convert),
+    *(describe_log, validate_logs, convert, formats),
     *(augment, run),
     *(simulate_log, compare, check_schedule, evaluate),
     reproduce,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from pipelines.config import setting, show_progress
+from swftools.choices import ANONYMISE
 
 if TYPE_CHECKING:
     from pipelines.logs.load import LoadedLog
@@ -41,8 +42,40 @@ data_root_of_task = click.option("--data-root", help="Directory, or s3://bucket/
 dry_run = click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 
 
+def format_of_task(command: Command) -> Command:
+    """Add the options of tasks that say how a log is read."""
+    command = click.option(
+        "--anonymise",
+        type=click.Choice(ANONYMISE),
+        help="Names as they are, numbers only, or keyed hashes; default no.",
+    )(command)
+    return click.option(
+        "--format", help="Format with options, as slurm:time_zone=Europe/Berlin; default: recognised. swftools formats"
+    )(command)
+
+
+def _keep(ctx: click.Context, parameter: click.Parameter, value: str | None) -> None:
+    """Keep an option for ``load``, so that commands need not hand it on."""
+    ctx.meta[f"swftools.{parameter.name}"] = value
+
+
 def reads_a_log(command: Command) -> Command:
-    """Add the options that say whether a log is cleaned, and by which rules."""
+    """Add the options that say how a log is read, whether it is cleaned, and by which rules."""
+    command = click.option(
+        "--anonymise",
+        type=click.Choice(ANONYMISE),
+        default="no",
+        show_default=True,
+        expose_value=False,
+        callback=_keep,
+        help="Names in accounting logs: as they are, numbers only, or keyed hashes.",
+    )(command)
+    command = click.option(
+        "--format",
+        expose_value=False,
+        callback=_keep,
+        help="Format with options, as slurm:time_zone=Europe/Berlin; default: recognised. See swftools formats.",
+    )(command)
     command = click.option(
         "--rules", default="", help="Cleaning rules, as default,cancelled:action=quarantine; default: the card's."
     )(command)
@@ -55,9 +88,12 @@ def load(log: str, cleaned: bool, rules: str, *, processors: int | None = None, 
     """Load a log as the options of ``reads_a_log`` say."""
     if rules and not cleaned:
         raise click.UsageError("give --rules or --raw, not both")
+    from pipelines.logs.how_read import HowRead
     from pipelines.logs.load import load_log
 
-    return load_log(log, clean=cleaned, rules=rules_from(rules), processors=processors, strict=strict)
+    meta = click.get_current_context().meta
+    how = HowRead(meta.get("swftools.format") or "", meta.get("swftools.anonymise") or "no").checked()
+    return load_log(log, clean=cleaned, rules=rules_from(rules), processors=processors, strict=strict, how=how)
 
 
 def rules_from(text: str) -> list[Any] | None:

@@ -15,7 +15,7 @@ from tqdm import tqdm
 from swftools.kernel import watch_compiling
 from swftools.kernel.compiling import LONG
 
-COMPILING = "compiling kernels, once after an installation or a change ('swftools warm-up' does it ahead)"
+COMPILING = "compiling kernels, once after a change ('swftools warm-up' does it ahead)"
 
 
 class Bar:

@@ -18,6 +18,7 @@ from pipelines.cli.options import (
     Number,
     data_root_of_task,
     dry_run,
+    format_of_task,
     load,
     reads_a_log,
     says_its_progress,
@@ -187,6 +188,7 @@ _WRITERS: dict[str, Callable[[Schedule, str], None]] = {".csv": _write_csv, ".pa
     context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
 )
 @click.option("--log", help="Path of a log, name of a card, or model:parameters; default: the shipped log.")
+@format_of_task
 @click.option("--policies", help="As fcfs,easy:reservations=2, or a JSON list; default fcfs,easy,conservative.")
 @click.option("--seeds", help="Seeds, separated by commas; default 0.")
 @click.option("--rules", help="Cleaning rules, as default,cancelled:action=quarantine; default: the card's.")

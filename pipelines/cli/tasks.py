@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import pipelines
-from pipelines.cli.options import SEED, data_root_of_task, dry_run, says_its_progress
+from pipelines.cli.options import SEED, data_root_of_task, dry_run, format_of_task, says_its_progress
 from pipelines.exit_statuses import MISSING_INPUT
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ def flags_of(options: Mapping[str, Any]) -> list[str]:
     context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
 )
 @click.option("--log", help="Path of a log, name of a card, or model:parameters; default: the shipped log.")
+@format_of_task
 @click.option("--augment", "augmentations", help="Augmentations, separated by commas.")
 @click.option("--rules", help="Cleaning rules, as default,cancelled:action=quarantine; default: the card's.")
 @click.option("--seed", type=SEED, help="Seed of every random draw; default 0.")

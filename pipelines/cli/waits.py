@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from pipelines.cli.options import data_root_of_task, dry_run, says_its_progress
+from pipelines.cli.options import data_root_of_task, dry_run, format_of_task, says_its_progress
 from pipelines.cli.tasks import flags_of, run_task
 
 
@@ -15,6 +15,7 @@ from pipelines.cli.tasks import flags_of, run_task
     context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
 )
 @click.option("--log", help="Path of a log, name of a card, or model:parameters; default: the shipped log.")
+@format_of_task
 @click.option(
     "--methods",
     help="As binomial,trailing; default: the five bounds of docs/qbets.md. Rivals: gradient-boosting, "

@@ -27,6 +27,7 @@ from tqdm import tqdm
 from swftools._version import __version__
 from swftools.errors import AcquireError, StorageError, SwfToolsError, UnreadableLogError
 from swftools.formats.compression import TEXT_LIMIT, open_log
+from swftools.formats.several import LogFiles, open_joined
 
 BACKOFF = 0.5
 """Half the seconds before the second further attempt; each one after it waits twice as long as the one before."""
@@ -72,6 +73,21 @@ def text_sha256(path: str | os.PathLike[str] | BinaryIO, max_bytes: int = TEXT_L
     """
     digest = hashlib.sha256()
     with open_log(path, max_bytes=max_bytes) as stream:
+        while block := stream.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def joined_sha256(files: LogFiles) -> str:
+    """Return the sha256 of the text of several files that are one log.
+
+    Raises
+    ------
+    UnreadableLogError
+        One of them is missing, truncated or corrupt.
+    """
+    digest = hashlib.sha256()
+    with open_joined(files) as stream:
         while block := stream.read(_BLOCK):
             digest.update(block)
     return digest.hexdigest()

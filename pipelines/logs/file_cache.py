@@ -7,6 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Generic, TypeVar
 
+from swftools.errors import SwfToolsError
+from swftools.formats.compression import source_name
+from swftools.formats.several import log_files
+
 Value = TypeVar("Value")
 
 GRAIN_NS = 2 * 10**9
@@ -42,10 +46,14 @@ class FileCache(Generic[Value]):
 
 
 def _stamp(path: Path) -> tuple[int, ...] | None:
-    """Return what tells whether a file is the same, the time of its last change last; None if it is not there."""
+    """Return what tells whether a file is the same, the time of its last change last; None if it is not there.
+
+    Of a folder or pattern, the same of each of its files.
+    """
     try:
-        status = path.stat()
-    except OSError:
+        statuses = [Path(source_name(source)).stat() for source in log_files(path).sources]
+    except (SwfToolsError, OSError):
         return None
     # Unlike the time of modification, that of change cannot be set back or forth.
-    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+    stamps = [(each.st_dev, each.st_ino, each.st_size, each.st_mtime_ns, each.st_ctime_ns) for each in statuses]
+    return (*(number for stamp in stamps for number in stamp), max(each.st_ctime_ns for each in statuses))

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache, partial
 from pathlib import Path
 
 from pipelines.catalog.cards import RESOURCES, Catalog, LogCard
 from pipelines.catalog.reader import read_catalog
 from pipelines.config import log_directories, setting
 from pipelines.keys import canonical_json
-from pipelines.logs.download import text_sha256
+from pipelines.logs.download import joined_sha256, text_sha256
 from pipelines.logs.file_cache import FileCache
 from pipelines.logs.generated import MODELS, find_model
+from pipelines.logs.how_read import HowRead
 from pipelines.logs.names import name_of_file, name_of_model
 from swftools.errors import SwfToolsError
+from swftools.formats.compression import source_name
+from swftools.formats.several import log_files
 from swftools.parameters import Parameters
 
 SHIPPED_LOG = "SDSC-BLUE-2000-4.2-cln-5000-9999"
@@ -34,7 +38,7 @@ class Log:
     card : LogCard, optional
         What the catalogue knows of it.
     path : Path, optional
-        A local file that holds it, or would if it existed.
+        A local file that holds it, or would if it existed; or a folder or pattern of several.
     sha256 : str, optional
         Hash of the decompressed text; None where there is no such file.
     problem : str, optional
@@ -43,6 +47,8 @@ class Log:
         Why the file is there but cannot be read, and what to do.
     model : Parameters, optional
         Of what generates it; then there is no text, and ``sha256`` is that of the parameters.
+    how : HowRead
+        How its text is read.
     """
 
     name: str
@@ -52,6 +58,7 @@ class Log:
     problem: str | None = None
     damage: str | None = None
     model: Parameters | None = None
+    how: HowRead = field(default_factory=HowRead)
 
 
 def catalog_in_use() -> Catalog:
@@ -65,8 +72,11 @@ def catalog_in_use() -> Catalog:
     return _catalog(Path(setting("catalog") or str(RESOURCES / "data_catalog.yaml")))
 
 
-def find_log(log: str) -> Log:
+def find_log(log: str, how: HowRead | None = None) -> Log:
     """Find a log by the name of its card, by a path, or by the name of a model with parameters.
+
+    A path may be that of a folder, or a pattern: its files are one log, whose text is theirs one behind the other.
+    ``how`` says how it is read, where its card does not say so or is to be overruled.
 
     A card's log is taken from the package, from the directories of the setting ``log_path``, or (path None)
     from the card's url. A file whose text has the hash of a card's log is that log.
@@ -78,24 +88,39 @@ def find_log(log: str) -> Log:
     ParameterError
         It is a model, and its parameters are wrong.
     """
+    how = how or HowRead()
     if model := find_model(log):
         key = hashlib.sha256(canonical_json({model.NAME: model.to_mapping()}).encode()).hexdigest()
         return Log(name_of_model(model), sha256=key, model=model)
     catalog = catalog_in_use()
     if log in catalog.logs:
         card = catalog.logs[log]
-        return Log(card.name, card, _local_copy(card), card.sha256)
+        return Log(card.name, card, _local_copy(card), card.sha256, how=_with_card(how, card))
     path = Path(log).expanduser()
-    if not path.is_file():
+    if not is_there(path):
         known = ", ".join([*catalog.logs, *MODELS])
-        what = "a directory" if path.is_dir() else "neither a file nor a card of the catalogue"
+        what = "a folder without files" if path.is_dir() else "neither a file nor a card of the catalogue"
         return Log(name_of_file(path), path=path, problem=f"log {log!r} is {what}; give a path, or one of: {known}")
     try:
-        sha256 = _sha256(path.resolve())
+        sha256 = _sha256(path.resolve()) if path.is_file() else _hashes_as(how.format)(path)
     except (SwfToolsError, OSError) as error:
-        return Log(name_of_file(path), path=path, damage=str(error))
+        return Log(name_of_file(path), path=path, damage=str(error), how=how)
     matching = catalog.card_of(sha256)
-    return Log(matching.name if matching else name_of_file(path), matching, path, sha256)
+    name = matching.name if matching else name_of_file(path)
+    return Log(name, matching, path, sha256, how=_with_card(how, matching) if matching else how)
+
+
+def _with_card(how: HowRead, card: LogCard) -> HowRead:
+    """Return how a card's log is read: as is asked for, else as the card says."""
+    return how if how.format else HowRead(card.read_as, how.anonymise)
+
+
+def is_there(path: Path) -> bool:
+    """Return whether there is a file, a folder with files, or a file that is like a pattern."""
+    try:
+        return all(Path(source_name(source)).is_file() for source in log_files(path).sources)
+    except SwfToolsError:
+        return False
 
 
 def is_stream(log: str) -> bool:
@@ -110,13 +135,23 @@ _catalog = FileCache(read_catalog)
 _sha256 = FileCache(text_sha256)
 
 
+@cache
+def _hashes_as(format_: str) -> FileCache[str]:
+    """Return what remembers the hash of several files that are one log of a format, which puts them in order."""
+    return FileCache(partial(_joined_sha256, format_))
+
+
+def _joined_sha256(format_: str, path: Path) -> str:
+    return joined_sha256(HowRead(format_).files(path))
+
+
 def path_of(log: str) -> Path | None:
     """Return the file that a log is read from, without looking into it; None where it is read from none."""
     if is_stream(log):
         return Path("/dev/stdin" if log == "-" else log)
     path = Path(log).expanduser()
-    if path.is_file() or find_model(log):
-        return path if path.is_file() else None
+    if is_there(path) or find_model(log):
+        return path if is_there(path) else None
     card = catalog_in_use().logs.get(log)
     return _local_copy(card) if card else None
 

@@ -9,19 +9,22 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from collections.abc import Iterable
-from contextlib import nullcontext
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from tqdm import tqdm
+
 from pipelines.logs.find import Log, catalog_in_use, find_log, is_stream
 from pipelines.logs.generated import generate_log
+from pipelines.logs.how_read import HowRead
 from swftools.cleaning import CleaningReport
 from swftools.cleaning import clean as clean_trace
 from swftools.errors import SwfFormatError, UnknownLogError, UnreadableLogError
+from swftools.formats.compression import Progress
 from swftools.formats.parquet import read_parquet
-from swftools.formats.swf.reader import read_swf
 from swftools.trace import Trace
 
 progress = logging.getLogger("pipelines")
@@ -53,6 +56,7 @@ def load_log(
     rules: Iterable[Any] | None = None,
     processors: int | None = None,
     strict: bool = False,
+    how: HowRead | None = None,
 ) -> LoadedLog:
     """Load a log by the name of its card, by a path, or by the name of a model with parameters.
 
@@ -70,6 +74,8 @@ def load_log(
         rules judge by the machine of the log.
     strict : bool
         Raise at the first line that is no job.
+    how : HowRead, optional
+        Its format and options, where they are not to be recognised or taken from its card; and whether names are told.
 
     Raises
     ------
@@ -83,7 +89,7 @@ def load_log(
         A model's parameters are wrong, or the rules are.
     """
     begun = time.perf_counter()
-    log, trace = _read(name, strict=strict)
+    log, trace = _read(name, how or HowRead(), strict=strict)
     progress.debug("%s read: %d jobs, %.1f s", log.name, len(trace), time.perf_counter() - begun)
     report = None
     if clean:
@@ -113,7 +119,9 @@ def as_its_log(trace: Trace, log: Log) -> Trace:
         No line is a job.
     """
     if not len(trace):
-        raise SwfFormatError(f"{log.path or log.name}: {_without_jobs(trace)}; is this a log in SWF?")
+        is_swf = "format" not in trace.provenance
+        question = "; is this a log in SWF?" if is_swf else ""
+        raise SwfFormatError(f"{log.path or log.name}: {_without_jobs(trace)}{question}")
     machine = log.card.machine.processors if log.card else trace.machine_processors
     provenance = {**trace.provenance, "name": log.name}
     if log.card:
@@ -121,12 +129,12 @@ def as_its_log(trace: Trace, log: Log) -> Trace:
     return replace(trace, machine_processors=machine, provenance=provenance)
 
 
-def _read(name: str, *, strict: bool) -> tuple[Log, Trace]:
+def _read(name: str, how: HowRead, *, strict: bool) -> tuple[Log, Trace]:
     """Return a log and its trace as read."""
     if is_stream(name):
         is_input = name in ("-", "/dev/stdin")
         with nullcontext(sys.stdin.buffer) if is_input else Path(name).open("rb") as stream:
-            trace = read_swf(stream, strict=strict)
+            trace = how.read(stream, strict=strict)
         sha256 = str(trace.provenance["sha256"])
         card = catalog_in_use().card_of(sha256)
         log = Log(card.name if card else "stdin", card, Path("standard input" if is_input else name), sha256)
@@ -135,7 +143,7 @@ def _read(name: str, *, strict: bool) -> tuple[Log, Trace]:
     if name.lower().endswith(".parquet") and path.is_file():
         log = Log(path.stem, path=path)
         return log, as_its_log(read_parquet(path), log)
-    log = find_log(name)
+    log = find_log(name, how)
     if log.model:
         return log, generate_log(log.model)
     if log.problem:
@@ -144,7 +152,35 @@ def _read(name: str, *, strict: bool) -> tuple[Log, Trace]:
         raise UnreadableLogError(log.damage)
     if log.path is None:
         raise UnknownLogError(f"log {name} is not on this machine; fetch it by: swftools run AcquireLog --log {name}")
-    return log, as_its_log(read_swf(log.path, strict=strict), log)
+    with _bar(log.path) as told:
+        trace = log.how.read(str(log.path), strict=strict, progress=told)
+    say_format(trace, log)
+    return log, as_its_log(trace, log)
+
+
+def say_format(trace: Trace, log: Log) -> None:
+    """Say how a log was read, unless it is in SWF; and what is odd in it."""
+    if "format" not in trace.provenance:
+        return
+    because = trace.provenance.get("recognised_by")
+    progress.info("%s: read as %s%s", log.name, trace.provenance["format"], f" (it has {because})" if because else "")
+    for told, count in trace.provenance.get("anomalies", {}).items():
+        progress.info("  %s: %s", f"{count:,}", told)
+
+
+@contextmanager
+def _bar(path: Path) -> Iterator[Progress | None]:
+    """Show how much of a large log has been read, where somebody watches."""
+    if not progress.isEnabledFor(logging.INFO) or not sys.stderr.isatty():
+        yield None
+        return
+    with tqdm(desc=path.name[:30], unit="B", unit_scale=True, delay=2, leave=False) as bar:
+
+        def told(done: int, size: int | None) -> None:
+            bar.total = size
+            bar.update(done - bar.n)
+
+        yield told
 
 
 def _without_jobs(trace: Trace) -> str:

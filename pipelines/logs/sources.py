@@ -5,22 +5,25 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from swftools.formats.compression import open_log
+from pipelines.logs.how_read import HowRead
+from swftools.formats.several import LogFiles, open_joined
 
 _BLOCK = 1 << 20
 
 
-def continues(path: Path, length: int, sha256: str) -> bool:
+def continues(path: Path, length: int, sha256: str, how: HowRead) -> bool:
     """Whether a log's text begins with an earlier one.
 
     Parameters
     ----------
     path : Path
-        The log, plain or compressed.
+        The log, plain or compressed; or a folder or pattern of several files.
     length : int
         Of the earlier text, bytes.
     sha256 : str
         Hash of the earlier text.
+    how : HowRead
+        How the log is read, which puts several files in order.
 
     Raises
     ------
@@ -28,7 +31,8 @@ def continues(path: Path, length: int, sha256: str) -> bool:
         The log is missing, truncated or corrupt.
     """
     digest = hashlib.sha256()
-    with open_log(path) as stream:
+    files = LogFiles([path], str(path)) if path.is_file() else how.files(path)
+    with open_joined(files) as stream:
         while length and (block := stream.read(min(length, _BLOCK))):
             digest.update(block)
             length -= len(block)

@@ -10,11 +10,12 @@ from pathlib import Path
 import luigi
 
 from pipelines.config import setting, work_root
-from pipelines.logs.download import download, text_sha256
-from pipelines.logs.find import Log, find_log
+from pipelines.logs.download import download, joined_sha256, text_sha256
+from pipelines.logs.find import Log, find_log, is_there
 from pipelines.tasks.log_task import LogTask
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import AcquireError, UnreadableLogError
+from swftools.formats.compression import source_name
 
 progress = logging.getLogger("pipelines")
 
@@ -45,8 +46,9 @@ def _say_once(problem: str) -> None:
 class AcquireLog(LogTask):
     """Copy or download a log into the work directory and verify its checksum.
 
-    Reads the shipped file, a local path or the card's url; writes ``<work root>/logs/<sha256>/log``, as
-    compressed as it came; complete when that exists. What was downloaded stays in ``<work root>/downloads``.
+    Reads the shipped file, a local path or the card's url; writes ``<work root>/logs/<sha256>/log``, as compressed as
+    it came, a folder where the log is several files; complete when that exists. What was downloaded stays in
+    ``<work root>/downloads``.
     """
 
     def requires(self) -> list[luigi.Task]:
@@ -59,7 +61,7 @@ class AcquireLog(LogTask):
 
     @property
     def path(self) -> Path:
-        """Path of the acquired file."""
+        """Path of the acquired file; of a log of several files, of the folder that holds them."""
         return self.output().path / "log"
 
     def run(self) -> None:
@@ -85,11 +87,20 @@ class AcquireLog(LogTask):
 
 
 def _copy(found: Log, source: Path, destination: Path) -> None:
-    """Copy a log's file and see that its text is what it was found to be."""
-    if not source.is_file():
+    """Copy a log's file, or files, and see that its text is what it was found to be."""
+    if not is_there(source):
         raise UnreadableLogError(f"log {source} is gone since this run began; nothing was published. Run again")
-    shutil.copyfile(source, destination)
-    actual = text_sha256(destination)
+    if source.is_file():
+        shutil.copyfile(source, destination)
+        actual = text_sha256(destination)
+    else:
+        destination.mkdir()
+        paths = [Path(source_name(each)) for each in found.how.files(source).sources]
+        names = [path.name for path in paths]
+        for number, path in enumerate(paths):
+            name = path.name if len(set(names)) == len(names) else f"{number:05}.{path.name}"
+            shutil.copyfile(path, destination / name)
+        actual = joined_sha256(found.how.files(destination))
     if actual != found.sha256:
         raise AcquireError(
             f"{source}: sha256 of the text is {actual}, not {found.sha256}; fetch the file again, or mend the card if "

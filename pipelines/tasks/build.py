@@ -29,10 +29,10 @@ from swftools.trace import Trace
 class BuildAugmentedTrace(LogPublishingTask):
     """Publish a log as a cleaned, augmented, versioned data set.
 
-    Reads the cleaned trace and the columns of each augmentation; writes
-    ``<data root>/<data set>/<version>/`` with the tables jobs, quarantine, merged, repairs, cleaning_report and
-    those of the augmentations, an extended SWF file, a README.md, a datapackage.json and a manifest, and moves
-    ``latest``; complete when that version is published.
+    Reads the cleaned trace and the columns of each augmentation; writes ``<data root>/<data set>/<version>/`` with the
+    tables jobs, quarantine, merged, repairs, cleaning_report, of accounting logs names, and those of the
+    augmentations, an extended SWF file, a README.md, a datapackage.json and a manifest, and moves ``latest``; complete
+    when that version is published.
     """
 
     code_version = 3
@@ -74,9 +74,11 @@ class BuildAugmentedTrace(LogPublishingTask):
         """Return the tables, the SWF file and the files of the augmentations."""
         cleaned = self.clone(CleanTrace)
         directory = cleaned.output().path
-        tables = load_tables(directory, ("jobs", "quarantine", "cleaning_report", "repairs", "merged"))
+        tables = load_tables(directory, ("jobs", "quarantine", "cleaning_report", "repairs", "merged", "names"))
         facts = self._facts(trace_of_tables(directory, {**tables, "jobs": tables["jobs"].select(SWF_NAMES)}))
         give_back_memory()
+        if not tables["names"].num_rows:
+            del tables["names"]
         for task in self.augmentations:
             columns = read_table(task.table_path(task.name), task.name)
             tables["jobs"] = with_columns(tables["jobs"], columns, task.name)

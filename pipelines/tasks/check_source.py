@@ -9,6 +9,7 @@ from typing import Any
 
 import luigi
 
+from pipelines.logs.find import is_there
 from pipelines.logs.sources import continues
 from pipelines.store.data_root import DataRoot
 from pipelines.tasks.acquire import AcquireLog
@@ -107,7 +108,7 @@ class CheckSource(LogTask):
         text = self._text()
         if text is None or not isinstance(log.get("bytes"), int):
             return False
-        return continues(text, log["bytes"], str(log["key"]))
+        return continues(text, log["bytes"], str(log["key"]), self.found.how)
 
     def _text(self) -> Path | None:
         """Return a file with the log's text, if there is one at hand."""
@@ -115,4 +116,4 @@ class CheckSource(LogTask):
         if found.model or found.problem or found.damage:
             return None
         path = found.path or self.clone(AcquireLog).path
-        return path if path.is_file() else None
+        return path if is_there(path) else None

@@ -37,11 +37,11 @@ class CleanTrace(RulesTask):
     """Clean a trace by named rules.
 
     Reads the parsed or generated trace, and a log's text for the lines that it quarantines; writes
-    ``<work root>/cleaned/<key>/`` with the trace and the tables cleaning_report, repairs and merged; complete
+    ``<work root>/cleaned/<key>/`` with the trace and the tables cleaning_report and repairs; complete
     when that exists.
     """
 
-    code_version = 2
+    code_version = 3
 
     @property
     def _resolved(self) -> list[tuple[str, Rule, dict[str, Any]]]:
@@ -83,7 +83,7 @@ class CleanTrace(RulesTask):
     def run(self) -> None:
         """Clean the trace."""
         trace, report = clean(self.source.load(), self.plan)
-        tables = {"cleaning_report": report.steps, "repairs": report.repairs, "merged": report.merged}
+        tables = {"cleaning_report": report.steps, "repairs": report.repairs}
         with self.output().fill() as directory:
             save_trace(trace, directory)
             for table, frame in tables.items():

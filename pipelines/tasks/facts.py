@@ -31,7 +31,7 @@ def card_of(log: Log) -> dict[str, Any]:
 
 
 def origin_of(log: Log, trace: Trace) -> dict[str, Any]:
-    """Return what is known of a log's origin and terms: by its card, and where that is silent by its header."""
+    """Return what is known of a log's origin, terms and anomalies: by its card, by reading it, else by its header."""
     header = trace.header
     by_header = {
         "licence": header.copyright and f"by the log's header: {header.copyright}",
@@ -45,6 +45,10 @@ def origin_of(log: Log, trace: Trace) -> dict[str, Any]:
     by_card = card_of(log)
     if log.card is None and "licence" in known:
         del by_card["licence"]
+    counts = trace.provenance.get("anomalies", {})
+    odd = [f"{told}: {count:,} record{'s' * (count != 1)}." for told, count in counts.items()]
+    if odd:
+        by_card["anomalies"] = [*by_card.get("anomalies", []), *odd]
     return {**known, **by_card}
 
 

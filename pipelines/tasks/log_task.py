@@ -9,7 +9,9 @@ import luigi
 from pipelines.keys import MISSING_INPUT
 from pipelines.logs.find import SHIPPED_LOG, Log, find_log, is_stream
 from pipelines.logs.generated import find_model
+from pipelines.logs.how_read import HowRead
 from pipelines.tasks.stage_task import StageTask
+from swftools.choices import ANONYMISE
 from swftools.errors import ParameterError, UnreadableLogError
 
 _at_work: dict[str, Log] = {}
@@ -41,13 +43,28 @@ class LogTask(StageTask):
         description="name of a card in data_catalog.yaml, path of a log, or model such as lublin-feitelson:jobs=10000",
     )
 
+    format = luigi.Parameter(
+        default="",
+        description="format with options, as slurm:time_zone=Europe/Berlin; default: the card's, or recognised",
+    )
+    anonymise = luigi.ChoiceParameter(
+        default="no",
+        choices=ANONYMISE,
+        description="names as they are (no), as numbers only, or as keyed hashes (hash)",
+    )
+
     _scheduled_key: str | None = None
     """Hash of the log when luigi last asked whether there is anything to do."""
 
     @property
     def found(self) -> Log:
         """The log that ``log`` means; while a task runs, the one it meant at its beginning."""
-        return _at_work.get(self.log) or find_log(self.log)
+        return _at_work.get(self.log) or find_log(self.log, HowRead(self.format, self.anonymise))
+
+    def check_values(self) -> None:
+        """Raise ParameterError if the log's format, or an option of it, is not known."""
+        super().check_values()
+        HowRead(self.format, self.anonymise).checked()
 
     @property
     def log_key(self) -> str:

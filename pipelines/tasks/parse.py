@@ -7,12 +7,13 @@ from dataclasses import replace
 
 from pipelines.keys import content_key
 from pipelines.logs.generated import MODELS, generate_log
-from pipelines.logs.load import as_its_log
+from pipelines.logs.load import as_its_log, say_format
 from pipelines.tasks.acquire import AcquireLog
 from pipelines.tasks.log_task import LogTask
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
-from swftools.formats.swf.reader import read_swf
+from swftools.formats.source_lines import SourceLines
+from swftools.formats.swf.reader import read_lines
 from swftools.formats.trace_directory import load_trace, save_trace
 from swftools.trace import Trace
 
@@ -25,14 +26,15 @@ class ParseLog(LogTask):
     Reads the acquired log; writes ``<work root>/parsed/<key>/``; complete when that exists.
     """
 
-    code_version = 1
+    code_version = 2
 
     @property
     def key(self) -> str:
         """Content key of the output."""
         card = self.found.card
         machine = card.machine.processors if card else None
-        return content_key("parse", self.code_version, {"log": self.log_key, "machine_processors": machine})
+        inputs = {"log": self.log_key, "machine_processors": machine, **self.found.how.key}
+        return content_key("parse", self.code_version, inputs)
 
     def requires(self) -> AcquireLog:
         """Require the log's text."""
@@ -45,7 +47,12 @@ class ParseLog(LogTask):
 
     def run(self) -> None:
         """Read the log."""
-        trace = as_its_log(read_swf(self.requires().path), self.found)
+        found = self.found
+        trace = found.how.read(
+            str(self.requires().path), progress=self._tell_bytes, called=str(found.path or found.name)
+        )
+        say_format(trace, found)
+        trace = as_its_log(trace, found)
         # How a log is compressed does not count in what is made of it.
         provenance = dict(trace.provenance)
         if note := provenance.pop("unverified", None):
@@ -54,9 +61,20 @@ class ParseLog(LogTask):
         with self.output().fill() as directory:
             save_trace(trace, directory)
 
+    def _tell_bytes(self, done: int, size: int | None) -> None:
+        """Say how much of the log has been read."""
+        if size:
+            self.tell(min(done, size), size)
+
     def load(self) -> Trace:
-        """Return the trace, with the lines it was read from."""
-        return load_trace(self.output().path, self.requires().path)
+        """Return the trace, with the lines it was read from, unless names are withheld."""
+        directory, path = self.output().path, self.requires().path
+        if self.anonymise != "no":
+            return load_trace(directory)
+        trace = load_trace(directory)
+        is_swf = "format" not in trace.provenance
+        lines = read_lines(path) if is_swf else SourceLines(self.found.how.files(path))
+        return replace(trace, source=lines)
 
 
 class GenerateTrace(LogTask):
@@ -65,7 +83,7 @@ class GenerateTrace(LogTask):
     Reads nothing; writes ``<work root>/generated/<key>/``; complete when that exists.
     """
 
-    code_version = 1
+    code_version = 2
 
     @property
     def key(self) -> str:

@@ -74,7 +74,7 @@ def clean(trace: Trace, rules: Iterable[RuleSpec] | None = None) -> tuple[Trace,
     -------
     trace : Trace
         Jobs kept, with the flag columns and ``job_occurrence``, ``submit_timestamp`` and ``width``; removed
-        jobs in ``quarantine`` under the rule's name with source line number and text.
+        jobs in ``quarantine`` under the rule's name with source line number and text, and merged lines in ``merged``.
     report : CleaningReport
         One row a step, with counts that always balance.
 
@@ -204,9 +204,11 @@ class _Work:
 
     def finish(self) -> tuple[Trace, CleaningReport]:
         """Return the cleaned trace with its derived columns, and the report; check that the books balance."""
+        merged = _joined("merged", self.merged)
         trace = self.trace.with_jobs(_with_derived(self.trace), _joined("quarantine", self.quarantine))
+        trace = replace(trace, merged=merged)
         steps = _joined("cleaning_report", [pd.DataFrame(self.steps)])
-        report = CleaningReport(steps, _joined("repairs", self.repairs), _joined("merged", self.merged))
+        report = CleaningReport(steps, _joined("repairs", self.repairs), merged)
         balance = report.balance
         gone = balance["quarantined"] + balance["merged"]
         if balance["job_lines"] != balance["kept"] + gone or balance["kept"] != len(trace):

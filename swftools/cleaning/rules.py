@@ -32,12 +32,12 @@ _FLURRY_KEYS = ("user", "first_job", "last_job")
 def merge_partial_executions(trace: Trace) -> Decision:
     """Merge the lines of a job that was checkpointed or swapped out (status 2-4) into one job.
 
-    A part belongs to the line before it that has the same job number, unless that was a last part, or both name
-    their users and these differ. Parts behind a summary line (any other status) are merged into it: what it
-    says of the whole job stands, also where the parts do not add up to it, which the report remarks on. Parts
-    without a summary are merged into the first of them, whose run and CPU time become the sums over all parts
-    and whose status becomes that of the last (completed, failed, or missing where it was to be continued). Its
-    wait stays that to the first start; time swapped out is not in SWF's fields and is lost.
+    A part belongs to the line before it that has the same job number, in the order of submission, in which they will
+    stand, unless that was a last part, or both name their users and these differ. Parts behind a summary line (any
+    other status) are merged into it: what it says of the whole job stands, also where the parts do not add up to it,
+    which the report remarks on. Parts without a summary are merged into the first of them, whose run and CPU time
+    become the sums over all parts and whose status becomes that of the last (completed, failed, or missing where it
+    was to be continued). Its wait stays that to the first start; time swapped out is not in SWF's fields and is lost.
 
     A line to be continued (status 2) that no part belongs to keeps its status, and the report remarks on it: where
     a log has exit codes there, as Sandia's has, 2 is one of them.
@@ -47,7 +47,7 @@ def merge_partial_executions(trace: Trace) -> Decision:
         return Decision()
     arrays = trace.arrays
     rows = np.flatnonzero(np.isin(arrays.job_number, arrays.job_number[part]))
-    rows = rows[np.argsort(arrays.job_number[rows], kind="stable")]
+    rows = rows[np.lexsort((arrays.submit_time[rows], arrays.job_number[rows]))]  # stable; NaN last
     number, user, status, is_part = arrays.job_number[rows], arrays.user_id[rows], arrays.status[rows], part[rows]
     before = np.roll(np.arange(len(rows)), 1)
     other_job = (number != number[before]) | (number < 0)

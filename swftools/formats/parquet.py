@@ -10,18 +10,19 @@ import json
 import os
 from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
 
 from swftools.errors import SchemaError, UnreadableLogError
 from swftools.header import SwfHeader
-from swftools.tables import read_table, to_arrow, to_pandas, write_table
+from swftools.tables import empty_frame, read_table, to_arrow, to_pandas, write_table
 from swftools.trace import Trace
 
-_HEADER, _MACHINE = b"swf_header", b"machine_processors"
+_HEADER, _MACHINE, _NAMES = b"swf_header", b"machine_processors", b"names"
 
 
 def write_parquet(trace: Trace, path: str | os.PathLike[str]) -> None:
-    """Write the jobs of a trace as one Parquet file, with the header in its metadata; it appears whole.
+    """Write the jobs of a trace as one Parquet file, with header and names in its metadata; it appears whole.
 
     The quarantine and the provenance have no place in it; ``save_trace`` keeps them.
 
@@ -43,6 +44,8 @@ def write_parquet(trace: Trace, path: str | os.PathLike[str]) -> None:
     """
     table = to_arrow(trace.jobs, "jobs")
     notes = {_HEADER: json.dumps(trace.header.to_lines()), _MACHINE: json.dumps(trace.machine_processors)}
+    if len(trace.names):
+        notes[_NAMES] = json.dumps(trace.names.to_dict("list"))
     write_table(table.replace_schema_metadata({**(table.schema.metadata or {}), **notes}), path, "jobs")
 
 
@@ -64,6 +67,9 @@ def read_parquet(path: str | os.PathLike[str]) -> Trace:
     try:
         header = SwfHeader.from_lines(json.loads(notes.get(_HEADER, b"[]")))
         machine = json.loads(notes.get(_MACHINE, b"null"))
+        empty = empty_frame("names")
+        names = pd.DataFrame(json.loads(notes.get(_NAMES, b"{}")), columns=empty.columns).astype(empty.dtypes.to_dict())
     except ValueError as error:
         raise SchemaError(f"{path}: its metadata is damaged ({error}); convert the log again") from error
-    return Trace(header, to_pandas(table, "jobs"), machine_processors=machine, provenance={"name": Path(path).name})
+    provenance = {"name": Path(path).name}
+    return Trace(header, to_pandas(table, "jobs"), machine_processors=machine, provenance=provenance, names=names)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from swftools.errors import LogFormatError
 from swftools.formats.accounting.names import Privacy
-from swftools.formats.compression import TEXT_LIMIT, LogSource, Progress
+from swftools.formats.compression import TEXT_LIMIT, LogSource, Progress, source_name
 from swftools.formats.detect import detect
 from swftools.formats.registry import LogFormat, Reading, find_format
-from swftools.formats.several import LogFiles, log_files, natural
+from swftools.formats.several import LogFiles, log_files
 from swftools.parameters import refuse_unknown
 from swftools.trace import Trace
 
@@ -79,9 +80,7 @@ def read_log(
     >>> trace.jobs["run_time"].tolist()
     [60.0]
     """
-    files, reader, _ = open_as(source, format, options)
-    how = Reading(strict, Privacy(anonymise, key), max_bytes, progress)
-    return reader.read(files, how)
+    return read_as(source, format, options, Reading(strict, Privacy(anonymise, key), max_bytes, progress))
 
 
 def iter_log(
@@ -118,41 +117,41 @@ def iter_log(
     yield from reader.iterate(files, how)
 
 
-def open_as(source: Source, name: str | None, options: dict[str, Any]) -> tuple[LogFiles, LogFormat, str]:
-    """Return the files of a log in order, what reads them, and why it was chosen."""
+def read_as(
+    source: Source, name: str | None, options: dict[str, Any], how: Reading, called: str | None = None
+) -> Trace:
+    """Read a log as ``read_log`` does; ``called`` as in ``open_as``."""
+    files, reader, why = open_as(source, name, options, called)
+    trace = reader.read(files, how)
+    if name is None and "format" in trace.provenance:
+        return replace(trace, provenance={**trace.provenance, "recognised_by": why})
+    return trace
+
+
+def open_as(
+    source: Source, name: str | None, options: dict[str, Any], called: str | None = None
+) -> tuple[LogFiles, LogFormat, str]:
+    """Return the files of a log in order, what reads them, and why it was chosen.
+
+    ``called`` is the name of the log where it is not that of the source, such as of a copy.
+    """
     files = log_files(source)
+    files.name = called or files.name
     heads = files.heads()
     why = "it was asked for"
     given: dict[str, Any] = {}
     if name is None:
-        found = {detect(head, _name(files, number)) for number, head in enumerate(heads) if head.strip()} or {
-            detect(b"", files.name)
-        }
-        if len({kind for kind, _ in found}) > 1:
-            kinds = ", ".join(sorted(kind for kind, _ in found))
+        paths = [source_name(each) for each in files.sources] if files.are_several else [files.name]
+        named = [(head, path) for head, path in zip(heads, paths, strict=True) if head.strip()]
+        found = dict(detect(head, path) for head, path in named or [(b"", files.name)])
+        if len(found) > 1:
+            kinds = ", ".join(sorted(found))
             raise LogFormatError(f"{files.name}: its files are of several formats ({kinds}); give those of one")
-        name, why = next(iter(found))
+        name, why = next(iter(found.items()))
     kind, given = find_format(name)
     refuse_unknown(kind.NAME, options, kind.names())
     reader = kind(**given | options)
     if files.are_several and kind.JOINS:
         times = [reader.first_time(head) for head in heads]
-        paths = [str(path) for path in files.sources]
-        files = files.sorted_by(
-            lambda number: (times[number] is None, times[number] or 0.0, natural_name(paths[number]))
-        )
+        files.sort_by(lambda number: (times[number] is None, times[number] or 0.0, number))
     return files, reader, why
-
-
-def natural_name(path: str) -> list[tuple[int, int, str]]:
-    """Return what a path is sorted by among files whose first records are of one time."""
-    from pathlib import Path  # noqa: PLC0415
-
-    return natural(Path(path))
-
-
-def _name(files: LogFiles, number: int) -> str:
-    """Return what messages call a file of a log."""
-    from swftools.formats.compression import source_name  # noqa: PLC0415
-
-    return source_name(files.sources[number])

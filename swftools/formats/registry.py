@@ -50,7 +50,7 @@ class Reading:
     privacy: Privacy = field(default_factory=Privacy)
     max_bytes: int = TEXT_LIMIT
     progress: Progress | None = None
-    chunk_bytes: int = 1 << 24
+    chunk_bytes: int = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class LogFormat(Parameters):
         """Read a log in chunks."""
 
     def first_time(self, head: bytes) -> float | None:  # noqa: ARG002 (for formats that can tell)
-        """Return the time of the first record in the beginning of a file, by which files are put in order."""
+        """Return the time of the records in the beginning of a file, by which files are put in order."""
         return None
 
 

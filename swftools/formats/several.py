@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
-from swftools.errors import ParameterError, UnreadableLogError
+from swftools.errors import LogFormatError, ParameterError, UnreadableLogError
 from swftools.formats.compression import TEXT_LIMIT, LogSource, LogStream, Progress, open_log, source_name
 
 HEAD = 1 << 16
@@ -41,6 +41,8 @@ class LogFiles:
     name: str
     begins: list[int] = field(default_factory=list)
     """The first line of each file, as far as they have been read."""
+    _places: dict[int, int] = field(default_factory=dict)
+    """Where each stream stood at first."""
 
     @property
     def are_several(self) -> bool:
@@ -64,12 +66,27 @@ class LogFiles:
             else:
                 peeked = source if _seekable(source) else _Peeked(source)
                 self.sources[number] = cast(BinaryIO, peeked)
+                self._places[id(peeked)] = peeked.tell()
                 found.append(_head_of_stream(cast(BinaryIO, peeked)))
         return found
 
-    def sorted_by(self, key: Callable[[int], object]) -> LogFiles:
-        """Return the files in the order of a key, which is given their numbers."""
-        return LogFiles([self.sources[number] for number in sorted(range(len(self.sources)), key=key)], self.name)  # type: ignore[arg-type]
+    def again(self) -> None:
+        """Put streams back to where they were, to be read a second time.
+
+        Raises
+        ------
+        LogFormatError
+            One cannot go back.
+        """
+        for source in self.sources:
+            if not isinstance(source, str | os.PathLike):
+                if not _seekable(source):
+                    raise LogFormatError(f"{self.name}: it is read twice, and this stream only once; save it as a file")
+                source.seek(self._places.get(id(source), 0))
+
+    def sort_by(self, key: Callable[[int], Any]) -> None:
+        """Put the files into the order of a key, which is given their numbers."""
+        self.sources = [self.sources[number] for number in sorted(range(len(self.sources)), key=key)]
 
 
 def log_files(source: LogSource | Sequence[str | os.PathLike[str]]) -> LogFiles:
@@ -86,10 +103,11 @@ def log_files(source: LogSource | Sequence[str | os.PathLike[str]]) -> LogFiles:
     UnreadableLogError
         A folder is empty, or no file is like the pattern.
     """
-    if isinstance(source, Sequence) and not isinstance(source, str):
+    if isinstance(source, Sequence) and not isinstance(source, str | bytes):
         if not source:
             raise ParameterError("no files: give a path, or several")
-        return LogFiles(list(source), f"{source_name(source[0])} and {len(source) - 1} more")
+        others = f" and {len(source) - 1} more" if len(source) > 1 else ""
+        return LogFiles(list(source), source_name(source[0]) + others)
     if not isinstance(source, str | os.PathLike):
         return LogFiles([source], source_name(source))
     name = os.fsdecode(source)

@@ -1,7 +1,7 @@
 """A whole Trace as a directory of files: how stages of a pipeline hand it on.
 
 Not the published form (that has versions and a manifest), and not one file for people to copy (``parquet.py``):
-jobs.parquet, quarantine.parquet, the header as SWF comment lines, and the rest as JSON.
+its tables as Parquet files, the header as SWF comment lines, and the rest as JSON.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ from swftools.tables import QUICK_OPTIONS, read_table, to_arrow, to_pandas, writ
 from swftools.trace import Trace
 from swftools.whole_files import create_file
 
+TABLES = ("jobs", "quarantine", "merged", "names")
+"""The tables of a trace."""
+
 
 def save_trace(trace: Trace, directory: Path) -> None:
     """Write a trace into an existing, empty directory; its source lines stay where they are.
@@ -31,7 +34,7 @@ def save_trace(trace: Trace, directory: Path) -> None:
     trace : Trace
         Everything but ``source`` is written.
     directory : Path
-        Where jobs.parquet, quarantine.parquet, header.txt and trace.json are made.
+        Where a file of each table, header.txt and trace.json are made.
 
     Raises
     ------
@@ -42,7 +45,8 @@ def save_trace(trace: Trace, directory: Path) -> None:
     StorageError
         A file cannot be written: no such directory, no permission, disk full.
     """
-    for table, frame in (("jobs", trace.jobs), ("quarantine", trace.quarantine)):
+    frames = {"jobs": trace.jobs, "quarantine": trace.quarantine, "merged": trace.merged, "names": trace.names}
+    for table, frame in frames.items():
         write_table(to_arrow(frame, table), directory / f"{table}.parquet", table, QUICK_OPTIONS)
     header = "".join(f"{line}\n" for line in trace.header.to_lines())
     _write(directory / "header.txt", header)
@@ -80,7 +84,7 @@ def load_trace(directory: Path, source: LogSource | None = None) -> Trace:
     return trace_of_tables(directory, load_tables(directory), source)
 
 
-def load_tables(directory: Path, names: Iterable[str] = ("jobs", "quarantine")) -> dict[str, pa.Table]:
+def load_tables(directory: Path, names: Iterable[str] = TABLES) -> dict[str, pa.Table]:
     """Read tables of a directory that ``save_trace`` filled, by name, as they are on disk.
 
     Raises
@@ -102,9 +106,17 @@ def trace_of_tables(directory: Path, tables: Mapping[str, pa.Table], source: Log
         machine_processors, provenance = rest["machine_processors"], dict(rest["provenance"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise _unlike_ours(directory, error) from error
-    jobs, quarantine = (to_pandas(tables[name], name) for name in ("jobs", "quarantine"))
+    frames = {name: to_pandas(table, name) for name, table in tables.items() if name in TABLES}
     lines = None if source is None else read_lines(source)
-    return Trace(header, jobs, quarantine, machine_processors, lines, provenance)
+    return Trace(
+        header,
+        frames["jobs"],
+        frames["quarantine"],
+        machine_processors=machine_processors,
+        source=lines,
+        provenance=provenance,
+        **{name: frames[name] for name in ("merged", "names") if name in frames},
+    )
 
 
 def _unlike_ours(directory: Path, error: Exception) -> SchemaError:

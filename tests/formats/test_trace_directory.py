@@ -65,7 +65,8 @@ def test_equal_traces_are_saved_in_equal_bytes(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         save_trace(read_swf(io.BytesIO(b"; Note: \xc3\xbc\nbad\n" + JOB)), tmp_path / name)
     files = {path.name: path.read_bytes() for path in (tmp_path / "a").iterdir()}
-    assert {"jobs.parquet", "quarantine.parquet", "header.txt", "trace.json"} == files.keys()
+    tables = {"jobs.parquet", "quarantine.parquet", "merged.parquet", "names.parquet"}
+    assert {*tables, "header.txt", "trace.json"} == files.keys()
     assert files == {path.name: path.read_bytes() for path in (tmp_path / "b").iterdir()}
     assert "; Note: \u00fc\n".encode() == files["header.txt"]
 

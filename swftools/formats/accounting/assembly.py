@@ -165,7 +165,7 @@ def log_header(origin: Origin, decision: Decision, parts: list[Part], ledger: Le
         ("Conversion", f"swftools {__version__}, from {origin.title} ({origin.options})"),
     ]
     jobs = int((decision.number > 0).sum())
-    entries += [("MaxJobs", str(jobs)), ("MaxRecords", str(jobs))]
+    entries.append(("MaxJobs", str(jobs)))
     if jobs:
         ends = [part.numbers["end"] for part in parts if "end" in part.numbers]
         last = max((float(np.nanmax(each)) for each in ends if np.isfinite(each).any()), default=np.nan)
@@ -183,7 +183,9 @@ def log_header(origin: Origin, decision: Decision, parts: list[Part], ledger: Le
         if ledger.privacy.anonymise != "numbers":
             entries += [(label, f"{number} {ledger.privacy.name(kind, name)}") for number, name in named.items()]
     entries += [("Note", note) for note in origin.notes]
-    entries += [("Note", f"{told}: {count} jobs") for told, count in sorted(ledger.anomalies.items())]
+    entries += [
+        ("Note", f"{told}: {count} record{'s' * (count != 1)}") for told, count in sorted(ledger.anomalies.items())
+    ]
     return SwfHeader(tuple(HeaderEntry(label, value) for label, value in entries if value is not None))
 
 

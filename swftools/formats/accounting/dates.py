@@ -195,7 +195,7 @@ def _wall_clock(text: bytes, start: int, end: int, table: npt.NDArray[np.int8]) 
                 zone_start, zone_end = first, at
             else:
                 return *nothing, DOUBTFUL
-    if np.isnan(clock) or not 1 <= month <= 12 or not 1 <= day <= 31 or not 1 <= year <= 9999:
+    if np.isnan(clock) or not 1 <= month <= 12 or not 1 <= day <= 31 or not 1000 <= year <= 9999:
         return *nothing, DOUBTFUL
     following = days_of(year + month // 12, month % 12 + 1, 1)
     if days_of(year, month, day) >= following:

@@ -119,7 +119,7 @@ class AccountingFormat(LogFormat):
             "name": Path(files.name).name or files.name,
             "bytes": stream.count,
             "sha256": digest.hexdigest(),
-            "format": self.to_text(),
+            "format": self.origin.options,
             **({"unverified": stream.unverified} if stream.unverified else {}),
             **({"anomalies": dict(sorted(ledger.anomalies.items()))} if ledger.anomalies else {}),
             **({"files": [Path(source_name(source)).name for source in files.sources]} if files.are_several else {}),
@@ -129,6 +129,7 @@ class AccountingFormat(LogFormat):
 
     def iterate(self, files: LogFiles, how: Reading) -> Iterator[Trace]:
         """Read a log in chunks, twice: see ``swftools.iter_log``."""
+        files.again()  # which also refuses at once what cannot be read twice
         ledger = Ledger(how.privacy)
         seen = []
         with open_joined(files, max_bytes=how.max_bytes, progress=how.progress) as stream:
@@ -138,6 +139,7 @@ class AccountingFormat(LogFormat):
         header = log_header(self.origin, decision, seen, ledger)
         row = 0
         again = Ledger(how.privacy)
+        files.again()
         with open_joined(files, max_bytes=how.max_bytes, progress=how.progress) as stream:
             for _, part in self._parts(stream, files, how, again, None):
                 rows = slice(row, row + len(part.line))
@@ -150,19 +152,19 @@ class AccountingFormat(LogFormat):
                     jobs_of([part], own, in_order=False),
                     _placed(files, [part]),
                     self.processors,
-                    provenance={"name": Path(files.name).name or files.name, "format": self.to_text()},
+                    provenance={"name": Path(files.name).name or files.name, "format": self.origin.options},
                     merged=merged_lines([part], own, 0),
                     names=again.names.table(how.privacy),
                 )
 
     def first_time(self, head: bytes) -> float | None:
-        """Return when the first record in the beginning of a file ended, or else was submitted."""
+        """Return when the records in the beginning of a file ended, or else were submitted: the median time."""
         whole_lines = head[: head.rfind(b"\n") + 1]
         for records in self.records([Stretch(whole_lines, 1, is_last=True)]):
             for name in ("end", "submit"):
                 times = records.number(name)
                 if np.isfinite(times).any():
-                    return float(times[np.isfinite(times)][0])
+                    return float(np.median(times[np.isfinite(times)]))
         return None
 
     def _parts(

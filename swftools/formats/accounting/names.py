@@ -15,13 +15,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from swftools.choices import ANONYMISE
 from swftools.errors import ParameterError
 from swftools.formats.accounting.records import NAMES
 from swftools.kernel import FloatArray
 from swftools.tables import empty_frame
-
-ANONYMISE = ("no", "numbers", "hash")
-"""Names as they are; numbers only; or keyed hashes, by which the names of several logs can be compared."""
 
 _INTERACTIVE = "interactive"
 _HEX_DIGITS = 16

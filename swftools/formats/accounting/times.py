@@ -71,6 +71,8 @@ class Moments(NamedTuple):
         Where the zone has no such time: it was skipped when daylight saving began.
     needs_zone : ndarray of bool
         Where nothing says which zone it is in.
+    is_contradicted : ndarray of bool
+        Where the zone that was given is not the one that is printed.
     """
 
     early: FloatArray
@@ -78,6 +80,7 @@ class Moments(NamedTuple):
     is_bad: BoolArray
     is_skipped: BoolArray
     needs_zone: BoolArray
+    is_contradicted: BoolArray
 
 
 def zone_named(name: str) -> ZoneInfo:
@@ -117,6 +120,7 @@ def read_times(spans: Spans, time_zone: str | None, *, printed: str | None = Non
     early, late = seconds - offset, seconds - offset
     needs_zone = np.zeros(rows, bool)
     skipped = np.zeros(rows, bool)
+    contradicted = np.zeros(rows, bool)
     is_open = np.isfinite(seconds) & ~np.isfinite(offset)
     if is_open.any():
         words = texts(zone).dictionary_encode()
@@ -128,6 +132,9 @@ def read_times(spans: Spans, time_zone: str | None, *, printed: str | None = Non
             name = time_zone or (printed if word is None else None)
             if name is not None:
                 early[chosen], late[chosen], skipped[chosen] = _in_zone(seconds[chosen], zone_named(name), word)
+                if word is not None and word.upper() in ZONES:
+                    printed_as = seconds - 3600.0 * ZONES[word.upper()]
+                    contradicted |= chosen & (early != printed_as) & (late != printed_as)
             elif word is not None and word.upper() in ZONES:
                 early[chosen] = late[chosen] = seconds[chosen] - 3600.0 * ZONES[word.upper()]
             else:
@@ -135,7 +142,7 @@ def read_times(spans: Spans, time_zone: str | None, *, printed: str | None = Non
     # The beginning of 1970, in whatever zone, is how a time that never came is printed.
     never = np.abs(early) <= _DAY
     early[never] = late[never] = np.nan
-    return Moments(early, late, state == DOUBTFUL, skipped, needs_zone)
+    return Moments(early, late, state == DOUBTFUL, skipped, needs_zone, contradicted)
 
 
 def _in_zone(seconds: FloatArray, zone: ZoneInfo, word: str | None) -> tuple[FloatArray, FloatArray, BoolArray]:
@@ -184,5 +191,6 @@ def require_zones(*moments: Moments) -> None:
     if any(each.needs_zone.any() for each in moments):
         raise LogFormatError(
             "times are printed without a zone, or with an abbreviation that several zones have (CST, "
-            "IST); say which zone the batch system ran in by time_zone=America/Chicago, or whatever it was"
+            "IST); say which zone the batch system ran in by time_zone=America/Chicago (--format "
+            "NAME:time_zone=America/Chicago), or whatever it was"
         )

@@ -116,8 +116,8 @@ class LoadLeveler(AccountingFormat):
     @classmethod
     def recognise(cls, head: bytes) -> Fit:
         """Say whether a text is a listing of LoadLeveler's, be it one that cannot be read."""
-        if found := _HEADER.search(head):
-            return Fit(True, f"a header of a job or step: {found[0][:60].decode('ascii', 'replace')!r}")
+        if _HEADER.search(head):
+            return Fit(True, "a header of a job or step between signs")
         if _SHORT_LLQ.search(head):
             return Fit(True, "the heading of llq")
         if _SUMMARY.search(head):
@@ -237,6 +237,8 @@ class _Listing:
             records.fault(each.is_bad, f"{label} is no time", self.spans(label))
             if skipped := int(each.is_skipped.sum()):
                 records.anomalies[f"{label} in an hour that the zone skips"] += skipped
+            if contradicted := int(each.is_contradicted.sum()):
+                records.anomalies[f"{label} printed with another zone than time_zone says"] += contradicted
         (submit, eligible, dispatch, start, end), ambiguous = in_order(*moments.values())
         # Where a listing has starts, a step without one did not start, though it was dispatched.
         start = np.where(self.spans("Start Time").start >= 0, start, dispatch)
@@ -289,8 +291,8 @@ class _Listing:
             line = int(records.line[np.flatnonzero(lacking)[0]])
             raise LogFormatError(
                 f"line {line}: a step has nodes, and nothing says how many processors these have; say "
-                "processors_per_node=8, or processors_per_node.p655=8,processors_per_node.p690=32 where hosts whose "
-                "names begin so differ; 1 schedules whole nodes"
+                "processors_per_node=8 (--format loadleveler:processors_per_node=8), or processors_per_node.p655=8,"
+                "processors_per_node.p690=32 where hosts whose names begin so differ; 1 schedules whole nodes"
             )
         processors = np.where(dedicated, _first_known(whole_nodes, tasks), _first_known(tasks, whole_nodes))
         processors = np.where(serial & ~np.isfinite(tasks), 1.0, processors)

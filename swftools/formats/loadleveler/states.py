@@ -59,8 +59,8 @@ def kinds_of(states: pa.LargeStringArray) -> IntArray:
 def swf_status(kinds: IntArray, code: FloatArray, run_time: FloatArray, hard_limit: FloatArray) -> FloatArray:
     """Return the status in SWF: 1 completed, 0 failed, 5 cancelled.
 
-    A step that was removed after its hard limit was killed by it, and failed; one that ended as vacated was taken off
-    its nodes and not started again, which is nobody's failure.
+    A step that was removed when it had run longer than its hard limit was killed by it, and failed; one that ended as
+    vacated was taken off its nodes and not started again, which is nobody's failure.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def swf_status(kinds: IntArray, code: FloatArray, run_time: FloatArray, hard_lim
         Seconds; NaN where there is none.
     """
     with np.errstate(invalid="ignore"):
-        was_killed = run_time >= hard_limit
+        was_killed = run_time > hard_limit
     status = np.full(len(kinds), np.nan)
     status[kinds == COMPLETED] = np.where(np.nan_to_num(code) == 0, 1.0, 0.0)[kinds == COMPLETED]
     status[(kinds == FAILED) | (kinds == REJECTED)] = 0.0

@@ -32,8 +32,8 @@ class Swf(LogFormat):
         """Say whether a text has a job line of SWF, or a comment that one of its headers begins with."""
         if _JOB.search(head):
             return Fit(True, "a line of 18 numbers")
-        if found := _LABEL.search(head):
-            return Fit(True, f"a header comment {found[0].decode()!r}")
+        if _LABEL.search(head):
+            return Fit(True, "a header comment, as ; Version: 2.2")
         return Fit(False, "no line of 18 numbers")
 
     def read(self, files: LogFiles, how: Reading) -> Trace:

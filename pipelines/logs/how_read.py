@@ -1,0 +1,85 @@
+"""How a log's text is read: its format with options, and whether names are told. From a command line, or a card."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pipelines.config import setting
+from swftools.errors import ParameterError
+from swftools.formats.accounting.names import Privacy
+from swftools.formats.compression import LogSource, Progress
+from swftools.formats.read_log import open_as, read_as
+from swftools.formats.registry import Reading, find_format
+from swftools.formats.several import LogFiles
+from swftools.trace import Trace
+
+SWF = "swf"
+
+
+@dataclass(frozen=True)
+class HowRead:
+    """How a log is read.
+
+    Parameters
+    ----------
+    format : str
+        Name of a format with options behind it, as in ``slurm:time_zone=Europe/Berlin``; empty: it is recognised.
+    anonymise : str
+        As ``read_log`` takes it. The key of the hashes is the setting ``anonymise_key``, which is written nowhere.
+    """
+
+    format: str = ""
+    anonymise: str = "no"
+
+    def checked(self) -> HowRead:
+        """Return this, once the format and its options are known to be right.
+
+        Raises
+        ------
+        ParameterError
+            They are not, or the hashes have no key.
+        """
+        if self.format:
+            kind, given = find_format(self.format)
+            kind(**given)
+        _ = self.privacy
+        return self
+
+    @property
+    def privacy(self) -> Privacy:
+        """What may be told of the log's words."""
+        key = setting("anonymise_key") if self.anonymise == "hash" else None
+        if self.anonymise == "hash" and not key:
+            raise ParameterError(
+                "anonymise=hash: there is no key; set SWFTOOLS_ANONYMISE_KEY to a secret that only you have"
+            )
+        return Privacy(self.anonymise, key)
+
+    @property
+    def key(self) -> dict[str, Any]:
+        """What a stage's key says of it: nothing where logs in SWF are read as they are."""
+        said: dict[str, Any] = {}
+        if self.format not in ("", SWF):
+            said["format"] = self.format
+        if self.anonymise != "no":
+            said["anonymise"] = self.anonymise
+        if self.anonymise == "hash":  # another key makes other names
+            secret = (self.privacy.key or "").encode()
+            said["key"] = hmac.new(secret, b"which key this is", hashlib.sha256).hexdigest()[:8]
+        return said
+
+    def files(self, path: Path) -> LogFiles:
+        """Return the files of a log in the order of their records."""
+        files, _, _ = open_as(str(path), self.format or None, {})
+        return files
+
+    def read(
+        self, source: LogSource, *, strict: bool = False, progress: Progress | None = None, called: str | None = None
+    ) -> Trace:
+        """Read a log; ``called`` is its name where that is not the source's."""
+        how = Reading(strict=strict, privacy=self.privacy, progress=progress)
+        return read_as(source, self.format or None, {}, how, called)

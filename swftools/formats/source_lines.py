@@ -1,0 +1,61 @@
+"""Lines of a log that are asked for later, when its text is no longer in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from swftools.errors import ParameterError
+from swftools.formats.several import LogFiles, open_joined
+
+_PIECE = 1 << 22
+
+
+class SourceLines:
+    """The lines of a log's files, read again when some are asked for.
+
+    Parameters
+    ----------
+    files : LogFiles
+        The log.
+    """
+
+    def __init__(self, files: LogFiles) -> None:
+        self._files = files
+
+    def at(self, numbers: Sequence[int]) -> list[bytes]:
+        """Return lines by their numbers, the first being 1.
+
+        Raises
+        ------
+        ParameterError
+            The log has no such line.
+        UnreadableLogError
+            It cannot be read any more.
+        """
+        wanted = sorted(set(numbers), reverse=True)
+        found: dict[int, bytes] = {}
+        line, rest = 1, b""
+        with open_joined(self._files) as stream:
+            while wanted and (data := stream.read(_PIECE)):
+                rest += data
+                end = rest.rfind(b"\n") + 1
+                line = _take(rest[:end], line, wanted, found)
+                rest = rest[end:]
+        if rest:
+            _take(rest, line, wanted, found)
+        if wanted:
+            raise ParameterError(f"{self._files.name}: there is no line {wanted[-1]}: it is not the log of this trace")
+        return [found[number] for number in numbers]
+
+
+def _take(text: bytes, line: int, wanted: list[int], found: dict[int, bytes]) -> int:
+    """Move lines of a text that are wanted to those found; return the number of the line behind it."""
+    lines = text.count(b"\n") + (not text.endswith(b"\n") and text != b"")
+    if wanted and wanted[-1] < line + lines:
+        split = text.split(b"\n")
+        while wanted and wanted[-1] < line + lines:
+            number = wanted.pop()
+            if number < line:
+                raise ParameterError(f"there is no line {number}: lines are counted from 1")
+            found[number] = split[number - line]
+    return line + lines
