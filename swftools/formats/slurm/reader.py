@@ -139,8 +139,4 @@ class _Parting:
             place, self._id_position, self._is_json = last_start(text, self._id_position)
             if not self._is_json or place:
                 return place
-        state = self._state.copy()
-        place = cut_documents(text, state)
-        if place:
-            self._state = state
-        return place
+        return cut_documents(text, self._state)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from swftools.errors import LogFormatError
+from swftools.formats.accounting.records import Stretch
 from swftools.formats.slurm import Slurm
 from tests.formats.slurm.told import assert_same, in_chunks, one, read, reasons, told
 
@@ -284,6 +285,19 @@ def test_damaged_documents() -> None:
     assert [each["log_id"] for each in told(around)] == ["1", "2", "3"]
     last = text.count("\n") + 3
     assert [line for line, _ in reasons(around)] == [1, last]
+
+
+def test_a_document_behind_words_in_one_piece() -> None:
+    """As at the end of a log; places and lines are those of the piece."""
+    text = f"a warning\n{document(job(), job(state='RUNNING'))}\nend"
+    records = next(Slurm().records([Stretch(text.encode(), 11, is_last=True)]))
+    assert [(each.line, text[each.begin : each.end]) for each in records.rejects] == [
+        (11 + text.count("\n"), "end"),
+        (11, "a warning"),
+    ]
+    found = [json.loads(text[begin:end]) for begin, end in zip(records.begin, records.end, strict=True)]
+    assert found == [job(), job(state="RUNNING")]
+    assert records.line.tolist() == [11 + text.count("\n", 0, begin) for begin in records.begin]
 
 
 def test_other_documents_are_refused() -> None:
