@@ -79,6 +79,29 @@ def _read_slurm() -> None:
     read_log(io.BytesIO(b'{"jobs": [{}]}'), "slurm")
 
 
+def _read_pbs() -> None:
+    lines = (
+        b"01/02/2023 00:00:00;Q;1.s;queue=q\n"
+        b"01/02/2023 00:00:01;S;2[1].s;user=u\n"
+        b"01/02/2023 00:00:02;E;1.s;user=u exec_host=h/0-3 Resource_List.nodes=1:ppn=4 ctime=1672617600 "
+        b"start=1672617601 end=1672617602 Exit_status=0 resources_used.mem=1kb resources_used.cput=00:00:01\n"
+        b"01/02/2023 00:00:03;Q;3.s;queue=q\n01/02/2023 00:00:04;D;3.s;\n"
+    )
+    read_log(io.BytesIO(lines), "pbs", time_zone="UTC")
+
+
+def _read_sge() -> None:
+    numbers = ":".join(["0", "100", "110", "120", "0", "0", *["10"] * 18])
+    job = f"all.q:node1:users:ann:run:7:sge:{numbers}:NONE:dep:NONE:1:0:5.0:0:0:-l h_rt=60:0:NONE:4096\n"
+    read_log(io.BytesIO(job.encode()), "sge")
+
+
+def _read_lsf() -> None:
+    begin = '"JOB_FINISH" "9.1" 120 7 501 2 1 100 0 0 110 "ann" "normal" ' + '"" ' * 9
+    job = begin + '0 1 "host1" 64 1.0 "run" "sleep 9" 5.0 ' + "0 " * 18 + '"" "" 0 1 "" "" 0 4096 0\n'
+    read_log(io.BytesIO(job.encode()), "lsf")
+
+
 def _write() -> None:
     # One column has more digits than a decimal number of few, and one job has text behind the 18th field.
     write_swf(read_swf(io.BytesIO(_LINES.replace(b"10.5", b"0.3333333333333333"))), io.BytesIO())
@@ -197,6 +220,9 @@ def _steps() -> list[tuple[str, Callable[[], object]]]:
         ("reading", _read),
         ("reading of LoadLeveler", _read_loadleveler),
         ("reading of Slurm's accounting", _read_slurm),
+        ("reading of PBS", _read_pbs),
+        ("reading of Grid Engine", _read_sge),
+        ("reading of LSF", _read_lsf),
         ("writing", _write),
         ("models", _generate),
         ("evaluation of curves", _evaluate),

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import swftools.formats.loadleveler
+import swftools.formats.lsf
+import swftools.formats.pbs
+import swftools.formats.sge
 import swftools.formats.slurm
 import swftools.formats.swf.format  # noqa: F401 (imported for what they register)
 from swftools.errors import LogFormatError

@@ -15,7 +15,7 @@ from swftools.fields.definition import BOOL, INT64, STRING
 from swftools.fields.jobs import JOBS, SWF_FIELDS
 from swftools.formats.accounting.ledger import Decision, Ledger, Part
 from swftools.header import HeaderEntry, SwfHeader
-from swftools.kernel import FloatArray
+from swftools.kernel import FloatArray, IntArray
 from swftools.tables import empty_frame
 
 _NUMBERED = {
@@ -28,10 +28,30 @@ _NUMBERED = {
 _SWF_NAMES = {field.name for field in SWF_FIELDS}
 
 
-def jobs_of(parts: list[Part], decision: Decision, *, in_order: bool = True) -> pd.DataFrame:
+def ends_of(parts: list[Part], decision: Decision) -> FloatArray:
+    """Return when each job of the parts ended, by its number; NaN where that is not known."""
+    ends = np.full(int(decision.number.max(initial=0)) + 1, np.nan)
+    kept = np.flatnonzero(decision.number)
+    values = [part.numbers.get("end", np.full(len(part.line), np.nan)) for part in parts]
+    ends[decision.number[kept]] = np.concatenate(values)[kept]
+    return ends
+
+
+def jobs_of(parts: list[Part], decision: Decision, ends: FloatArray, *, in_order: bool = True) -> pd.DataFrame:
     """Return the jobs table of parts, by submission, or in the order of the records.
 
     The parts are emptied as their columns are taken, since a log's may fill the memory.
+
+    Parameters
+    ----------
+    parts : list of Part
+        Records, and what became of other lines.
+    decision : Decision
+        Of their records.
+    ends : ndarray of float
+        When each job of the log ended, by its number; the job before one of a part may be of another part.
+    in_order : bool
+        Whether by submission.
     """
     kept = np.flatnonzero(decision.number)
     if in_order:
@@ -50,7 +70,7 @@ def jobs_of(parts: list[Part], decision: Decision, *, in_order: bool = True) -> 
             "allocated_processors": procs,
             "average_cpu_time": np.where(procs > 0, cpu / procs, np.nan),
             "preceding_job_number": decision.preceding[kept],
-            "think_time": _think_time(decision, kept, submit, eligible, end),
+            "think_time": _think_time(decision.preceding[kept], ends, submit, eligible),
             "line_number": np.concatenate([part.line for part in parts])[kept] if parts else kept,
             "eligible_time": eligible - decision.origin,
             "is_time_ambiguous": np.concatenate([part.is_ambiguous for part in parts])[kept],
@@ -74,16 +94,12 @@ def jobs_of(parts: list[Part], decision: Decision, *, in_order: bool = True) -> 
     return pd.DataFrame(columns, copy=False)
 
 
-def _think_time(decision: Decision, kept: Any, submit: FloatArray, eligible: FloatArray, end: FloatArray) -> FloatArray:
+def _think_time(before: FloatArray, ends: FloatArray, submit: FloatArray, eligible: FloatArray) -> FloatArray:
     """Return how long after the end of the preceding job each could start, or else was submitted; NaN if before it."""
-    before = decision.preceding[kept]
-    think = np.full(len(kept), np.nan)
+    think = np.full(len(before), np.nan)
     rows = np.flatnonzero(np.isfinite(before))
-    if len(rows):
-        ends = np.full(int(decision.number.max()) + 1, np.nan)
-        ends[decision.number[kept]] = end
-        since = np.where(np.isfinite(eligible), eligible, submit)[rows] - ends[before[rows].astype(np.int64)]
-        think[rows] = np.where(since >= 0, since, np.nan)
+    since = np.where(np.isfinite(eligible), eligible, submit)[rows] - ends[before[rows].astype(np.int64)]
+    think[rows] = np.where(since >= 0, since, np.nan)
     return think
 
 
@@ -118,24 +134,37 @@ def _integers(values: Any) -> pd.Series[Any]:
     return pd.Series(pd.arrays.IntegerArray(np.where(missing, 1, values).astype(np.int64), missing), copy=False)
 
 
-def merged_lines(parts: list[Part], decision: Decision, _: int) -> pd.DataFrame:
-    """Return the table ``merged``: lines that became part of a job, and records that repeat one."""
+def merged_lines(parts: list[Part], decision: Decision, log: tuple[IntArray, Decision] | None = None) -> pd.DataFrame:
+    """Return the table ``merged``: lines that became part of a job, and records that repeat one.
+
+    Parameters
+    ----------
+    parts : list of Part
+        Whose lines are told.
+    decision : Decision
+        Of their records.
+    log : tuple of ndarray and Decision, optional
+        The lines of all records of the log, and what is decided of them, where lines belong to records of other parts.
+    """
     lines = np.concatenate([part.line for part in parts])
     repeats = np.flatnonzero(decision.into)
     line = np.concatenate([*(part.merged_line for part in parts), lines[repeats]])
+    into = np.concatenate([*(part.merged_into for part in parts), decision.into[repeats]])
     empty = empty_frame("merged")
     if not len(line):
         return empty
-    into = np.concatenate([part.merged_into for part in parts])
-    order = np.argsort(lines, kind="stable")
-    row = np.append(order[np.searchsorted(lines[order], into)], repeats)
     # What was merged into a record that repeats another belongs to that.
-    into = np.where(decision.into[row] > 0, decision.into[row], lines[row])
+    lines, decision = log or (lines, decision)
+    order = np.argsort(lines, kind="stable")
+    at = order[np.searchsorted(lines[order], into)]
+    again = decision.into[at] > 0
+    into = np.where(again, decision.into[at], into)
+    at = order[np.minimum(np.searchsorted(lines[order], into), len(lines) - 1)]
     order = np.argsort(line, kind="stable")
     frame = pd.DataFrame(
         {
             "line_number": _integers(line[order]),
-            "job_number": _integers(decision.job[row][order]),
+            "job_number": _integers(decision.number[at][order]),
             "into_line_number": _integers(into[order]),
             "text": pd.Series(pd.array([None] * len(line), dtype="str")),
         }

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from swftools.errors import LogFormatError, SwfFormatError
-from swftools.formats.accounting.assembly import Origin, jobs_of, log_header, merged_lines
+from swftools.formats.accounting.assembly import Origin, ends_of, jobs_of, log_header, merged_lines
 from swftools.formats.accounting.ledger import Decision, Ledger, Part, decide
 from swftools.formats.accounting.records import Records, Stretch
 from swftools.formats.accounting.times import zone_named
@@ -111,10 +111,10 @@ class AccountingFormat(LogFormat):
                 if how.strict and len(part.quarantine):
                     _refuse(files, part)
         decision = _decide(parts)
-        merged = merged_lines(parts, decision, 0)
+        merged = merged_lines(parts, decision)
         quarantine = _placed(files, parts)
         header = log_header(self.origin, decision, parts, ledger)
-        jobs = jobs_of(parts, decision)
+        jobs = jobs_of(parts, decision, ends_of(parts, decision))
         provenance = {
             "name": Path(files.name).name or files.name,
             "bytes": stream.count,
@@ -138,22 +138,24 @@ class AccountingFormat(LogFormat):
         decision = _decide(seen)
         header = log_header(self.origin, decision, seen, ledger)
         row = 0
+        lines, ends = np.concatenate([part.line for part in seen]), ends_of(seen, decision)
         again = Ledger(how.privacy)
         files.again()
         with open_joined(files, max_bytes=how.max_bytes, progress=how.progress) as stream:
             for _, part in self._parts(stream, files, how, again, None):
                 rows = slice(row, row + len(part.line))
-                own = decision.of_rows(rows)
+                own = Decision(decision.origin, decision.number[rows], decision.into[rows], decision.preceding[rows])
                 row = rows.stop
+                is_closed = np.isin(np.append(part.merged_into, own.into[own.into > 0]), part.line).all()
                 if how.strict and len(part.quarantine):
                     _refuse(files, part)
                 yield Trace(
                     header,
-                    jobs_of([part], own, in_order=False),
+                    jobs_of([part], own, ends, in_order=False),
                     _placed(files, [part]),
                     self.processors,
                     provenance={"name": Path(files.name).name or files.name, "format": self.origin.options},
-                    merged=merged_lines([part], own, 0),
+                    merged=merged_lines([part], own, None if is_closed else (lines, decision)),
                     names=again.names.table(how.privacy),
                 )
 
@@ -246,11 +248,11 @@ def _outline(part: Part) -> Part:
 
 
 def _placed(files: LogFiles, parts: list[Part]) -> pd.DataFrame:
-    """Return the quarantine of parts; of several files each reason says where the line stands."""
+    """Return the quarantine of parts in the order of lines; of several files each reason says where the line stands."""
     frames = [part.quarantine for part in parts if len(part.quarantine)]
     if not frames:
         return empty_frame("quarantine")
-    frame = pd.concat(frames, ignore_index=True)
+    frame = pd.concat(frames).sort_values("line_number", kind="stable", ignore_index=True)
     if files.are_several:
         places = [files.place(line) for line in frame["line_number"].tolist()]
         frame["reason"] = [f"{place}: {why}" for place, why in zip(places, frame["reason"], strict=True)]

@@ -150,6 +150,7 @@ def _duration(text: bytes, start: int, end: int) -> tuple[float, int]:
     total = 0.0
     colons = 0
     begin = at
+    first = 0.0
     while True:
         if at < end and (48 <= text[at] <= 57 or text[at] == _POINT):
             at += 1
@@ -163,14 +164,18 @@ def _duration(text: bytes, start: int, end: int) -> tuple[float, int]:
         else:
             if colons and part >= 60.0:
                 return np.nan, DOUBTFUL
+            if colons == 0:
+                first = part
             total = total * 60.0 + part
             if at == end:
                 break
-            if text[at] != _COLON or colons == 2:
+            if text[at] != _COLON or colons == 3 or (colons == 2 and has_days):
                 return np.nan, DOUBTFUL
             colons += 1
         at += 1
         begin = at
+    if colons == 3:  # the first of four parts is days, not sixty hours each
+        total -= (60.0 - 24.0) * 3600.0 * first
     if has_days:  # the first part behind the days is hours, however many follow
         for _ in range(2 - colons):
             total *= 60.0

@@ -78,6 +78,8 @@ class Ledger:
     privacy: Privacy
     names: NameBook = field(default_factory=NameBook)
     anomalies: Counter[str] = field(default_factory=Counter)
+    _refused: set[int] = field(default_factory=set)
+    """Lines of the records that are no jobs."""
 
     def take(self, records: Records, stretch: Stretch) -> Part:
         """Judge the records of a stretch."""
@@ -92,6 +94,8 @@ class Ledger:
             values = records.number(name)
             key = _mixed(key, np.where(np.isnan(values), -1.0, values).view(np.uint64))
         of_faulty = faulty[records.merged_into]
+        self._refused.update(records.line[faulty].tolist())
+        late_of_faulty = np.array([line in self._refused for line in records.late_into.tolist()], bool)
         mask = pa.array(kept)
         words = {name: texts.filter(mask) for name, texts in records.words.items()}
         numbers = {name: values[kept] for name, values in records.numbers.items()}
@@ -105,9 +109,9 @@ class Ledger:
             words={name: words[name] for name in TEXTS if name in words and self._may_tell(name)},
             preceding_key=_hashes(records.words.get("preceding"), len(records))[kept],
             is_ambiguous=np.zeros(kept.sum(), bool) if ambiguous is None else ambiguous[kept],
-            quarantine=self._quarantine(records, stretch, of_faulty),
-            merged_line=records.merged_line[~of_faulty],
-            merged_into=records.line[records.merged_into[~of_faulty]],
+            quarantine=self._quarantine(records, stretch, of_faulty, late_of_faulty),
+            merged_line=np.append(records.merged_line[~of_faulty], records.late_line[~late_of_faulty]),
+            merged_into=np.append(records.line[records.merged_into[~of_faulty]], records.late_into[~late_of_faulty]),
         )
 
     def _may_tell(self, name: str) -> bool:
@@ -134,20 +138,24 @@ class Ledger:
         if count := int(mask.sum()):
             self.anomalies[told] += count
 
-    def _quarantine(self, records: Records, stretch: Stretch, of_faulty: BoolArray) -> pd.DataFrame:
+    def _quarantine(
+        self, records: Records, stretch: Stretch, of_faulty: BoolArray, late_of_faulty: BoolArray
+    ) -> pd.DataFrame:
         """Return the quarantine of a stretch, in the order of its lines."""
+        text = stretch.text if records.text is None else records.text
         shows = self.privacy.tells_words
         rows = np.flatnonzero(records.is_faulty).tolist()
         reasons = records.reasons(with_values=shows)
         found = [
-            (int(records.line[row]), why, self._text(stretch, int(records.begin[row]), int(records.end[row])))
+            (int(records.line[row]), why, self._text(text, int(records.begin[row]), int(records.end[row])))
             for row, why in zip(rows, reasons, strict=True)
         ]
-        found += [(each.line, each.reason, self._text(stretch, each.begin, each.end)) for each in records.rejects]
-        into = records.line[records.merged_into[of_faulty]]
+        found += [(each.line, each.reason, self._text(text, each.begin, each.end)) for each in records.rejects]
+        parts = np.append(records.merged_line[of_faulty], records.late_line[late_of_faulty])
+        into = np.append(records.line[records.merged_into[of_faulty]], records.late_into[late_of_faulty])
         found += [
-            (int(line), f"belongs to the record of line {at}, which is no job", None)
-            for line, at in zip(records.merged_line[of_faulty].tolist(), into.tolist(), strict=True)
+            (line, f"belongs to the record of line {at}, which is no job", None)
+            for line, at in zip(parts.tolist(), into.tolist(), strict=True)
         ]
         empty = empty_frame("quarantine")
         if not found:
@@ -157,11 +165,14 @@ class Ledger:
         frame = pd.DataFrame({"line_number": lines, "rule": "read", "reason": why_all, "text": texts})
         return frame.astype(empty.dtypes.to_dict())
 
-    def _text(self, stretch: Stretch, begin: int, end: int) -> str | None:
-        """Return the text of a record, bytes that are not UTF-8 as escapes; none where words are withheld."""
-        if not self.privacy.tells_words:
+    def _text(self, text: bytes, begin: int, end: int) -> str | None:
+        """Return the text of a record, bytes that are not UTF-8 as escapes; none where words are withheld.
+
+        A line of an earlier stretch, of which it is only known now that it is no record, has none either.
+        """
+        if not self.privacy.tells_words or begin == end:
             return None
-        return stretch.text[begin : min(end, begin + _KEPT)].rstrip(b"\r\n").decode("utf-8", "backslashreplace")
+        return text[begin : min(end, begin + _KEPT)].rstrip(b"\r\n").decode("utf-8", "backslashreplace")
 
 
 class Decision(NamedTuple):
@@ -175,8 +186,6 @@ class Decision(NamedTuple):
         The job number of each record, by submission, from 1 on; 0 for one that repeats another.
     into : ndarray of int64
         The line of the record that it repeats; 0 for none.
-    job : ndarray of int64
-        The job number of each record, or of the record that it repeats.
     preceding : ndarray of float64
         The job number of the job before it; NaN for none.
     """
@@ -184,12 +193,7 @@ class Decision(NamedTuple):
     origin: int
     number: IntArray
     into: IntArray
-    job: IntArray
     preceding: FloatArray
-
-    def of_rows(self, rows: slice) -> Decision:
-        """Return what is decided of some of the records."""
-        return Decision(self.origin, self.number[rows], self.into[rows], self.job[rows], self.preceding[rows])
 
 
 def decide(
@@ -200,16 +204,15 @@ def decide(
     preceding_key: npt.NDArray[np.uint64],
 ) -> Decision:
     """Give the records of a whole log numbers by submission, none to those that repeat another."""
-    is_same = pd.Series(key).duplicated().to_numpy()
-    number = np.zeros(len(key), np.int64)
-    kept = np.flatnonzero(~is_same)
-    number[kept[np.argsort(submit[kept], kind="stable")]] = np.arange(1, len(kept) + 1)
     into = np.zeros(len(key), np.int64)
-    job = number.copy()
+    is_same = pd.Series(key).duplicated().to_numpy()
     if is_same.any():
         order = np.argsort(key, kind="stable")
         first = order[np.searchsorted(key[order], key[is_same])]
-        into[is_same], job[is_same] = line[first], number[first]
+        into[is_same] = line[first]
+    number = np.zeros(len(key), np.int64)
+    kept = np.flatnonzero(~is_same)
+    number[kept[np.argsort(submit[kept], kind="stable")]] = np.arange(1, len(kept) + 1)
     known = submit[kept][np.isfinite(submit[kept])]
     preceding = np.full(len(key), np.nan)
     waiting = np.flatnonzero(preceding_key)
@@ -218,7 +221,7 @@ def decide(
         places = np.minimum(np.searchsorted(id_key[order], preceding_key[waiting]), max(len(order) - 1, 0))
         is_there = id_key[order[places]] == preceding_key[waiting]
         preceding[waiting[is_there]] = number[order[places[is_there]]]
-    return Decision(int(np.floor(known.min())) if len(known) else 0, number, into, job, preceding)
+    return Decision(int(np.floor(known.min())) if len(known) else 0, number, into, preceding)
 
 
 def _run_time(records: Records) -> FloatArray:
@@ -244,6 +247,8 @@ def _judge(records: Records) -> None:
         if name in COUNTS:
             records.fault(np.isfinite(values) & (values != np.trunc(values)), f"{name} is not a whole number")
     records.fault(_run_time(records) > MAX_TIME, f"run_time beyond {MAX_TIME:g}")
+    for name in TIMES:  # which no calendar of the header's may hold
+        records.fault(records.number(name) > MAX_TIME, f"{name} beyond the year 2286")
 
 
 def _hashes(words: pa.LargeStringArray | None, rows: int) -> npt.NDArray[np.uint64]:

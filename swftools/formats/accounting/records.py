@@ -59,7 +59,10 @@ class Stretch(NamedTuple):
 
 
 class Reject(NamedTuple):
-    """A line that belongs to no record: its number, where it stands in the stretch, and why it is none."""
+    """A line that belongs to no record: its number, where it stands in the stretch, and why it is none.
+
+    One of an earlier stretch has ``begin == end``, and its text is not told.
+    """
 
     line: int
     begin: int
@@ -85,6 +88,11 @@ class Records:
         Where a time stands in an hour that the zone repeats.
     merged_line, merged_into : ndarray of int64
         Further lines that became part of a record, and the row of that.
+    late_line, late_into : ndarray of int64
+        Further lines that became part of a record of an earlier stretch, and the line of that.
+    text : bytes, optional
+        What ``begin`` and ``end`` are places in, where it is not the stretch alone: a reader may put before it the text
+        of records that began earlier. Those of ``rejects`` are places in it too.
     rejects : list of Reject
         Lines that belong to no record.
     anomalies : Counter
@@ -101,6 +109,9 @@ class Records:
     is_ambiguous: BoolArray | None = None
     merged_line: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
     merged_into: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
+    late_line: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
+    late_into: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
+    text: bytes | None = None
     rejects: list[Reject] = field(default_factory=list)
     anomalies: Counter[str] = field(default_factory=Counter)
     wait_holds_restarts: bool = True

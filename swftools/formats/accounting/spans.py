@@ -106,7 +106,7 @@ def numbers(spans: Spans, *, none: Collection[str] = ()) -> Read:
 def durations(spans: Spans, *, none: Collection[str] = ()) -> Read:
     """Return durations in seconds; the words of ``none`` say that there is none.
 
-    Read are ``[DAYS+]HH:MM:SS[.fff]`` with + or - behind the days, ``MM:SS``, seconds, and what stands in brackets:
+    Read are ``[DAYS+]HH:MM:SS[.fff]`` with +, - or : behind the days, ``MM:SS``, seconds, and what stands in brackets:
     ``00:10:00 (600 seconds)``, which counts.
     """
     value, state = _room(len(spans))

@@ -23,8 +23,8 @@ T = 1_000_000_000
 
 
 def read(text: str, how: Reading | None = None, **options: Any) -> Trace:
-    """Read lines; ``T`` stands for a time."""
-    source = io.BytesIO(text.replace("T", str(T)[:-1]).encode())
+    """Read lines."""
+    source = io.BytesIO(text.encode())
     return Plain(**options).read(LogFiles([source], "plain.log"), how or Reading())
 
 
@@ -116,6 +116,15 @@ def test_repeats_and_parts_are_merged() -> None:
         [5, 1, 1],
     ]
     assert trace.quarantine["line_number"].tolist() == [6]
+
+
+@pytest.mark.parametrize(
+    "others", [{"end": T + 66}, {"status": 0}, {"allocated_processors": 3}, {"start": T + 4}, {"log_id": "b"}]
+)
+def test_what_differs_is_no_repeat(others: dict[str, Any]) -> None:
+    """In its id, a time, the status or the width."""
+    sound = {"log_id": "a", "status": 1, "allocated_processors": 2}
+    assert len(read(job(0, **sound) + job(0, **sound | others))) == 2
 
 
 def test_the_job_before() -> None:

@@ -54,7 +54,8 @@ def test_numbers(text: bytes | None, value: Any) -> None:
         (b"1-12", 129600), (b"1-12:30", 131400), (b"00:10:00 (600 seconds)", 600),
         (b"1+00:00:10 (86410 seconds)", 86410),
         (b"-00:00:05", -5), (b"undefined", None), (b"", None), (None, None),
-        (b"00:60:00", "bad"), (b"1:2:3:4", "bad"), (b"1::2", "bad"), (b"1+2+3", "bad"), (b"ten", "bad"), (b":", "bad"),
+        (b"00:60:00", "bad"), (b"1:2:3:4", 93784), (b"1:2:3:4:5", "bad"),
+        (b"1+2:3:4:5", "bad"), (b"1::2", "bad"), (b"1+2+3", "bad"), (b"ten", "bad"), (b":", "bad"),
         (b"(600 seconds)", 600), (b"()", "bad"), (b"1-", "bad"), (b")", "bad"),
     ],
 )  # fmt: skip

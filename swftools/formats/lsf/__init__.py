@@ -1,0 +1,5 @@
+"""IBM Spectrum LSF: the accounting file lsb.acct."""
+
+from swftools.formats.lsf.reader import Lsf
+
+__all__ = ["Lsf"]

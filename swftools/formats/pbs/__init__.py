@@ -1,0 +1,5 @@
+"""Accounting logs of PBS: OpenPBS, Torque, PBS Professional."""
+
+from swftools.formats.pbs.reader import Pbs
+
+__all__ = ["Pbs"]

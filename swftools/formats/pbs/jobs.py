@@ -1,0 +1,294 @@
+"""What the records of PBS's jobs say, column by column."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from swftools.formats.accounting.kernel import DOUBTFUL, label_table
+from swftools.formats.accounting.records import Records
+from swftools.formats.accounting.spans import Read, Spans, durations, numbers, sizes, texts
+from swftools.formats.accounting.times import Moments, in_order, read_times, require_zones
+from swftools.formats.pbs.lines import Lines
+from swftools.formats.pbs.lives import CAME_AGAIN, ENDED, IN_QUEUE, NOT_ENDED, Lives
+from swftools.formats.pbs.outcomes import exit_of, swf_status
+from swftools.formats.pbs.values import fill_chunks, fill_hosts, fill_ids, find_values
+from swftools.kernel import BoolArray, FloatArray, IntArray
+
+KEYS = (
+    *("user", "group", "account", "project", "jobname", "queue", "ctime", "qtime", "etime", "start", "end"),
+    *("exec_host", "exec_vnode", "exec_gpus", "Exit_status", "run_count", "depend", "total_execution_slots"),
+    *("Resource_List.walltime", "Resource_List.ncpus", "Resource_List.nodes", "Resource_List.select"),
+    *("Resource_List.nodect", "Resource_List.procs", "Resource_List.mem", "Resource_List.pmem", "Resource_List.ngpus"),
+    *("resources_used.cput", "resources_used.walltime", "resources_used.mem", "resources_used.ncpus"),
+)
+"""What is read of a record."""
+
+_OTHER_KEYS = (
+    *("owner", "session", "requestor", "unique_node_count", "eligible_time", "accounting_id", "alt_id", "resvID"),
+    *("resvname", "resvjobID", "array_indices", "login_node", "pcap_node", "Variable_List", "Submit_arguments"),
+)
+"""What is not, and yet ends a name with blanks before it."""
+
+_FREE = ("account", "project", "jobname", "Variable_List", "Submit_arguments")
+_TABLE = label_table([key.encode() for key in (*KEYS, *_OTHER_KEYS)])
+_IS_FREE = np.array([key in _FREE for key in (*KEYS, *_OTHER_KEYS)])
+_NO_LIMIT = ("unlimited", "UNLIMITED", "infinite")
+_AFTER = re.compile(r"(?:after|afterok|afternotok|afterany):([0-9]+(?:\[[0-9]+\])?)((?:\.[^@:,]+)?)(?:@[^:,]+)?")
+_DATE = 19
+_WORD_BYTES = 8.0
+_WORD = ord("w")
+
+
+class Choices(NamedTuple):
+    """Options of the format, which ``Pbs`` tells the meaning of."""
+
+    time_zone: str | None
+    submit: str
+    group: str
+    allocation: str
+    run_time: str
+
+
+class Jobs:
+    """The jobs of a piece of a log of which it is decided what became of them, a row each.
+
+    Parameters
+    ----------
+    options : Choices
+        How they are read.
+    text : bytes
+        What the places in ``lines`` are of.
+    lines : Lines
+        The records.
+    lives : Lives
+        Which records are of one job.
+    """
+
+    def __init__(self, options: Choices, text: bytes, lines: Lines, lives: Lives) -> None:
+        self.options, self.text, self.lines = options, text, lines
+        chosen = lives.chosen(lines)
+        self.record, self.queued = lives.record[chosen], lives.queued[chosen]
+        self.outcome, self.restarts = lives.outcome[chosen], lives.restarts[chosen].astype(np.float64)
+        self.was_deleted = lives.deleted[chosen] == 1
+        self.has_ended, self.in_queue = self.outcome == ENDED, self.outcome == IN_QUEUE
+        # What is known of a job that never started stands in its Q record.
+        source = np.where(self.in_queue & (self.queued >= 0), self.queued, self.record)
+        rows = len(source)
+        self.begin_of, self.end_of = (np.full((len(KEYS), rows), -1, np.int64) for _ in range(2))
+        self.repeated = np.zeros(rows, np.int64)
+        message, end = lines.message[source], lines.end[source]
+        find_values(text, message, end, _TABLE, _IS_FREE, self.begin_of, self.end_of, self.repeated)
+
+    def spans(self, key: str) -> Spans:
+        """Return the values of a key."""
+        row = KEYS.index(key)
+        return Spans(self.text, self.begin_of[row], self.end_of[row])
+
+    def describe(self, records: Records) -> None:
+        """Say of each job what its records say."""
+        kinds = self._kinds()
+        self._judge(records, kinds)
+        self._read_times(records)
+        self._read_processors(records)
+        self._read_usage(records)
+        self._read_end(records)
+        ids = self._ids(self.record)
+        index, number = np.empty(len(records)), np.empty(len(records))
+        fill_ids(self.text, ids.start, ids.end, number, index)
+        records.numbers |= {"array_number": number, "array_index": index}
+        dependencies = texts(self.spans("depend"))
+        records.words = {
+            "log_id": texts(ids),
+            "logged_state": texts(kinds),
+            "user": texts(self.spans("user")),
+            "group": texts(self.spans(self.options.group)),
+            "executable": texts(self.spans("jobname")),
+            "queue": texts(self.spans("queue")),
+            "dependency": dependencies,
+            "preceding": _preceding(texts(ids), dependencies),
+        }
+
+    def _kinds(self) -> Spans:
+        """Return the letters of the records that decide."""
+        place = self.lines.time[self.record] + _DATE + 1
+        return Spans(self.text, place, place + 1)
+
+    def _ids(self, record: IntArray) -> Spans:
+        return Spans(self.text, self.lines.id_begin[record], self.lines.id_end[record])
+
+    def _judge(self, records: Records, kinds: Spans) -> None:
+        """Say which have not ended, or lack what a job needs."""
+        records.fault(self.outcome == NOT_ENDED, "not ended", kinds)
+        records.fault(self.outcome == CAME_AGAIN, "not ended when a Q record of the same id came", kinds)
+        records.fault(self.in_queue & (self.queued < 0), "deleted or aborted, and no Q record is in the log", kinds)
+        records.fault(self.repeated > 0, "a key stands twice, with two values")
+
+    def _number(self, records: Records, key: str) -> FloatArray:
+        """Return the numbers of a key."""
+        read = numbers(self.spans(key))
+        records.fault(read.is_bad, f"{key} is no number", self.spans(key))
+        return read.value
+
+    def _duration(self, records: Records, key: str) -> FloatArray:
+        """Return the durations of a key, s; NaN where there is no limit."""
+        read: Read = durations(self.spans(key), none=_NO_LIMIT)
+        records.fault(read.is_bad, f"{key} is no duration", self.spans(key))
+        return read.value
+
+    def _kilobytes(self, records: Records, key: str) -> FloatArray:
+        """Return the sizes of a key, KB; plain numbers are bytes, and a word (w) is of eight."""
+        read, suffix = sizes(self.spans(key))
+        is_word = (suffix == _WORD) | (suffix == _WORD - 32)
+        records.fault(read.is_bad | ((suffix != 0) & ~is_word), f"{key} is no size", self.spans(key))
+        return np.where(is_word, _WORD_BYTES, 1.0) * read.value / 1024.0
+
+    def _moment(self, records: Records, key: str) -> FloatArray:
+        """Return the times of a key, which are seconds since 1970; 0 is one that never came."""
+        value = self._number(records, key)
+        value[value == 0] = np.nan
+        return value
+
+    def _read_times(self, records: Records) -> None:
+        """Read when each job was submitted, could start, started and ended."""
+        keys = ("ctime", "qtime", "etime", "start", "end")
+        created, queued, eligible, start, end = (self._moment(records, key) for key in keys)
+        first = {"created": created, "queued": queued, "eligible": eligible}[self.options.submit]
+        submit = _first_known(first, created, queued, eligible)
+        records.fault(self.has_ended & np.isnan(submit), "no ctime, qtime or etime")
+        records.fault(self.has_ended & np.isnan(end), "no end")
+        start[~self.has_ended] = np.nan
+        waited = np.flatnonzero(self.in_queue & (self.queued >= 0))
+        records.is_ambiguous = np.zeros(len(records), bool)
+        if len(waited):
+            came, left = self._printed(self.queued[waited]), self._printed(self.record[waited])
+            need = np.isnan(submit[waited]) & ~records.is_faulty[waited]
+            require_zones(came._replace(needs_zone=came.needs_zone & need))
+            is_bad = np.zeros(len(records), bool)
+            is_bad[waited] = came.is_bad & need
+            records.fault(is_bad, "the date of the Q record is no time")
+            (from_date, to_date), had_two = in_order(came, left)
+            submit[waited] = _first_known(submit[waited], from_date)
+            end[waited] = np.where(left.needs_zone, np.nan, to_date)
+            records.is_ambiguous[waited] = had_two
+            skipped = int(came.is_skipped.sum() + left.is_skipped.sum())
+            if skipped:
+                records.anomalies["dates of Q, D or A records in an hour that the zone skips"] += skipped
+        self.start, self.end = start, end
+        records.numbers |= {"submit": submit, "eligible": eligible, "start": start, "end": end}
+
+    def _printed(self, record: IntArray) -> Moments:
+        """Return the times at the beginning of records."""
+        place = self.lines.time[record]
+        return read_times(Spans(self.text, place, place + _DATE), self.options.time_zone)
+
+    def _read_processors(self, records: Records) -> None:
+        """Read hosts, processors and GPUs, those that were given and those that were asked for."""
+        rows = len(records)
+        hosts, (slots, nodes), state = self.spans("exec_host"), np.empty((2, rows)), np.zeros(rows, np.int8)
+        most = 4 + 2 * int(np.max(hosts.end - hosts.start, initial=0))
+        seen, seen_row = np.zeros(most, np.int64), np.full(most, -1, np.int64)
+        fill_hosts(self.text, hosts.start, hosts.end, slots, nodes, state, seen, seen_row)
+        records.fault(state == DOUBTFUL, "exec_host cannot be read", hosts)
+        _, by_vnode, given_gpus = self._chunks(records, "exec_vnode", is_counted=False)
+        used = _nonzero(self._number(records, "resources_used.ncpus"))
+        total = _nonzero(self._number(records, "total_execution_slots"))
+        if self.options.allocation == "slots":
+            processors = _first_known(slots, _nonzero(by_vnode), used, total)
+        else:
+            processors = _first_known(_nonzero(by_vnode), used, slots, total)
+        ran = np.isfinite(self.start)
+        self.processors = np.where(ran, processors, np.nan)
+        sound = ran & ~records.is_faulty
+        _count(records, "started, and nothing says on how many processors", sound & np.isnan(processors))
+        differs = sound & np.isfinite(slots) & np.isfinite(used) & (slots != used)
+        _count(records, "the slots of exec_host are not as many as resources_used.ncpus", differs)
+        gpus = texts(self.spans("exec_gpus")).to_pylist() if (self.spans("exec_gpus").start >= 0).any() else []
+        listed = np.array([np.nan if not each else each.count("+") + 1.0 for each in gpus] or np.full(rows, np.nan))
+        select_nodes, select, select_gpus = self._chunks(records, "Resource_List.select", is_counted=True)
+        torque_nodes, torque, torque_gpus = self._chunks(records, "Resource_List.nodes", is_counted=True)
+        ncpus, procs = self._number(records, "Resource_List.ncpus"), self._number(records, "Resource_List.procs")
+        # PBS Professional sums up a selection in ncpus; Torque sets ncpus to 1 where nodes are asked for.
+        of_select = np.where(np.isfinite(select), _first_known(_nonzero(ncpus), select), np.nan)
+        records.numbers |= {
+            "allocated_processors": self.processors,
+            "requested_processors": _nonzero(_first_known(of_select, torque, procs, ncpus)),
+            "allocated_nodes": np.where(ran, nodes, np.nan),
+            "requested_nodes": _first_known(self._number(records, "Resource_List.nodect"), select_nodes, torque_nodes),
+            "allocated_gpus": np.where(ran, _first_known(given_gpus, listed), np.nan),
+            "requested_gpus": _first_known(self._number(records, "Resource_List.ngpus"), select_gpus, torque_gpus),
+        }
+
+    def _chunks(self, records: Records, key: str, *, is_counted: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return chunks, processors and GPUs of a selection, of nodes that are asked for, or of vnodes."""
+        spans = self.spans(key)
+        chunks, processors, gpus = np.empty((3, len(spans)))
+        state = np.zeros(len(spans), np.int8)
+        usual = 1 if is_counted else 0
+        fill_chunks(self.text, spans.start, spans.end, is_counted, usual, chunks, processors, gpus, state)
+        _count(records, f"{key} cannot be read", (state == DOUBTFUL) & ~records.is_faulty)
+        return chunks, processors, gpus
+
+    def _read_usage(self, records: Records) -> None:
+        """Read limits, times and memory."""
+        ran = np.isfinite(self.start)
+        walltime = self._duration(records, "resources_used.walltime")
+        self.requested = self._duration(records, "Resource_List.walltime")
+        cpu = self._duration(records, "resources_used.cput")
+        used = _nonzero(self._kilobytes(records, "resources_used.mem"))
+        whole, each = self._kilobytes(records, "Resource_List.mem"), self._kilobytes(records, "Resource_List.pmem")
+        wanted = records.number("requested_processors")
+        records.numbers |= {
+            "cpu_time": np.where(ran, cpu, np.nan),
+            "requested_time": self.requested,
+            "used_memory": np.where(ran, used, np.nan) / self.processors,
+            "requested_memory": _first_known(each, whole / wanted),
+        }
+        if self.options.run_time == "walltime":
+            records.numbers["run_time"] = np.where(ran, walltime, np.nan)
+
+    def _read_end(self, records: Records) -> None:
+        """Read how each job ended."""
+        exit_status, runs = self._number(records, "Exit_status"), self._number(records, "run_count")
+        run_time = _first_known(records.number("run_time"), self.end - self.start)
+        status = swf_status(exit_status, self.was_deleted, run_time, self.requested)
+        status[self.in_queue] = np.where(self.was_deleted, 5.0, 0.0)[self.in_queue]
+        code, signal = exit_of(exit_status)
+        records.numbers |= {
+            "status": status,
+            "exit_code": code,
+            "exit_signal": signal,
+            "restarts": np.fmax(self.restarts, np.where(runs >= 1, runs - 1, np.nan)),
+        }
+
+
+def _first_known(*columns: FloatArray) -> FloatArray:
+    """Return the first value of each row that is known."""
+    result = np.array(columns[0], np.float64)
+    for column in columns[1:]:
+        result = np.where(np.isnan(result), column, result)
+    return result
+
+
+def _nonzero(values: FloatArray) -> FloatArray:
+    """Return numbers, NaN for 0, by which PBS says that it does not know."""
+    return np.where(values == 0, np.nan, values)
+
+
+def _preceding(ids: pa.LargeStringArray, dependencies: pa.LargeStringArray) -> pa.LargeStringArray:
+    """Return the id of the job that each waits for: null where it waits for none, or for several."""
+    preceding: list[str | None] = [None] * len(ids)
+    for row in np.flatnonzero(np.asarray(dependencies.is_valid())).tolist():
+        if found := _AFTER.fullmatch(dependencies[row].as_py()):
+            server = found[2] or "".join(ids[row].as_py().partition(".")[1:])
+            preceding[row] = found[1] + server
+    return pa.array(preceding, pa.large_string())
+
+
+def _count(records: Records, told: str, mask: BoolArray) -> None:
+    """Note how many jobs are odd."""
+    if count := int(mask.sum()):
+        records.anomalies[told] += count

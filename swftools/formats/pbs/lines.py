@@ -1,0 +1,207 @@
+"""The lines of PBS's accounting logs: what each says in front of its message, and which are no lines of jobs."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from swftools.kernel import IntArray, kernel
+
+NO_RECORD, NO_JOB, ARRAY, CUT = 1, 2, 3, 4
+"""Why a line is not one of a job."""
+
+REASONS = {
+    NO_RECORD: "not a record of PBS",
+    NO_JOB: "a record of a reservation or of licences, not of a job",
+    ARRAY: "a record of an array as a whole; the jobs are its elements",
+    CUT: "the log is cut off within this line",
+}
+
+_LONGEST_DATE = 19  # MM/DD/YYYY hh:mm:ss
+_TAB, _NEWLINE, _RETURN, _BLANK, _SLASH, _COLON, _SEMICOLON = 9, 10, 13, 32, 47, 58, 59
+_OPEN, _CLOSE = 91, 93
+_END = 69
+_OF_NO_JOB = b"LUYBFKk"
+"""Types of records of licences (L), and of reservations: they enter, are confirmed, begin, finish, are removed."""
+
+
+class Lines(NamedTuple):
+    """Records in order, a row each: places in the text, -1 in those of jobs that are only remembered."""
+
+    line: IntArray
+    begin: IntArray
+    end: IntArray
+    kind: IntArray  # the letter
+    time: IntArray  # where the date begins, of 19 bytes
+    id_begin: IntArray
+    id_end: IntArray
+    message: IntArray  # where it begins; it goes to the end
+    key: IntArray  # a hash of the id
+
+    def take(self, rows: npt.NDArray[np.int64]) -> Lines:
+        """Return some rows."""
+        return Lines(*(column[rows] for column in self))
+
+    def moved(self, distance: npt.NDArray[np.int64] | int) -> Lines:
+        """Return the same with other places in a text."""
+        places = ("begin", "end", "time", "id_begin", "id_end", "message")
+        return self._replace(**{name: getattr(self, name) + distance for name in places})
+
+    @staticmethod
+    def joined(parts: list[Lines]) -> Lines:
+        """Return the rows of several, one behind the other."""
+        return Lines(*(np.concatenate([part[column] for part in parts]) for column, _ in enumerate(Lines._fields)))
+
+
+class Strays(NamedTuple):
+    """Lines of no job, and why."""
+
+    line: IntArray
+    begin: IntArray
+    end: IntArray
+    why: IntArray
+
+
+def find_lines(text: bytes, first_line: int, *, is_cut: bool) -> tuple[Lines, Strays]:
+    """Return the records of jobs in a text, and its other lines.
+
+    Parameters
+    ----------
+    text : bytes
+        Whole lines, the last of which may lack its end.
+    first_line : int
+        Number of the first.
+    is_cut : bool
+        Whether a last line without an end is one that was cut off.
+    """
+    rows = text.count(b"\n") + 1
+    lines = Lines(*(np.empty(rows, np.int64) for _ in Lines._fields))
+    strays = Strays(*(np.empty(rows, np.int64) for _ in Strays._fields))
+    found, stray = scan(text, first_line, is_cut, lines, strays)
+    return Lines(*(column[:found] for column in lines)), Strays(*(column[:stray] for column in strays))
+
+
+@kernel(allocates=False)
+def scan(text: bytes, first_line: int, is_cut: bool, lines: Lines, strays: Strays) -> tuple[int, int]:
+    """Fill ``lines`` with the records of jobs and ``strays`` with other lines; return how many there are.
+
+    The caller gives room for every line.
+    """
+    found = 0
+    stray = 0
+    number = first_line - 1
+    at = 0
+    size = len(text)
+    while at < size:
+        begin = at
+        while at < size and text[at] != _NEWLINE:
+            at += 1
+        end = at
+        has_end = at < size
+        at += 1
+        number += 1
+        while end > begin and is_empty(text[end - 1]):
+            end -= 1
+        if begin == end:
+            continue
+        why = _read_line(text, begin, end, lines, found)
+        if is_cut and not has_end and (why != 0 or lines.kind[found] != _END):
+            why = CUT
+        if why == 0:
+            lines.line[found], lines.begin[found], lines.end[found] = number, begin, end
+            found += 1
+        else:
+            strays.line[stray], strays.begin[stray], strays.end[stray], strays.why[stray] = number, begin, end, why
+            stray += 1
+    return found, stray
+
+
+@kernel(allocates=False)
+def is_empty(byte: int) -> bool:
+    """Whether a byte says nothing: a blank, a tab, a carriage return, or a zero as crashes leave them."""
+    return byte == _BLANK or byte == _TAB or byte == _RETURN or byte == 0
+
+
+@kernel(allocates=False)
+def is_digit(byte: int) -> bool:
+    """Whether a byte is a decimal digit."""
+    return 48 <= byte <= 57
+
+
+@kernel(allocates=False)
+def hashed(text: bytes, begin: int, end: int) -> int:
+    """Return a hash of a stretch of text, of 62 bits: two polynomials modulo 2**31 - 1."""
+    one = 17
+    other = 29
+    for at in range(begin, end):
+        byte = int(text[at])
+        one = (one * 1000003 + byte) % 2147483647
+        other = (other * 16777619 + byte) % 2147483647
+    return one << 31 | other
+
+
+@kernel(allocates=False)
+def _read_line(text: bytes, begin: int, end: int, lines: Lines, row: int) -> int:
+    """Fill a row from a line ``[PREFIX:]DATE;TYPE;ID;MESSAGE``; return why it is none of a job, 0 if it is one."""
+    first = begin
+    while first < end and text[first] != _SEMICOLON:
+        first += 1
+    if first + 2 >= end or text[first + 2] != _SEMICOLON:
+        return NO_RECORD
+    date = first - _LONGEST_DATE
+    if date < begin or not _is_date(text, date):
+        return NO_RECORD
+    if date > begin and text[date - 1] != _COLON and not is_empty(text[date - 1]):
+        return NO_RECORD
+    kind = int(text[first + 1])
+    if not (65 <= kind <= 90 or 97 <= kind <= 122):
+        return NO_RECORD
+    id_begin = first + 3
+    id_end = id_begin
+    bracket = -1
+    while id_end < end and text[id_end] != _SEMICOLON:
+        if text[id_end] == _OPEN and bracket < 0:
+            bracket = id_end
+        id_end += 1
+    if id_end == end:
+        return NO_RECORD
+    lines.kind[row], lines.time[row], lines.message[row] = kind, date, id_end + 1
+    while id_begin < id_end and is_empty(text[id_begin]):
+        id_begin += 1
+    while id_end > id_begin and is_empty(text[id_end - 1]):
+        id_end -= 1
+    for letter in _OF_NO_JOB:
+        if kind == letter:
+            return NO_JOB
+    if id_begin == id_end or not is_digit(text[id_begin]):
+        return NO_JOB
+    if bracket >= 0:
+        at = bracket + 1
+        while at < id_end and is_digit(text[at]):
+            at += 1
+        if at == bracket + 1 or at >= id_end or text[at] != _CLOSE:
+            return ARRAY
+    lines.id_begin[row], lines.id_end[row] = id_begin, id_end
+    lines.key[row] = hashed(text, id_begin, id_end)
+    return 0
+
+
+@kernel(allocates=False)
+def _is_date(text: bytes, at: int) -> bool:
+    """Whether ``MM/DD/YYYY hh:mm:ss`` stands at a place, of which the text has 19 bytes."""
+    for offset in range(_LONGEST_DATE):
+        byte = text[at + offset]
+        if offset == 2 or offset == 5:
+            if byte != _SLASH:
+                return False
+        elif offset == 10:
+            if byte != _BLANK:
+                return False
+        elif offset == 13 or offset == 16:
+            if byte != _COLON:
+                return False
+        elif not is_digit(byte):
+            return False
+    return True

@@ -1,0 +1,143 @@
+"""Read the accounting logs of PBS into a trace: OpenPBS, Torque, PBS Professional.
+
+The E record of a job says everything of it, once more than all before it; the others tell of jobs that never started,
+of restarts, and of who deleted what. What a log has of a job that has not ended is kept from piece to piece.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from swftools.formats.accounting.format import AccountingFormat
+from swftools.formats.accounting.kernel import gather
+from swftools.formats.accounting.records import Records, Reject, Stretch
+from swftools.formats.accounting.spans import Spans
+from swftools.formats.accounting.times import read_times
+from swftools.formats.pbs.jobs import Choices, Jobs
+from swftools.formats.pbs.lines import REASONS, Lines, find_lines
+from swftools.formats.pbs.lives import ENDED, OPEN, REMEMBERED, WINDOW, Lives, follow_lives
+from swftools.formats.registry import Fit, register_format
+from swftools.parameters import choice
+
+_RECORD = re.compile(rb"(?:^|[\0: \t])([0-9]{2}/[0-9]{2}/[0-9]{4} [0-9:]{8});[A-Za-z];[^;\n]*;", re.MULTILINE)
+
+
+@register_format
+@dataclass(frozen=True)
+class Pbs(AccountingFormat):
+    """The accounting logs of PBS's server, a file a day in ``server_priv/accounting``.
+
+    Parameters
+    ----------
+    submit : {"created", "queued", "eligible"}
+        What counts as submission: ctime, qtime (later where a job was moved to another queue), or etime (later for
+        jobs that were held or depend on others). Where it is missing the others are taken, in this order.
+    group : {"group", "account", "project"}
+        What the group is.
+    allocation : {"slots", "ncpus"}
+        What the allocated processors are where both are there: the slots of exec_host, or the ncpus of exec_vnode and
+        resources_used, which sites use that give fewer slots than processors.
+    run_time : {"elapsed", "walltime"}
+        From start to end, or resources_used.walltime, in which there is no time of suspension.
+    """
+
+    NAME = "pbs"
+    TITLE = "PBS, Torque or PBS Professional, accounting log"
+    COMMAND = "cat $PBS_HOME/server_priv/accounting/2023* > accounting.txt"
+    NOTES = (
+        "Jobs that were deleted or aborted before they started have the times of their Q and D or A records.",
+        "Used memory is the most of the whole job over its allocated processors, in KB.",
+    )
+
+    submit: str = choice("created", "queued", "eligible")
+    group: str = choice("group", "account", "project")
+    allocation: str = choice("slots", "ncpus")
+    run_time: str = choice("elapsed", "walltime")
+
+    @classmethod
+    def recognise(cls, head: bytes) -> Fit:
+        """Say whether there is a record in a text."""
+        if found := _RECORD.search(head):
+            return Fit(True, f"a record: {found[0].strip()[:60].decode('ascii', 'replace')!r}")
+        return Fit(False, "no record such as '07/06/2023 09:35:00;E;1.server;user=...'")
+
+    def first_time(self, head: bytes) -> float | None:
+        """Return the time that the first record in the beginning of a file prints."""
+        for found in _RECORD.finditer(head):
+            span = Spans(head, *(np.array([place]) for place in found.span(1)))
+            time = float(read_times(span, self.time_zone or "UTC").early[0])
+            if np.isfinite(time):
+                return time
+        return None
+
+    def records(self, stretches: Iterable[Stretch]) -> Iterator[Records]:
+        """Say what stands in a log."""
+        choices = Choices(self.time_zone, self.submit, self.group, self.allocation, self.run_time)
+        kept = b""
+        before = find_lines(b"", 1, is_cut=False)[0]  # the records of jobs that go on, in the text that is kept
+        ended = before  # rows that stand for jobs that have ended
+        for stretch in stretches:
+            is_cut = stretch.is_last and not stretch.text.endswith(b"\n")
+            new, strays = find_lines(stretch.text, stretch.first_line, is_cut=is_cut)
+            text = kept + stretch.text if kept else stretch.text
+            lines = Lines.joined([ended, before, new.moved(len(kept))])
+            last_line = stretch.first_line + stretch.text.count(b"\n") - stretch.text.endswith(b"\n")
+            lives = follow_lives(lines, last_line, is_last=stretch.is_last, window=WINDOW)
+            rejects = [
+                Reject(number, begin + len(kept), end + len(kept), REASONS[why])
+                for number, begin, end, why in zip(*(column.tolist() for column in strays), strict=True)
+            ]
+            records = _decided(text, lines, lives, rejects)
+            if is_cut:
+                records.fault(records.line == last_line, "the log is cut off within this record")
+            Jobs(choices, text, lines, lives).describe(records)
+            yield records
+            ended = _ended(lines, lives, last_line)
+            kept, before = _going_on(text, lines, lives)
+
+
+def _decided(text: bytes, lines: Lines, lives: Lives, rejects: list[Reject]) -> Records:
+    """Return a record of each job of which it is decided what became of it."""
+    chosen = lives.chosen(lines)
+    record = lives.record[chosen]
+    row_of = np.full(len(lives.outcome) + 1, -1, np.int64)
+    row_of[chosen] = np.arange(len(chosen))
+    into = row_of[lives.life_of]
+    into[record] = -1
+    merged = np.flatnonzero(into >= 0)
+    late = np.flatnonzero((lives.late_into >= 0) & (lives.life_of < 0))
+    return Records(
+        lines.line[record],
+        lines.begin[record],
+        lines.end[record],
+        merged_line=lines.line[merged],
+        merged_into=into[merged],
+        late_line=lines.line[late],
+        late_into=lives.late_into[late],
+        text=text,
+        rejects=rejects,
+    )
+
+
+def _ended(lines: Lines, lives: Lives, last_line: int) -> Lines:
+    """Return rows for the jobs that ended not long ago."""
+    is_new = lives.record[lives.outcome == ENDED]
+    rows = np.append(np.flatnonzero(lines.kind == REMEMBERED), is_new)
+    found = lines.take(np.sort(rows[last_line - lines.line[rows] < WINDOW]))
+    absent = np.full(len(found.line), -1, np.int64)
+    nothing = np.zeros(len(found.line), np.int64)
+    return Lines(found.line, absent, absent, nothing, absent, absent, absent, absent, found.key)
+
+
+def _going_on(text: bytes, lines: Lines, lives: Lives) -> tuple[bytes, Lines]:
+    """Return the records of the jobs that go on, and the text of these alone."""
+    is_open = np.append(lives.outcome == OPEN, False)
+    found = lines.take(np.flatnonzero(is_open[lives.life_of]))
+    offsets = np.append(0, np.cumsum(found.end - found.begin))
+    letters = np.empty(offsets[-1], np.uint8)
+    gather(text, found.begin, offsets, letters)
+    return letters.tobytes(), found.moved(offsets[:-1] - found.begin)

@@ -1,0 +1,316 @@
+"""Hand-drawn E records of PBS, a variation each: what the values mean."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from swftools import Trace
+from swftools.errors import ParameterError
+from tests.formats.pbs.compared import read
+
+BEGIN = 1688634000
+
+
+def record(more: str = "", job_id: str = "1.srv", **given: Any) -> bytes:
+    """Return the E record of a job that waited for 60 s and ran for 100 s, with more at its end."""
+    values = {"user": "u", "ctime": BEGIN, "start": BEGIN + 60, "end": BEGIN + 160, "Exit_status": 0} | given
+    words = " ".join(f"{key}={value}" for key, value in values.items() if value is not None)
+    return f"07/06/2023 09:02:40;E;{job_id};{words} {more}\n".encode()
+
+
+def job(*arguments: Any, options: dict[str, Any] | None = None, **given: Any) -> dict[str, Any]:
+    """Return the one job that is read of a record."""
+    trace = read(record(*arguments, **given), **(options or {}))
+    assert len(trace) == 1, trace.quarantine["reason"].tolist()
+    row: dict[str, Any] = trace.jobs.iloc[0].to_dict()
+    return row | {"trace": trace}
+
+
+def named(row: dict[str, Any], kind: str) -> str | None:
+    """Return the name that a job has of a kind."""
+    names = row["trace"].names
+    found = names.loc[(names["kind"] == kind) & (names["number"] == row[f"{kind}_id"]), "name"].tolist()
+    return found[0] if found else None
+
+
+def reason(*arguments: Any, **given: Any) -> str:
+    """Return why a record is no job."""
+    trace: Trace = read(record(*arguments, **given))
+    assert len(trace) == 0
+    told: str = trace.quarantine["reason"].item()
+    return told
+
+
+@pytest.mark.parametrize(
+    ("hosts", "processors", "nodes"),
+    [
+        ("h/0+h/1", 2, 1),
+        ("h/0-3", 4, 1),
+        ("h/0-1,5", 3, 1),
+        ("h/0*13", 13, 1),
+        ("h/0*13+g/1*2", 15, 2),
+        ("a/0+b/0+a/1", 3, 2),
+        ("node", 1, 1),
+        ("n1/0-3+n2/0-3", 8, 2),
+        ("a/7-7", 1, 1),
+    ],
+)
+def test_exec_host(hosts: str, processors: int, nodes: int) -> None:
+    """Slots one by one, in ranges, in lists, and counted; a host counts once wherever it stands."""
+    row = job(exec_host=hosts, **{"resources_used.cput": "00:10:00", "resources_used.mem": f"{processors}mb"})
+    assert (row["allocated_processors"], row["allocated_nodes"]) == (processors, nodes)
+    assert row["average_cpu_time"] == pytest.approx(600 / processors)
+    assert row["used_memory"] == 1024
+
+
+@pytest.mark.parametrize(
+    "hosts", ["h/", "h/3-1", "h/0*0", "h/a", "h/0,", "+h/0", "h/0+", "h/0*", "h/0-", "h/9999999999"]
+)
+def test_exec_host_that_cannot_be_read(hosts: str) -> None:
+    """Nothing is guessed."""
+    assert reason(exec_host=hosts) == f"exec_host cannot be read: {hosts!r}"
+
+
+def test_without_exec_host() -> None:
+    """What there is counts: exec_vnode, resources_used.ncpus, total_execution_slots; else nothing is known."""
+    vnodes = {"exec_vnode": "(n1:ncpus=8:ngpus=2:mem=1gb)+(n2:ncpus=8+n2[1]:ncpus=1)"}
+    row = job(**vnodes, **{"resources_used.ncpus": 3})
+    assert (row["allocated_processors"], row["allocated_gpus"]) == (17, 2)
+    assert job(**{"resources_used.ncpus": 3, "total_execution_slots": 4})["allocated_processors"] == 3
+    assert job(total_execution_slots=4)["allocated_processors"] == 4
+    row = job()
+    assert pd.isna(row["allocated_processors"])
+    assert row["trace"].provenance["anomalies"] == {"started, and nothing says on how many processors": 1}
+
+
+def test_allocation() -> None:
+    """Slots of the hosts, or ncpus; that they differ is told."""
+    given = {"exec_host": "h/0*2", "exec_vnode": "(h:ncpus=4)", "resources_used.ncpus": 8}
+    row = job(**given)
+    assert row["allocated_processors"] == 2
+    assert "the slots of exec_host are not as many as resources_used.ncpus" in row["trace"].provenance["anomalies"]
+    assert job(options={"allocation": "ncpus"}, **given)["allocated_processors"] == 4
+    del given["exec_vnode"]
+    assert job(options={"allocation": "ncpus"}, **given)["allocated_processors"] == 8
+
+
+@pytest.mark.parametrize(
+    ("given", "processors", "nodes", "gpus"),
+    [
+        ({"select": "2:ncpus=4:mpiprocs=4:ngpus=1+1:ncpus=1"}, 9, 3, 2),
+        ({"select": "2:ncpus=4", "ncpus": 8, "nodect": 1}, 8, 1, None),
+        ({"select": "ncpus=4:mem=2gb"}, 4, 1, None),
+        ({"select": "3", "ncpus": 6, "ngpus": 1}, 6, 3, 1),
+        ({"nodes": "2:ppn=4", "ncpus": 1}, 8, 2, None),
+        ({"nodes": "1:ppn=8+2:ppn=4"}, 16, 3, None),
+        ({"nodes": "n1+n2"}, 2, 2, None),
+        ({"nodes": "n1:ppn=3+2:ppn=2:gpus=2#shared", "nodect": 3}, 7, 3, 4),
+        ({"procs": 12, "ncpus": 1}, 12, None, None),
+        ({"ncpus": 5}, 5, None, None),
+    ],
+)
+def test_requests(given: dict[str, Any], processors: int, nodes: int | None, gpus: int | None) -> None:
+    """What is asked for, in the words of PBS Professional and of Torque."""
+    row = job(**{f"Resource_List.{key}": value for key, value in given.items()})
+    told = (row["requested_processors"], row.get("requested_nodes"), row.get("requested_gpus"))
+    assert [None if pd.isna(value) else value for value in told] == [processors, nodes, gpus]
+
+
+def test_request_that_cannot_be_read() -> None:
+    """A job is a job though its request is odd, and that is told."""
+    row = job(**{"Resource_List.select": "2:ncpus=x"})
+    assert pd.isna(row["requested_processors"])
+    assert row["trace"].provenance["anomalies"]["Resource_List.select cannot be read"] == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("01:00:00", 3600),
+        ("2:01:02:03", 176523),
+        ("3605", 3605),
+        ("100:00:00", 360000),
+        ("05:10", 310),
+        ("1:00:00:00", 86400),
+    ],
+)
+def test_durations(text: str, seconds: int) -> None:
+    """Days, hours, minutes and seconds, or seconds, mixed."""
+    row = job(**{"Resource_List.walltime": text, "resources_used.cput": text, "resources_used.ncpus": 1})
+    assert (row["requested_time"], row["average_cpu_time"]) == (seconds, seconds)
+
+
+@pytest.mark.parametrize("text", ["1:2:3:4:5", "x", "1:60:00", "1:", ":1", "1+2:3:4:5"])
+def test_durations_that_are_none(text: str) -> None:
+    """They are refused by the key."""
+    assert reason(**{"Resource_List.walltime": text}).startswith("Resource_List.walltime is no duration")
+
+
+def test_no_limit() -> None:
+    """No requested time is one that is missing."""
+    assert np.isnan(job(**{"Resource_List.walltime": "UNLIMITED"})["requested_time"])
+
+
+@pytest.mark.parametrize(
+    ("text", "kilobytes"),
+    [
+        *(("1024kb", 1024), ("2mb", 2048), ("12.5gb", 13107200), ("3M", 3072), ("2048b", 2), ("2048", 2), ("512w", 4)),
+        *(("2kw", 16), ("1TB", 2**30), ("1GW", 2**23)),
+    ],
+)
+def test_sizes(text: str, kilobytes: float) -> None:
+    """Bytes, words of eight, and powers of 1024."""
+    sizes = {"resources_used.mem": text, "Resource_List.mem": text, "resources_used.ncpus": 1, "Resource_List.ncpus": 2}
+    row = job(**sizes)
+    assert (row["used_memory"], row["requested_memory"]) == (kilobytes, kilobytes / 2)
+    assert job(**sizes, **{"Resource_List.pmem": "7kb"})["requested_memory"] == 7
+
+
+def test_sizes_that_are_none() -> None:
+    """A letter that is no unit is not passed over; no memory at all was not measured."""
+    assert reason(**{"resources_used.mem": "5kx"}) == "resources_used.mem is no size: '5kx'"
+    assert reason(**{"resources_used.mem": "many"}) == "resources_used.mem is no size: 'many'"
+    assert np.isnan(job(**{"resources_used.mem": "0kb", "resources_used.ncpus": 1})["used_memory"])
+
+
+@pytest.mark.parametrize(
+    ("status", "told", "code", "signal"),
+    [(0, 1, 0, 0), (1, 0, 1, 0), (255, 0, 255, 0), (137, 0, 137, 9), (271, 0, 0, 15), (265, 0, 0, 9), (-11, 0, -11, 0),
+     (-29, 0, -29, 0)],
+)  # fmt: skip
+def test_exit_status(status: int, told: int, code: int, signal: int) -> None:
+    """Codes of the shell, of PBS itself (negative), and signals."""
+    row = job(Exit_status=status)
+    assert (row["status"], row["exit_code"], row["exit_signal"]) == (told, code, signal)
+
+
+def test_no_exit_status() -> None:
+    """It is not known how the job ended."""
+    row = job(Exit_status=None)
+    assert pd.isna(row["status"])
+    assert pd.isna(row.get("exit_code"))
+
+
+def test_restarts_of_pbs_professional() -> None:
+    """run_count counts runs."""
+    assert job(run_count=3)["restarts"] == 2
+    assert job(run_count=1)["restarts"] == job()["restarts"] == 0
+
+
+@pytest.mark.parametrize(
+    ("job_id", "number", "index"), [("3[7].srv", 3, 7), ("3[7]", 3, 7), ("12-4.srv.dom", 12, 4), ("5.srv", None, None)]
+)
+def test_ids(job_id: str, number: int | None, index: int | None) -> None:
+    """With a server or without, and elements of arrays, which old versions of Torque wrote with a hyphen."""
+    row = job("", job_id)
+    assert row["log_id"] == job_id
+    told = (row.get("array_number"), row.get("array_index"))
+    assert [None if pd.isna(value) else value for value in told] == [number, index]
+
+
+NAMES = [
+    (
+        "user=u group=domain users jobname=my job queue=q",
+        {"group": "domain users", "executable": "my job", "queue": "q"},
+    ),
+    ("user=u jobname=a=1 b=2 queue=q", {"executable": "a=1 b=2", "queue": "q"}),
+    ("user=u jobname= two  queue=q", {"executable": "two", "queue": "q"}),
+    ("user=u group=g odd=1 queue=q", {"group": "g", "queue": "q"}),
+    ('user=u jobname="my queue=x job" queue=q', {"executable": "my queue=x job", "queue": "q"}),
+    ("user=u jobname='x y' queue=q", {"executable": "x y", "queue": "q"}),
+    ('user=u jobname="x queue=q', {"executable": '"x', "queue": "q"}),
+    ('user=u Variable_List="A=1 user=evil",B="queue=z" C queue=q', {"user": "u", "queue": "q"}),
+    ("user=u Resource_List.select=1:ncpus=2:user=evil queue=q", {"user": "u", "queue": "q"}),
+    ("user=u jobname=a Resource_List.own=b c queue=q", {"executable": "a", "queue": "q"}),
+    ("user=u\tjobname=a\tqueue=q", {"user": "u", "executable": "a", "queue": "q"}),
+]
+
+
+@pytest.mark.parametrize(("words", "names"), NAMES, ids=range(len(NAMES)))
+def test_names(words: str, names: dict[str, str]) -> None:
+    """Blanks in names, keys in names, quotation marks, and keys that nobody knows."""
+    row = job(words, user=None)
+    assert {kind: named(row, kind) for kind in names} == names
+
+
+def test_a_key_with_two_values() -> None:
+    """One of them would be wrong; the same twice is nothing."""
+    assert reason("user=other") == "a key stands twice, with two values"
+    assert named(job("user=u"), "user") == "u"
+
+
+def test_groups() -> None:
+    """What the group is, is a choice."""
+    words = 'group=g account="a 1" project=p'
+    for group, name in (("group", "g"), ("account", "a 1"), ("project", "p")):
+        assert named(job(words, options={"group": group}), "group") == name
+    with pytest.raises(ParameterError, match="group='user' is not one of group, account, project"):
+        read(record(), group="user")
+
+
+def test_submissions() -> None:
+    """Created, queued or eligible; what is missing is taken from the others."""
+    times = {"ctime": BEGIN, "qtime": BEGIN + 10, "etime": BEGIN + 20}
+    for submit, wait in (("created", 60), ("queued", 50), ("eligible", 40)):
+        assert job(options={"submit": submit}, **times)["wait_time"] == wait
+    assert job(**times | {"ctime": None})["wait_time"] == 50
+    assert job(options={"submit": "eligible"}, **times | {"etime": 0})["wait_time"] == 60
+    assert job(**times)["eligible_time"] == 20
+    assert reason(ctime=None) == "no ctime, qtime or etime"
+
+
+def test_run_times() -> None:
+    """From start to end, or without what the job was suspended for."""
+    assert job(**{"resources_used.walltime": "00:01:00"})["run_time"] == 100
+    assert job(options={"run_time": "walltime"}, **{"resources_used.walltime": "00:01:00"})["run_time"] == 60
+    assert job(options={"run_time": "walltime"})["run_time"] == 100
+
+
+def test_jobs_that_did_not_start() -> None:
+    """Some versions write an E record of jobs that were deleted in the queue: no start, or 0."""
+    for start in (None, 0):
+        row = job(start=start, Exit_status=271, exec_host="h/0", **{"resources_used.cput": "0"})
+        assert np.isnan(row["wait_time"])
+        assert np.isnan(row["run_time"])
+        assert pd.isna(row["allocated_processors"])
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"end": None}, "no end"),
+        ({"start": "x"}, "start is no number: 'x'"),
+        ({"start": BEGIN - 1}, "start before submit"),
+        ({"end": BEGIN + 59}, "end before start"),
+        ({"Exit_status": "ok"}, "Exit_status is no number: 'ok'"),
+        ({"resources_used.ncpus": "-2"}, "negative allocated_processors"),
+    ],
+)
+def test_records_that_are_no_jobs(given: dict[str, Any], told: str) -> None:
+    """Each with its reason."""
+    assert reason(**given) == told
+
+
+def test_dependencies() -> None:
+    """The job that one waited for, if it is one: with the server of the waiting job where none is given."""
+    words = ("afterok:1.srv", "afterany:1", "afterok:1.srv@srv", "afterok:1:2", "beforeok:1.srv", "afterok:9.srv")
+    later = [
+        record(f"depend={word}", f"{number}.srv", ctime=BEGIN + 170, start=BEGIN + 180, end=BEGIN + 190)
+        for number, word in enumerate(words, start=2)
+    ]
+    jobs = read(record() + b"".join(later)).jobs
+    told = jobs["preceding_job_number"].iloc[1:].astype("float").tolist()
+    np.testing.assert_array_equal(told, [1, 1, 1, np.nan, np.nan, np.nan])
+    assert jobs["dependency"].tolist()[1:] == list(words)
+    assert jobs["think_time"].tolist()[1:4] == [10.0] * 3
+
+
+def test_many_hosts() -> None:
+    """Each counts once, wherever it stands again."""
+    hosts = [f"node{number}/0" for number in range(300)]
+    row = job(exec_host="+".join(hosts + hosts[::-1]))
+    assert (row["allocated_processors"], row["allocated_nodes"]) == (600, 300)

@@ -1,0 +1,218 @@
+"""Accounting files of Grid Engine read slowly: one line after the other, by ``split``."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from tests.naive.accounting_log import NaiveRecord, NaiveTrace, decode, number, settle
+
+UNITS = {"": 1, "k": 1000, "m": 1000**2, "g": 1000**3, "t": 1000**4}
+UNITS |= {"K": 1024, "M": 1024**2, "G": 1024**3, "T": 1024**4}
+
+
+def read(text: bytes, options: dict[str, str] | None = None) -> NaiveTrace:
+    """Read a whole file."""
+    options = {"group": "project", "requested_time": "hard", "run_time": "elapsed", "killed": "cancelled"} | (
+        options or {}
+    )
+    records: list[NaiveRecord] = []
+    waiting: list[tuple[int, tuple[bytes, bytes], float, float]] = []
+    earlier: dict[tuple[int, int], tuple[float, int]] = {}
+    lines = text.split(b"\n")
+    for place, raw in enumerate(lines, start=1):
+        line = raw.rstrip(b"\r")
+        if len(line) <= 1 or line.startswith(b"#"):
+            continue
+        fields = fields_of(line)
+        if fields is None:
+            records.append(NaiveRecord(place, {}, "no line of accounting"))
+            continue
+        key = (int(fields["job_number"]), int(fields["task_number"]))
+        if fields["pe_taskid"].lower() != b"none":
+            waiting.append((place, key, _or_zero(fields["cpu"]), _or_zero(fields["maxvmem"])))
+            continue
+        mine = [part for part in waiting if part[1] == key]
+        waiting = [part for part in waiting if part[1] != key]
+        record = record_of(place, fields, [part[2:] for part in mine], options)
+        record.parts = [part[0] for part in mine]
+        if place == len(lines):
+            record.fault = "cut off"
+        records.append(record)
+        _count_runs(record, key, earlier)
+    return settle(records, [part[0] for part in waiting])
+
+
+def _count_runs(record: NaiveRecord, key: tuple[int, int], earlier: dict[Any, tuple[float, int]]) -> None:
+    values = record.values
+    at, before = earlier.get(key, (None, 0))
+    before = before if at == values["submit"] else 0
+    values["restarts"] = before or None
+    failed = values["failed"]
+    rescheduled = values["start"] is not None and (failed not in (0, 100) or values["exit_code"] == 99)
+    if rescheduled and not record.fault:
+        earlier[key] = (values["submit"], before + 1)
+    del values["failed"]
+
+
+def _or_zero(value: bytes) -> float:
+    try:
+        return number(value) or 0.0
+    except ValueError:
+        return 0.0
+
+
+def _is_number(field: bytes) -> bool:
+    return bool(re.fullmatch(rb"[-+.]*[0-9][-+.0-9eE]*", field))
+
+
+def _is_count(field: bytes, most: int) -> bool:
+    return 1 <= len(field) <= most and field.isdigit()
+
+
+def fields_of(line: bytes) -> dict[str, bytes] | None:
+    """Return the fields by name; None if they are not where a line of accounting has them.
+
+    Names move all fields behind them to the right, as far as colons stand in them: the first place counts at which
+    the numbers are numbers.
+    """
+    fields = line.split(b":")
+    for right in range(len(fields) - 42):
+        rest = fields[right:]
+        counts = _is_count(rest[11], 6) and _is_count(rest[12], 6) and all(_is_count(f, 9) for f in rest[34:36])
+        numbers = all(map(_is_number, rest[7:31])) and all(map(_is_number, rest[36:39])) and not _is_number(rest[33])
+        job = [place for place in range(5, 6 + right) if _is_count(fields[place], 10)]
+        if counts and numbers and job:
+            break
+    else:
+        return None
+    for more in range(len(rest) - 42):
+        tail = rest[40 + more :]
+        counts = all(_is_count(field, 18) for field in tail[3:5])
+        task = re.fullmatch(rb"[^= ]+", tail[1])
+        if _is_number(tail[0]) and task and _is_number(tail[2]) and counts:
+            break
+    else:
+        return None
+    names = {"submission_time": 8, "start_time": 9, "end_time": 10, "failed": 11, "exit_status": 12}
+    names |= {"ru_wallclock": 13, "project": 31, "department": 32, "slots": 34, "task_number": 35, "cpu": 36}
+    found = {name: rest[place] for name, place in names.items()}
+    found |= {"qname": fields[0], "group": fields[2], "owner": fields[3], "job_number": fields[job[-1]]}
+    found |= {"job_name": b":".join(fields[4 : job[-1]]), "category": b":".join(rest[39 : 40 + more])}
+    found |= {"pe_taskid": tail[1], "maxvmem": tail[2], "qdel_info": tail[6] if len(tail) > 6 else b""}
+    return found
+
+
+def record_of(
+    line: int, fields: dict[str, bytes], parts: list[tuple[float, float]], options: dict[str, str]
+) -> NaiveRecord:
+    """Return the record of a job's line."""
+    read: dict[str, Any] = {}
+    fault = None
+    for name in ("submission_time", "start_time", "end_time", "failed", "exit_status", "ru_wallclock", "slots"):
+        try:
+            read[name] = number(fields[name])
+        except ValueError:
+            read[name], fault = None, f"{name} is no number"
+    for name in ("cpu", "maxvmem"):
+        try:
+            read[name] = number(fields[name])
+        except ValueError:
+            read[name], fault = None, f"{name} is no number"
+    times = []
+    for name in ("submission_time", "start_time", "end_time"):
+        seconds = read[name]
+        if seconds is not None and abs(seconds) >= 1e11:
+            seconds /= 1000
+        times.append(seconds or None)
+    submit, start, end = times
+    if submit is None:
+        fault = "no submission_time"
+    if start is not None and end is None:
+        fault = "no end_time"
+    if start is None and read["failed"] == 0:
+        fault = "did not start, did not fail"
+    run = end - start if start is not None and end is not None else None
+    wallclock = (read["ru_wallclock"] or None) if start is not None else None
+    if options["run_time"] == "wallclock" and wallclock is not None:
+        run = wallclock
+    wish = asked_for(decode(fields["category"]) or "")
+    slots = read["slots"] or None
+    if start is not None and slots is None:
+        fault = "no slots"
+    cpu = memory = None
+    if start is not None and slots and fault is None:
+        cpu = read["cpu"] + sum(part[0] for part in parts)
+        memory = (read["maxvmem"] + sum(part[1] for part in parts)) / 1024 / slots or None
+    limits = [wish["h_rt"], wish["s_rt"]]
+    code, failed = read["exit_status"], read["failed"]
+    known = [limit for limit in limits if limit is not None]
+    outlived = run is not None and bool(known) and run >= min(known)
+    by_hand = failed == 100 and code in (137, 143) and options["killed"] == "cancelled" and not outlived
+    status = 0.0
+    if failed == 0 and code == 0:
+        status = 1.0
+    elif b"@" in fields["qdel_info"] or by_hand:
+        status = 5.0
+    if options["requested_time"] == "soft":
+        limits.reverse()
+    least, most = wish["slots"]
+    both = [each for each in (slots, least) if each is not None]
+    group = decode(fields[options["group"]])
+    task = int(fields["task_number"])
+    values = {
+        "submit": submit,
+        "start": start,
+        "end": end,
+        "run_time": wallclock if options["run_time"] == "wallclock" else None,
+        "allocated_processors": slots if start is not None else None,
+        "requested_processors": most if most is not None else max(both, default=1.0),
+        "fewest_processors": least,
+        "requested_time": limits[0] if limits[0] is not None else limits[1],
+        "requested_memory": wish["memory"],
+        "requested_gpus": wish["gpus"],
+        "cpu_time": cpu,
+        "used_memory": memory,
+        "status": status,
+        "exit_code": code,
+        "exit_signal": code - 128 if failed == 100 and code is not None and code > 128 else 0,
+        "array_number": int(fields["job_number"]) if task else None,
+        "array_index": task or None,
+        "log_id": decode(fields["job_number"] + (b"." + fields["task_number"] if task else b"")),
+        "user": decode(fields["owner"]),
+        "group": None if group is not None and group.upper() == "NONE" else group,
+        "executable": decode(fields["job_name"]),
+        "queue": decode(fields["qname"]),
+        "failed": failed,
+    }
+    return NaiveRecord(line, values, fault)
+
+
+def asked_for(category: str) -> dict[str, Any]:
+    """Return limits, memory, GPUs and slots that a category asks for."""
+    asked: dict[str, str] = {}
+    for words in re.findall(r"(?:^|(?<=\s))-l +(\S+)", category):
+        for word in words.split(","):
+            name, _, value = word.partition("=")
+            asked.setdefault(name, value)
+    wish: dict[str, Any] = {"memory": None, "gpus": None, "slots": (None, None)}
+    for name in ("h_rt", "s_rt"):
+        parts = asked.get(name, "INFINITY").split(":")
+        wish[name] = None
+        if len(parts) <= 3 and any(parts) and all(part == "" or re.fullmatch("[0-9]+", part) for part in parts):
+            wish[name] = float(sum(int(part or 0) * 60**power for power, part in enumerate(reversed(parts))))
+    if match := re.fullmatch(r"([0-9]*\.?[0-9]+)([kKmMgGtT]?)", asked.get("h_vmem", "")):
+        wish["memory"] = float(match[1]) * UNITS[match[2]] / 1024
+    for name in ("ngpus", "gpus", "gpu"):
+        if name in asked:
+            amount = asked[name]
+            wish["gpus"] = 1.0 if amount.upper() in ("", "TRUE") else None
+            if re.fullmatch("[0-9]+", amount):
+                wish["gpus"] = float(amount)
+    if slots := re.search(r"(?:^|(?<=\s))-pe +\S+ +(\S+)", category):
+        ranges = [re.fullmatch(r"([0-9]*)(-?)([0-9]*)", word) for word in slots[1].split(",")]
+        if all(each and (each[1] or each[3]) for each in ranges):
+            low = min(float(each[1] or 1) for each in ranges if each)
+            tops = [each[3] or (None if each[2] else each[1]) for each in ranges if each]
+            wish["slots"] = (low, None if None in tops else max(float(top) for top in tops))  # type: ignore[arg-type]
+    return wish
