@@ -72,6 +72,13 @@ def _read_loadleveler() -> None:
     read_log(io.BytesIO(_LISTING), "loadleveler", time_zone="UTC", processors_per_node=1)
 
 
+def _read_slurm() -> None:
+    head = b"JobID|MaxRSS|TotalCPU|State|Submit|Start|End|NCPUS|ReqMem\n"
+    row = b"1||00:01|COMPLETED|2024-01-01T00:00:00|2024-01-01T00:00:01|2024-01-01T00:00:09|1|1G\n"
+    read_log(io.BytesIO(head + row + b"1.0|1K" + row[2:]), "slurm", time_zone="UTC")
+    read_log(io.BytesIO(b'{"jobs": [{}]}'), "slurm")
+
+
 def _read_pbs() -> None:
     lines = (
         b"01/02/2023 00:00:00;Q;1.s;queue=q\n"
@@ -212,6 +219,7 @@ def _steps() -> list[tuple[str, Callable[[], object]]]:
     return [
         ("reading", _read),
         ("reading of LoadLeveler", _read_loadleveler),
+        ("reading of Slurm's accounting", _read_slurm),
         ("reading of PBS", _read_pbs),
         ("reading of Grid Engine", _read_sge),
         ("reading of LSF", _read_lsf),

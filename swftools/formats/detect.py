@@ -6,6 +6,7 @@ import swftools.formats.loadleveler
 import swftools.formats.lsf
 import swftools.formats.pbs
 import swftools.formats.sge
+import swftools.formats.slurm
 import swftools.formats.swf.format  # noqa: F401 (imported for what they register)
 from swftools.errors import LogFormatError
 from swftools.formats.registry import Fit, list_formats

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -92,6 +92,13 @@ class AccountingFormat(LogFormat):
         By default at its end: each line is a record.
         """
         return len(text)
+
+    def parting(self) -> Callable[[bytes], int]:
+        """Return what says where texts may be parted, for one reading of a log from its beginning.
+
+        It is ``cut``, unless it takes what stood before a text to know, such as a header far above.
+        """
+        return self.cut
 
     def read(self, files: LogFiles, how: Reading) -> Trace:
         """Read a whole log; see ``swftools.read_log``."""
@@ -182,6 +189,7 @@ class AccountingFormat(LogFormat):
     def _stretches(self, stream: Joined, files: LogFiles, chunk_bytes: int, digest: Any) -> Iterator[Stretch]:
         """Yield a stream in pieces of whole records; at least one, which may be empty."""
         files.begins = []
+        cut = self.parting()
         pending = b""
         line = 1
         offset = 0
@@ -194,7 +202,7 @@ class AccountingFormat(LogFormat):
                 end = len(pending)
             else:
                 lines_end = pending.rfind(b"\n") + 1
-                end = self.cut(pending[:lines_end] if lines_end < len(pending) else pending) if lines_end else 0
+                end = cut(pending[:lines_end] if lines_end < len(pending) else pending) if lines_end else 0
                 if end == 0 and len(pending) > max(LONGEST_RECORD, chunk_bytes):
                     end = lines_end or len(pending)
             if end or not data:

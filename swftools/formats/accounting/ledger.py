@@ -128,7 +128,8 @@ class Ledger:
         sound = ~records.is_faulty
         self._count("CPU time per processor above the run time", over & sound)
         self._count("run time more than a minute above the requested time", longer & sound)
-        self._count("started more than once: the wait holds earlier runs", (records.number("restarts") > 0) & sound)
+        if records.wait_holds_restarts:
+            self._count("started more than once: the wait holds earlier runs", (records.number("restarts") > 0) & sound)
         if records.is_ambiguous is not None:
             told = "time in an hour that the zone repeats: the first of the two was taken where nothing told them apart"
             self._count(told, records.is_ambiguous & sound)

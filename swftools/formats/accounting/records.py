@@ -97,6 +97,8 @@ class Records:
         Lines that belong to no record.
     anomalies : Counter
         What is odd and yet read, in words, and how often.
+    wait_holds_restarts : bool
+        Whether the wait of a job that was started again holds its earlier runs; else these are records of their own.
     """
 
     line: IntArray
@@ -112,6 +114,7 @@ class Records:
     text: bytes | None = None
     rejects: list[Reject] = field(default_factory=list)
     anomalies: Counter[str] = field(default_factory=Counter)
+    wait_holds_restarts: bool = True
 
     def __post_init__(self) -> None:
         self._fault = np.full(len(self.line), -1, np.int32)
@@ -127,7 +130,7 @@ class Records:
             raise ParameterError(f"no column {name!r} of records")
         return self.numbers.get(name, np.full(len(self), np.nan))
 
-    def fault(self, mask: npt.NDArray[Any], reason: str, shown: Spans | None = None) -> None:
+    def fault(self, mask: npt.NDArray[Any], reason: str, shown: Spans | pa.LargeStringArray | None = None) -> None:
         """Say that records cannot be jobs, and why; of several reasons the first one told counts.
 
         Parameters
@@ -136,7 +139,7 @@ class Records:
             Which.
         reason : str
             Why, in words that hold nothing of the log: they are told where names are withheld too.
-        shown : Spans, optional
+        shown : Spans or pyarrow.LargeStringArray, optional
             What to show of the log behind the reason, a value a record.
         """
         rows = np.flatnonzero(mask & (self._fault < 0))
@@ -145,7 +148,7 @@ class Records:
         self._fault[rows] = len(self._reasons)
         self._reasons.append(reason)
         if shown is not None:
-            values = texts(shown.rows(rows)).to_pylist()
+            values = (texts(shown.rows(rows)) if isinstance(shown, Spans) else shown.take(pa.array(rows))).to_pylist()
             self._shown.update({int(row): value[:80] for row, value in zip(rows, values, strict=True) if value})
 
     @property

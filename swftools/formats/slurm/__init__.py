@@ -1,0 +1,5 @@
+"""Slurm: what ``sacct -P`` and ``sacct --json`` print."""
+
+from swftools.formats.slurm.reader import Slurm
+
+__all__ = ["Slurm"]

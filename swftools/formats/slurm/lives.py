@@ -1,0 +1,145 @@
+"""From what sacct says to records, the same for its text and its JSON: each life of a job is a record.
+
+A job that is queued again begins another life, with the same id and another submission; ``sacct -D`` tells all of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from swftools.formats.accounting.records import Records
+from swftools.formats.slurm.states import COMPLETED, OPEN, REQUEUED, REVOKED, UNKNOWN, kinds_of, swf_status
+from swftools.formats.slurm.values import preceding_job
+from swftools.kernel import BoolArray, FloatArray
+
+_SOME_SECONDS = 10.0
+
+
+class Choices(NamedTuple):
+    """What of a life becomes which column; see ``reader.Slurm``."""
+
+    submit: str
+    group: str
+    queue: str
+    partition: str
+    preempted: str
+
+
+@dataclass
+class Lives:
+    """What sacct says of the lives of jobs, before options choose; a row each, NaN and null where it says nothing.
+
+    Parameters
+    ----------
+    times : dict of str to ndarray of float64
+        ``submit, eligible, start, end``, in seconds since 1970.
+    seconds : dict of str to ndarray of float64
+        ``elapsed, suspended, limit``; ``cpu``, of the job, and ``steps_cpu``, the sum over its steps.
+    counts : dict of str to ndarray of float64
+        Columns of records by their names; processors and nodes 0 where none were given.
+    used_memory : ndarray of float64
+        The largest of one task of one step, KB.
+    requested_memory : ndarray of float64
+        KB per processor.
+    had_no_nodes : ndarray of bool
+        Where sacct says that the job was on no nodes.
+    words : dict of str to pyarrow.LargeStringArray
+        ``id, state, user, account, group, partition, qos, cluster, name, dependency``.
+    """
+
+    times: dict[str, FloatArray]
+    seconds: dict[str, FloatArray]
+    counts: dict[str, FloatArray]
+    used_memory: FloatArray
+    requested_memory: FloatArray
+    had_no_nodes: BoolArray
+    words: dict[str, pa.LargeStringArray] = field(default_factory=dict)
+
+
+def fill_records(records: Records, lives: Lives, options: Choices) -> None:
+    """Fill records with the lives of jobs, by the options of the format."""
+    kinds = kinds_of(lives.words["state"])
+    times = lives.times
+    submit, start, end = times["submit"], times["start"], times["end"]
+    if options.submit == "eligible":
+        submit = np.where(np.isfinite(times["eligible"]), times["eligible"], submit)
+    records.fault(np.asarray(lives.words["id"].is_null()), "no job id")
+    is_open = (kinds == OPEN) | ((kinds == REQUEUED) & ~np.isfinite(end))
+    records.fault(is_open, "not ended", lives.words["state"])
+    records.fault(kinds == UNKNOWN, "a state that Slurm does not have", lives.words["state"])
+    records.fault(~np.isfinite(submit), "no Submit")
+    records.fault(~np.isfinite(end), "no End")
+    # A job that is cancelled while it waits has that moment for its start, in some versions.
+    left = (start == end) & lives.had_no_nodes & (kinds != COMPLETED)
+    start = np.where(left | (kinds == REVOKED), np.nan, start)
+    ran = np.isfinite(start)
+    counts = dict(lives.counts)
+    processors = np.where(counts["allocated_processors"] > 0, counts["allocated_processors"], np.nan)
+    records.fault(ran & ~np.isfinite(processors), "no processors of a job that ran")
+    for name in ("allocated_processors", "allocated_nodes", "allocated_gpus"):
+        counts[name] = np.where(ran & (counts[name] >= (name != "allocated_gpus")), counts[name], np.nan)
+    for name in ("requested_processors", "requested_nodes"):
+        counts[name] = np.where(counts[name] > 0, counts[name], np.nan)
+    run = np.where(np.isfinite(lives.seconds["elapsed"]), lives.seconds["elapsed"], end - start)
+    run[~ran] = np.nan
+    cpu = _cpu_time(records, lives, run)
+    memory = np.where(ran & (lives.used_memory > 0), lives.used_memory, np.nan)
+    _note(records, lives, run, end - start)
+    records.numbers |= {
+        "submit": submit,
+        "eligible": times["eligible"],
+        "start": start,
+        "end": end,
+        "run_time": run,
+        "cpu_time": cpu,
+        "requested_time": lives.seconds["limit"],
+        "used_memory": memory,
+        "requested_memory": np.where(lives.requested_memory > 0, lives.requested_memory, np.nan),
+        "status": swf_status(kinds, options.preempted),
+        **counts,
+    }
+    words = lives.words
+    records.words = {
+        "log_id": words["id"],
+        "logged_state": words["state"],
+        "user": words["user"],
+        "group": words[options.group],
+        "executable": words["name"],
+        "queue": words[options.queue],
+        "partition": words[options.partition],
+        "dependency": words["dependency"],
+        "preceding": _preceding(words["dependency"]),
+    }
+
+
+def _cpu_time(records: Records, lives: Lives, run: FloatArray) -> FloatArray:
+    """Return the CPU time of each job: its own, or the sum of its steps; NaN where none was recorded."""
+    own, of_steps = lives.seconds["cpu"], lives.seconds["steps_cpu"]
+    cpu = np.where((own > 0) | ~(of_steps > 0), own, of_steps)
+    idle = (cpu == 0) & (run > _SOME_SECONDS)
+    _count(records, "no CPU time in a run of more than 10 s: taken for not recorded", idle)
+    return np.where(idle | ~np.isfinite(run), np.nan, cpu)
+
+
+def _note(records: Records, lives: Lives, run: FloatArray, stay: FloatArray) -> None:
+    """Count what is odd."""
+    _count(records, "suspended for a while, which the run time leaves out", lives.seconds["suspended"] > 0)
+    _count(records, "Elapsed is longer than from Start to End", run > stay + 1.0)
+
+
+def _count(records: Records, told: str, mask: BoolArray) -> None:
+    if count := int((mask & ~records.is_faulty).sum()):
+        records.anomalies[told] += count
+
+
+def _preceding(dependencies: pa.LargeStringArray) -> pa.LargeStringArray:
+    """Return the id of the one job that each waited for."""
+    if dependencies.null_count == len(dependencies):
+        return dependencies
+    found = dependencies.dictionary_encode()
+    ids = pa.array([preceding_job(word) for word in found.dictionary.to_pylist()], pa.large_string())
+    return ids.take(found.indices)

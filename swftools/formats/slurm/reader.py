@@ -1,0 +1,142 @@
+"""Read the accounting of Slurm into a trace: what ``sacct -P`` and ``sacct --json`` print.
+
+What the fields mean follows sacct(1) and the practice of Open XDMoD and the Parallel Workloads Archive.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from swftools.errors import LogFormatError
+from swftools.formats.accounting.format import AccountingFormat
+from swftools.formats.accounting.records import Records, Stretch
+from swftools.formats.registry import Fit, register_format
+from swftools.formats.slurm import documents
+from swftools.formats.slurm.columns import Layout, is_header, layout_of_option
+from swftools.formats.slurm.json_reader import JsonReader, cut_documents
+from swftools.formats.slurm.kernel import last_start
+from swftools.formats.slurm.lives import Choices, fill_records
+from swftools.formats.slurm.text_reader import TextReader
+from swftools.parameters import choice, text
+
+_PADDED = re.compile(rb"^ *JobID +\S.*\n-+ -+", re.MULTILINE | re.IGNORECASE)
+_DOCUMENT = re.compile(rb"^(?:\xef\xbb\xbf)?[ \t]*\{", re.MULTILINE)
+_JOBS = re.compile(rb'"jobs"\s*:\s*\[')
+
+
+@register_format
+@dataclass(frozen=True)
+class Slurm(AccountingFormat):
+    """What sacct prints of jobs and their steps: with ``-P`` or ``-p``, or with ``--json``.
+
+    Parameters
+    ----------
+    columns : str, optional
+        What stands in the rows of a text without a header line, as it was asked of ``sacct --format``.
+    submit : {"submit", "eligible"}
+        What counts as submission: Submit, or Eligible where it is told, which is later for jobs that were held or
+        depend on others.
+    group : {"account", "group"}
+        What the group is: Account, or the Unix group.
+    queue : {"partition", "qos"}
+        What the queue is.
+    partition : {"cluster", "partition", "qos"}
+        What the partition is; with ``queue=qos`` it is best Slurm's own.
+    preempted : {"cancelled", "failed", "partial"}
+        The status of jobs that were displaced by others: 5, 0 or 2. It is nobody's failure, so 5 by default.
+    """
+
+    NAME = "slurm"
+    TITLE = "Slurm, sacct"
+    COMMAND = (
+        "TZ=UTC sacct -a -D -P -S 2024-01-01 -E 2024-02-01 --format=JobID,User,Group,Account,Partition,QOS,Cluster,"
+        "State,Submit,Eligible,Start,End,ElapsedRaw,Suspended,TimelimitRaw,NNodes,ReqCPUS,NCPUS,AllocTRES,ReqTRES,"
+        "ReqMem,MaxRSS,TotalCPU,ExitCode,Restarts,NodeList,JobName > sacct.txt"
+        "  (with -D, or only the last life of a job that was queued again is there; without -X, or MaxRSS and CPU time "
+        "of steps are not)"
+    )
+    NOTES = (
+        "Each life of a job is a job: one that was queued again has another line and another submission.",
+        "Processors are what Slurm counts as CPUs, which are hardware threads at many sites.",
+        "The run time is Elapsed, without the time in which the job was suspended.",
+        "Used memory is the largest MaxRSS of a task in any step, in KB.",
+    )
+
+    columns: str | None = text(None, words="names of columns separated by commas")
+    submit: str = choice("submit", "eligible")
+    group: str = choice("account", "group")
+    queue: str = choice("partition", "qos")
+    partition: str = choice("cluster", "partition", "qos")
+    preempted: str = choice("cancelled", "failed", "partial")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _ = self.layout
+
+    @property
+    def layout(self) -> Layout | None:
+        """What stands in rows before the first header, if it was told."""
+        return None if self.columns is None else layout_of_option(self.columns)
+
+    @classmethod
+    def recognise(cls, head: bytes) -> Fit:
+        """Say whether a text is what sacct prints, be it such as cannot be read."""
+        if _DOCUMENT.search(head) and _JOBS.search(head):
+            return Fit(True, 'a JSON document with a list "jobs"')
+        for line in head.splitlines():
+            if b"jobid" in line.lower() and is_header(line):
+                return Fit(True, f"a header line: {line[:60].decode('utf-8', 'replace')!r}")
+        if _PADDED.search(head):
+            return Fit(True, "the heading of sacct without -P")
+        return Fit(False, "no header line of sacct -P such as 'JobID|User|State|...', and no JSON with \"jobs\"")
+
+    def parting(self) -> Callable[[bytes], int]:
+        """Return what parts texts in front of the last job, whose steps may go on in the next piece."""
+        return _Parting(self.layout)
+
+    def records(self, stretches: Iterable[Stretch]) -> Iterator[Records]:
+        """Say what stands in a log."""
+        of_text = TextReader(self.layout, self.time_zone)
+        of_json: JsonReader | None = None
+        choices = Choices(self.submit, self.group, self.queue, self.partition, self.preempted)
+        for stretch in stretches:
+            if of_json is None:
+                if not of_text.layout.fields and _PADDED.search(stretch.text[: 1 << 16]):
+                    raise LogFormatError("this is what sacct prints without -P, values cut to width; run it with -P")
+                records, lives, document = of_text.read(stretch)
+                if document:
+                    of_json, strays = JsonReader(document.line), records.rejects
+                    records, lives = of_json.read(stretch, document.begin)
+                    records.rejects += strays
+                elif stretch.is_last:
+                    of_text.refuse_headless()
+            else:
+                records, lives = of_json.read(stretch)
+            fill_records(records, lives, choices)
+            yield records
+
+    def first_time(self, head: bytes) -> float | None:
+        """Return when the first record in the beginning of a file ended; None where a header of another file counts."""
+        try:
+            return super().first_time(head)
+        except LogFormatError:
+            return None
+
+
+class _Parting:
+    """Says where a log may be parted, piece by piece from its beginning."""
+
+    def __init__(self, layout: Layout | None) -> None:
+        self._id_position = -1 if layout is None else layout.id_position
+        self._state = documents.new_state()
+        self._is_json = False
+
+    def __call__(self, text: bytes) -> int:
+        """Return where a text may be parted; the next one begins there."""
+        if not self._is_json:
+            place, self._id_position, self._is_json = last_start(text, self._id_position)
+            if not self._is_json or place:
+                return place
+        return cut_documents(text, self._state)

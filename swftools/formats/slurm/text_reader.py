@@ -1,0 +1,352 @@
+"""Read what ``sacct -P`` prints: a line for each job, and behind it lines for its steps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from swftools.errors import LogFormatError
+from swftools.formats.accounting.records import Records, Reject, Stretch
+from swftools.formats.accounting.spans import Read, Spans, durations, numbers, sizes, texts
+from swftools.formats.accounting.times import Moments, in_order, read_times, require_zones
+from swftools.formats.slurm import kernel
+from swftools.formats.slurm.columns import (
+    COLUMNS,
+    NO_LAYOUT,
+    NONE_TABLE,
+    TAKES_NONE,
+    Layout,
+    layout_of_header,
+    with_tail,
+)
+from swftools.formats.slurm.lives import Lives
+from swftools.formats.slurm.values import (
+    MEGABYTE,
+    SEVERAL_ELEMENTS,
+    by_word,
+    count_elements,
+    count_hosts,
+    is_no_number,
+    memory_per_cpu,
+    read_exit,
+    read_marked,
+    read_tres,
+)
+from swftools.kernel import BoolArray, FloatArray, IntArray
+
+_WHY = {
+    kernel.TOO_FEW: "fewer fields than the header names",
+    kernel.TOO_MANY: "more fields than the header names; JobName may hold a bar only where it is the last",
+    kernel.NO_JOB: "a step that follows no line of its job",
+    kernel.NO_ROW: "no job id",
+    kernel.NO_HEADER: "a line before the first header, which would say what stands in it; or say columns=JobID,...",
+}
+_FIRST_EPOCH = 1e8
+"""Seconds since 1970 are at least this; a shorter number is no time."""
+
+_FIRST_ROW = re.compile(rb"[^\r\n]*\S[^\r\n]*")
+
+
+class Document(NamedTuple):
+    """Where a JSON document begins in a stretch: at which byte, and in which line."""
+
+    begin: int
+    line: int
+
+
+class TextReader:
+    """Reads stretches of a text one after another; what the last header said counts until the next one.
+
+    Parameters
+    ----------
+    layout : Layout, optional
+        What stands in the rows before the first header.
+    time_zone : str, optional
+        Of the times.
+    """
+
+    def __init__(self, layout: Layout | None, time_zone: str | None) -> None:
+        self.layout = layout or NO_LAYOUT
+        self.time_zone = time_zone
+        self._is_told = layout is not None
+        self.rows = 0
+
+    def read(self, stretch: Stretch) -> tuple[Records, Lives, Document | None]:
+        """Return the records of a stretch, what sacct says of them, and where a JSON document begins, if one does."""
+        text = stretch.text
+        if self._is_told and (first := _FIRST_ROW.search(text)):
+            self.layout = with_tail(self.layout, first[0].strip())
+            self._is_told = False
+        rows = kernel.room_for(text.count(b"\n") + 1, len(COLUMNS))
+        place = kernel.Place(*(np.array([value], np.int64) for value in (0, stretch.first_line, 0, 0, 0)))
+        while True:
+            layout = self.layout
+            stopped = kernel.scan(
+                text,
+                layout.position,
+                layout.fields,
+                layout.has_tail,
+                layout.is_open,
+                TAKES_NONE,
+                NONE_TABLE,
+                np.empty(layout.fields + 1, np.int64),
+                rows,
+                place,
+            )
+            if stopped != kernel.HEADER:
+                break
+            begin = int(place.at[0])
+            end = text.find(b"\n", begin) + 1 or len(text)
+            self.layout = layout_of_header(text[begin:end], f"line {place.line[0]}")
+            self._is_told = False
+            place.at[0], place.line[0] = end, place.line[0] + 1
+        found = _Found(text, rows, place)
+        self.rows += found.jobs + found.strays
+        document = Document(int(place.at[0]), int(place.line[0])) if stopped == kernel.DOCUMENT else None
+        return found.records(), found.lives(self.time_zone), document
+
+    def refuse_headless(self) -> None:
+        """Raise LogFormatError if there were rows, and nothing ever said what stands in them."""
+        if self.rows and not self.layout.fields:
+            raise LogFormatError(
+                "no header line of sacct -P, such as JobID|User|State|...; where the log has none, say what stands in "
+                "it by columns=JobID,User,State,..., as it was asked of sacct --format"
+            )
+
+
+class _Found:
+    """What the scanner found in a stretch, column by column."""
+
+    def __init__(self, text: bytes, rows: kernel.Rows, place: kernel.Place) -> None:
+        self.text, self.rows = text, rows
+        self.jobs, self.steps, self.strays = int(place.jobs[0]), int(place.steps[0]), int(place.strays[0])
+        self._records: Records
+
+    def records(self) -> Records:
+        """Return the records, without what stands in them."""
+        rows, jobs, steps = self.rows, self.jobs, self.steps
+        strays = zip(
+            *(each[: self.strays].tolist() for each in (rows.stray_line, rows.stray_begin, rows.stray_end)),
+            rows.stray_why[: self.strays].tolist(),
+            strict=True,
+        )
+        self._records = Records(
+            rows.line[:jobs].copy(),
+            rows.begin[:jobs].copy(),
+            rows.end[:jobs].copy(),
+            merged_line=rows.step_line[:steps].copy(),
+            merged_into=rows.step_into[:steps].copy(),
+            rejects=[Reject(line, begin, end, _WHY[why]) for line, begin, end, why in strays],
+            wait_holds_restarts=False,
+        )
+        return self._records
+
+    def spans(self, column: str) -> Spans:
+        """Return the values of a column."""
+        row = COLUMNS.index(column)
+        return Spans(self.text, self.rows.value_begin[row, : self.jobs], self.rows.value_end[row, : self.jobs])
+
+    def words(self, column: str) -> pa.LargeStringArray:
+        """Return the values of a column as text."""
+        spans = self.spans(column)
+        if (spans.start < 0).all():
+            return pa.nulls(self.jobs, pa.large_string())
+        return texts(spans)
+
+    def number(self, column: str) -> FloatArray:
+        """Return the values of a column as numbers."""
+        return self._read(column, numbers, "no number")
+
+    def duration(self, column: str) -> FloatArray:
+        """Return the values of a column as durations, s."""
+        return self._read(column, durations, "no duration")
+
+    def _read(self, column: str, read: Callable[[Spans], Read], what: str) -> FloatArray:
+        spans = self.spans(column)
+        if (spans.start < 0).all():
+            return np.full(self.jobs, np.nan)
+        values = read(spans)
+        self._records.fault(values.is_bad, f"{column} is {what}", spans)
+        return is_no_number(values.value)
+
+    def lives(self, time_zone: str | None) -> Lives:
+        """Return what sacct says of the jobs; faults go to the records."""
+        times = self._times(time_zone)
+        seconds = {
+            "elapsed": first_known(self.number("ElapsedRaw"), self.duration("Elapsed")),
+            "suspended": self.duration("Suspended"),
+            "limit": first_known(self.duration("Timelimit"), 60.0 * self.number("TimelimitRaw")),
+            "cpu": self.duration("TotalCPU"),
+        }
+        seconds["steps_cpu"] = self._steps_cpu(seconds["cpu"])
+        given, wanted = self._tres("AllocTRES"), self._tres("ReqTRES")
+        counts = {
+            "allocated_processors": first_above_0(self.number("NCPUS"), self.number("AllocCPUS"), given[0]),
+            "requested_processors": first_above_0(self.number("ReqCPUS"), wanted[0]),
+            "allocated_nodes": first_above_0(self.number("NNodes"), self.number("AllocNodes"), given[1]),
+            "requested_nodes": first_above_0(self.number("ReqNodes"), wanted[1]),
+            "allocated_gpus": given[2],
+            "requested_gpus": wanted[2],
+            "restarts": self.number("Restarts"),
+            **self._exits(),
+            **self._arrays(),
+        }
+        self._count_hosts(counts)
+        used = self._used_memory()
+        return Lives(
+            times,
+            seconds,
+            counts,
+            used,
+            self._requested_memory(counts, wanted[3]),
+            self._had_no_nodes(counts["allocated_processors"]),
+            {
+                "id": self.words("JobID"),
+                "name": self.words("JobName"),
+                **{name.lower(): self.words(name) for name in ("State", "User", "Account", "Group", "Partition")},
+                **{name.lower(): self.words(name) for name in ("QOS", "Cluster", "Dependency")},
+            },
+        )
+
+    def _times(self, zone: str | None) -> dict[str, FloatArray]:
+        """Return when each job was submitted, could start, started and ended."""
+        columns = ("Submit", "Eligible", "Start", "End")
+        moments = [_moments(self.spans(column), zone) for column in columns]
+        require_zones(*moments)
+        for column, each in zip(columns, moments, strict=True):
+            self._records.fault(each.is_bad, f"{column} is no time", self.spans(column))
+            if skipped := int(each.is_skipped.sum()):
+                self._records.anomalies[f"{column} in an hour that the zone skips"] += skipped
+        told, self._records.is_ambiguous = in_order(*moments)
+        return dict(zip(("submit", "eligible", "start", "end"), told, strict=True))
+
+    def _tres(self, column: str) -> list[FloatArray]:
+        """Return processors, nodes, GPUs and bytes of memory that a column of TRES names."""
+        return by_word(self.words(column), read_tres, 4)
+
+    def _exits(self) -> dict[str, FloatArray]:
+        """Return how the jobs' programs ended."""
+        code, signal = by_word(self.words("ExitCode"), read_exit, 2)
+        spans = self.spans("ExitCode")
+        self._records.fault(~spans.is_absent & np.isnan(code), "ExitCode is not of the form 0:0", spans)
+        return {"exit_code": code, "exit_signal": signal}
+
+    def _arrays(self) -> dict[str, FloatArray]:
+        """Return which element of which array each job is."""
+        number, index = (each[: self.jobs] for each in (self.rows.array_number, self.rows.array_index))
+        several = np.flatnonzero(index == kernel.ELEMENTS)
+        if len(several):
+            ids = texts(self.spans("JobID").rows(several)).to_pylist()
+            self._records.anomalies[SEVERAL_ELEMENTS] += sum(map(count_elements, ids))
+        return {
+            "array_number": np.where(number < 0, np.nan, number.astype(np.float64)),
+            "array_index": np.where(index < 0, np.nan, index.astype(np.float64)),
+        }
+
+    def _count_hosts(self, counts: dict[str, FloatArray]) -> None:
+        """Count the hosts of jobs whose number of nodes nothing else says."""
+        lacking = ~(counts["allocated_nodes"] > 0) & ~self.spans("NodeList").is_absent
+        if lacking.any():
+            rows = np.flatnonzero(lacking)
+            hosts = by_word(texts(self.spans("NodeList").rows(rows)), count_hosts, 1)[0]
+            counts["allocated_nodes"] = counts["allocated_nodes"].copy()
+            counts["allocated_nodes"][rows] = hosts
+
+    def _had_no_nodes(self, processors: FloatArray) -> BoolArray:
+        """Return which jobs were on no nodes: by their list of nodes, or else their processors."""
+        nodes, given = (self.spans(column).start for column in ("NodeList", "AllocTRES"))
+        says = (nodes != kernel.NO_COLUMN) | (given != kernel.NO_COLUMN)
+        return np.where(says, (nodes < 0) & (given < 0), processors == 0)
+
+    def _used_memory(self) -> FloatArray:
+        """Return the largest MaxRSS of each job and its steps, KB."""
+        own = self._read("MaxRSS", _plain_sizes, "no size")
+        rows, steps = self.rows, self.steps
+        of_steps = _plain_sizes(Spans(self.text, rows.rss_begin[:steps], rows.rss_end[:steps]))
+        if bad := int(of_steps.is_bad.sum()):
+            self._records.anomalies["MaxRSS of a step that is no size"] += bad
+        most = np.fmax(own, -1.0)
+        np.fmax.at(most, rows.step_into[:steps], of_steps.value)
+        return np.where(most >= 0, most / 1024.0, np.nan)
+
+    def _steps_cpu(self, own: FloatArray) -> FloatArray:
+        """Return the sum of the steps' TotalCPU, s, for jobs that have none themselves."""
+        rows = self.rows
+        into: IntArray = rows.step_into[: self.steps]
+        wanted = ~(own[into] > 0)
+        total = np.full(self.jobs, np.nan)
+        if wanted.any():
+            spans = Spans(self.text, rows.cpu_begin[: self.steps][wanted], rows.cpu_end[: self.steps][wanted])
+            cpu = durations(spans, none=("INVALID",))
+            if bad := int(cpu.is_bad.sum()):
+                self._records.anomalies["TotalCPU of a step that is no duration"] += bad
+            is_known = np.isfinite(cpu.value)
+            total[into[wanted][is_known]] = 0.0
+            np.add.at(total, into[wanted][is_known], cpu.value[is_known])
+        return total
+
+    def _requested_memory(self, counts: dict[str, FloatArray], of_tres: FloatArray) -> FloatArray:
+        """Return the memory asked for, KB per processor.
+
+        A letter n means that of each node, c that of each processor; without one it is that of the job.
+        """
+        spans = self.spans("ReqMem")
+        processors = first_above_0(counts["requested_processors"], counts["allocated_processors"])
+        processors = np.where(processors > 0, processors, np.nan)
+        nodes = first_above_0(counts["requested_nodes"], counts["allocated_nodes"])
+        size, letter = sizes(spans, unit=MEGABYTE)
+        each_cpu = memory_per_cpu(size.value / MEGABYTE)
+        rows = np.flatnonzero(size.is_bad)
+        if len(rows):  # too many digits for the kernel: they may be of the high bit of 64
+            each_cpu[rows] = by_word(texts(spans.rows(rows)), read_marked, 1)[0]
+            size.is_bad[rows] = np.isnan(each_cpu[rows])
+        is_odd = (letter != 0) & (letter != ord("c")) & (letter != ord("n"))
+        self._records.fault(size.is_bad | (is_odd & ~spans.is_absent), "ReqMem is no size", spans)
+        amount = first_above_0(size.value, of_tres)
+        is_told = size.value > 0
+        each_cpu = first_known(each_cpu, memory_per_cpu(amount / MEGABYTE)) * 1024.0
+        whole = amount / 1024.0 / processors
+        of_nodes = amount / 1024.0 * nodes / processors
+        by_letter = np.where(letter == ord("c"), amount / 1024.0, np.where(letter == ord("n"), of_nodes, whole))
+        return first_known(each_cpu, np.where(is_told, by_letter, whole))
+
+
+def _moments(spans: Spans, zone: str | None) -> Moments:
+    """Return times that are printed as dates, or as seconds since 1970."""
+    moments = read_times(spans, zone)
+    rows = np.flatnonzero(moments.is_bad)
+    if len(rows):
+        epoch = numbers(spans.rows(rows)).value
+        is_time = (epoch >= _FIRST_EPOCH) | (epoch == 0)
+        epoch = np.where(epoch == 0, np.nan, epoch)
+        for each in (moments.early, moments.late):
+            each[rows[is_time]] = epoch[is_time]
+        moments.is_bad[rows[is_time]] = False
+    return moments
+
+
+def _plain_sizes(spans: Spans) -> Read:
+    """Return sizes in bytes; a letter behind the unit makes one bad."""
+    read, letter = sizes(spans)
+    is_bad = read.is_bad | (letter != 0)
+    return Read(np.where(is_bad, np.nan, read.value), is_bad)
+
+
+def first_known(*columns: FloatArray) -> FloatArray:
+    """Return the first value of each row that is known."""
+    result = columns[0]
+    for column in columns[1:]:
+        result = np.where(np.isfinite(result), result, column)
+    return result
+
+
+def first_above_0(*columns: FloatArray) -> FloatArray:
+    """Return the first value of each row that is above 0, else the first one."""
+    result = columns[0]
+    for column in columns[1:]:
+        result = np.where((result > 0) | ~(column > 0) & np.isfinite(result), result, column)
+    return result

@@ -1,0 +1,132 @@
+"""What Slurm says in words of its own: TRES, ids of arrays, dependencies, exit codes, lists of hosts, odd numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from swftools.kernel import FloatArray
+
+MEGABYTE = 1024.0**2
+PER_CPU = 2.0**31
+"""Megabytes that, added to a size, mean that it is one of each CPU: the high bit of 32, or of 64, left set."""
+
+SEVERAL_ELEMENTS = "elements of arrays that had not started, of which a line stands for several"
+"""The name of an anomaly."""
+
+_POWERS = {"K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
+_AMOUNT = re.compile(r"([0-9]+(?:\.[0-9]*)?)([KMGTP]?)", re.IGNORECASE)
+_ELEMENTS = re.compile(r"([0-9]+)(?:-([0-9]+)(?::([0-9]+))?)?")
+_DEPENDENCY = re.compile(r"(?:after\w*|singleton):([0-9]+(?:_[0-9]+)?)(?:\([^)]*\))?")
+_MARKED = re.compile(r"([0-9]{19,20})M?[cn]?")
+_EXIT = re.compile(r"([0-9]+):([0-9]+)")
+
+
+class Tres(NamedTuple):
+    """Trackable resources: counts, and memory in bytes; NaN where they are not named."""
+
+    cpus: float = np.nan
+    nodes: float = np.nan
+    gpus: float = np.nan
+    memory: float = np.nan
+
+
+def by_word(words: pa.LargeStringArray, value: Callable[[str], tuple[float, ...]], width: int) -> list[FloatArray]:
+    """Return values of each text, worked out once for each different one; NaN where there is none.
+
+    Parameters
+    ----------
+    words : pyarrow.LargeStringArray
+        The texts.
+    value : callable
+        Returns so many numbers of a text.
+    width : int
+        How many.
+    """
+    found = words.dictionary_encode()
+    table = np.full((len(found.dictionary) + 1, width), np.nan)
+    for place, word in enumerate(found.dictionary.to_pylist()):
+        table[place] = value(word)
+    places = found.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    return [table[places, column] for column in range(width)]
+
+
+def is_no_number(values: FloatArray) -> FloatArray:
+    """Return numbers with NaN for those that Slurm has for none and for infinite: the two largest of 32 and 64 bits."""
+    is_none = ((values >= 4294967294.0) & (values <= 4294967295.0)) | (values >= 2.0**64 - 4096.0)
+    return np.where(is_none, np.nan, values)
+
+
+def read_tres(text: str) -> Tres:
+    """Return what a list such as ``billing=4,cpu=4,gres/gpu:a100=2,gres/gpu=2,mem=400G,node=1`` says.
+
+    GPUs are those of ``gres/gpu``, or else the sum over their types. An amount without a unit is of megabytes where it
+    is one of memory.
+    """
+    amounts: dict[str, float] = {}
+    for item in text.split(","):
+        name, _, amount = item.partition("=")
+        found = _AMOUNT.fullmatch(amount.strip())
+        if found:
+            unit = 1024.0 ** _POWERS.get(found[2].upper(), 0)
+            if name.strip() == "mem" and not found[2]:
+                unit = MEGABYTE
+            amounts.setdefault(name.strip().lower(), float(found[1]) * unit)
+    typed = [amount for name, amount in amounts.items() if name.startswith("gres/gpu:")]
+    gpus = amounts.get("gres/gpu", sum(typed) if typed else np.nan)
+    return Tres(amounts.get("cpu", np.nan), amounts.get("node", np.nan), gpus, amounts.get("mem", np.nan))
+
+
+def memory_per_cpu(megabytes: FloatArray) -> FloatArray:
+    """Return the megabytes that the high bit of 32 marks as those of each CPU; NaN where there is no such bit."""
+    return np.where(megabytes >= PER_CPU, megabytes - PER_CPU, np.nan)
+
+
+def unmarked(megabytes: int) -> float:
+    """Return the megabytes of each CPU of a whole number that a high bit marks; NaN where none does."""
+    return next((float(megabytes - bit) for bit in (1 << 63, 1 << 31) if megabytes >= bit), np.nan)
+
+
+def read_marked(text: str) -> tuple[float]:
+    """Return the megabytes of each CPU of a size such as ``9223372036854778808M``; NaN if it is none."""
+    found = _MARKED.fullmatch(text)
+    return (unmarked(int(found[1])) if found and int(found[1]) >= 1 << 63 else np.nan,)
+
+
+def count_elements(job_id: str) -> int:
+    """Return how many elements of an array an id such as ``7_[1-3,9-15:2%4]`` stands for; at least one."""
+    inside = job_id.partition("[")[2].partition("]")[0].partition("%")[0]
+    count = 0
+    for part in inside.split(","):
+        if found := _ELEMENTS.fullmatch(part.strip()):
+            first, last, step = int(found[1]), int(found[2] or found[1]), int(found[3] or 1)
+            count += len(range(first, last + 1, max(step, 1))) if last - first < 1 << 32 else 0
+    return max(count, 1)
+
+
+def preceding_job(dependency: str) -> str | None:
+    """Return the id of the one job that a dependency such as ``afterok:17`` names; None where it names several."""
+    found = _DEPENDENCY.fullmatch(dependency.strip())
+    return found[1] if found else None
+
+
+def read_exit(text: str) -> tuple[float, float]:
+    """Return exit status and signal of ``1:0``; NaN where it is none."""
+    found = _EXIT.fullmatch(text.strip())
+    return (float(found[1]), float(found[2])) if found else (np.nan, np.nan)
+
+
+def count_hosts(text: str) -> tuple[float]:
+    """Return how many hosts a list such as ``n[001-004,9],login1`` names; NaN without the library, or if it is none."""
+    try:
+        import hostlist  # noqa: PLC0415 (it need not be there)
+    except ImportError:
+        return (np.nan,)
+    try:
+        return (float(len(hostlist.expand_hostlist(text))),)
+    except hostlist.BadHostlist:
+        return (np.nan,)
