@@ -15,7 +15,7 @@ from swftools.formats.read_log import read_log
 from tests.formats.accounting_checks import check_same, read_in_pieces, survives
 from tests.formats.lsf.records import RESERVATION, log, record, resize
 from tests.formats.mutations import mutations
-from tests.naive import lsf_reader
+from tests.naive import lsf as slow
 from tests.naive.accounting_log import check
 
 words = st.sampled_from(["run", 'a"b', '""', "", " ", "Zoë", "x y", '"', "5"])
@@ -69,7 +69,7 @@ logs = st.lists(st.one_of(jobs(), resizes, st.sampled_from([RESERVATION, "\n", "
 def test_as_the_slow_reader(text: bytes, group: str, executable: str) -> None:
     """Every job, every line that is none, and every line that is part of one."""
     options = {"group": group, "executable": executable}
-    check(lsf_reader.read(text, options), read_log(io.BytesIO(text), "lsf", **options))
+    check(slow.read(text, options), read_log(io.BytesIO(text), "lsf", **options))
 
 
 @given(logs, st.integers(1, 1500))
@@ -124,14 +124,14 @@ def records_of(text: bytes) -> list[int]:
 def test_sample() -> None:
     """The one that is damaged below is sound."""
     trace = read_log(io.BytesIO(SAMPLE))
-    check(lsf_reader.read(SAMPLE), trace)
+    check(slow.read(SAMPLE), trace)
     assert (29, 6, 3) == (len(trace.jobs), len(trace.merged), len(trace.quarantine))
 
 
 @pytest.mark.parametrize("seed", range(200))
 def test_damage(seed: int) -> None:
     """No record is lost, and the slow reader says the same."""
-    survives(SAMPLE, "lsf", seed, records_of, lsf_reader.read)
+    survives(SAMPLE, "lsf", seed, records_of, slow.read)
 
 
 ENDS = [b'"', b'"JOB_FINISH"', b'"JOB_FINISH" "', b'"JOB_FINISH" ""', b'"JOB_FINISH" "a""', b"\n", b" ", b""]

@@ -12,7 +12,7 @@ import pandas as pd
 
 from swftools import Trace
 from swftools.formats.read_log import iter_log, read_log
-from tests.naive import pbs_reader
+from tests.naive import pbs as slow
 
 _NAMED = {"user": "user_id", "group": "group_id", "executable": "executable_id", "queue": "queue_id"}
 
@@ -34,7 +34,7 @@ def accounts(trace: Trace) -> tuple[set[int], dict[int, int], set[int]]:
 
 def agree(trace: Trace, text: bytes) -> None:
     """Check that a trace says what the naive reader says."""
-    log = pbs_reader.read(text)
+    log = slow.read(text)
     lines, merged, refused = accounts(trace)
     assert lines == set(log.jobs)
     assert merged == log.merged

@@ -16,7 +16,7 @@ from swftools.kernel import Kernel
 from tests.formats.accounting_checks import check_same, read_in_pieces, survives
 from tests.formats.mutations import mutations
 from tests.formats.sge.lines import line, log
-from tests.naive import sge_reader
+from tests.naive import sge as slow
 from tests.naive.accounting_log import check
 
 words = st.sampled_from(["run", "a:b", "7:8", "NONE", "x y", "Zoë", "", ":", "none", "1e5", "a,b=c"])
@@ -88,7 +88,7 @@ logs = st.lists(st.one_of(jobs(), st.sampled_from(["# comment\n", "\n", "x\n", "
 def test_as_the_slow_reader(text: bytes, run_time: str, killed: str) -> None:
     """Every job, every line that is none, and every line that is part of one."""
     options = {"run_time": run_time, "killed": killed, "group": "group", "requested_time": "soft"}
-    check(sge_reader.read(text, options), read_log(io.BytesIO(text), "sge", **options))
+    check(slow.read(text, options), read_log(io.BytesIO(text), "sge", **options))
 
 
 @given(logs, st.integers(1, 700))
@@ -141,14 +141,14 @@ def records_of(text: bytes) -> list[int]:
 def test_sample() -> None:
     """The one that is damaged below is sound."""
     trace = read_log(io.BytesIO(SAMPLE))
-    check(sge_reader.read(SAMPLE), trace)
+    check(slow.read(SAMPLE), trace)
     assert len(trace.jobs) > 30
 
 
 @pytest.mark.parametrize("seed", range(200))
 def test_damage(seed: int) -> None:
     """No record is lost, and the slow reader says the same."""
-    survives(SAMPLE, "sge", seed, records_of, sge_reader.read)
+    survives(SAMPLE, "sge", seed, records_of, slow.read)
 
 
 @pytest.mark.parametrize("seed", range(10))

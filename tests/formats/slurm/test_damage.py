@@ -10,7 +10,7 @@ from swftools.errors import SwfToolsError
 from tests.formats.mutations import mutations
 from tests.formats.slurm.told import HEADER, read, reasons, row
 from tests.formats.slurm.written import Drawn, Step, sacct_json
-from tests.naive.slurm_reader import jobs_in_documents
+from tests.naive.slurm import jobs_in_documents
 
 SAMPLE = (Path(__file__).parent / "sacct.txt").read_bytes()
 ZONE = "America/Los_Angeles"

@@ -16,7 +16,7 @@ from swftools.formats.accounting.records import Records, Stretch
 from swftools.formats.slurm import Slurm, documents, kernel
 from tests.formats.slurm.told import HEADER, assert_same, in_chunks, read, row, told
 from tests.formats.slurm.written import NEEDED, OPTIONAL, ZONE, Drawn, logs, sacct_json, sacct_text, truth
-from tests.naive.slurm_reader import jobs_in_documents, read_sacct
+from tests.naive.slurm import jobs_in_documents, read_sacct
 
 SAMPLE = (Path(__file__).parent / "sacct.txt").read_bytes()
 CHUNKS = [1, 2, 3, 7, 60, 200, 1000]
