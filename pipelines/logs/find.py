@@ -160,5 +160,8 @@ def _local_copy(card: LogCard) -> Path | None:
     """Return a local file that holds a card's log, if there is one."""
     if card.file:
         return Path(str(RESOURCES.joinpath(*card.file.split("/"))))
-    candidates = (folder / f"{card.name}.swf{suffix}" for folder in log_directories() for suffix in _SUFFIXES)
-    return next((path for path in candidates if path.is_file()), None)
+    kinds = (".swf",) if card.format == "swf" else ("", ".txt", ".log", ".json")
+    candidates = (
+        folder / f"{card.name}{kind}{suffix}" for folder in log_directories() for kind in kinds for suffix in _SUFFIXES
+    )
+    return next((path for path in candidates if is_there(path)), None)

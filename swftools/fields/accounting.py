@@ -26,7 +26,7 @@ ACCOUNTING_COLUMNS = (
     _count("fewest_processors", "processors", "Fewest processors the job would have taken."),
     _count("allocated_gpus", "GPUs", "GPUs the job was given."),
     _count("requested_gpus", "GPUs", "GPUs the job asked for."),
-    Field("restarts", INT64, "1", "How often the job was started again; its wait holds the earlier runs.", minimum=0),
+    Field("restarts", INT64, "1", "How often the job was started again.", minimum=0),
     Field("exit_code", INT64, "1", "Exit status of the job's program."),
     Field("exit_signal", INT64, "1", "Signal that ended the job's program, 0 for none.", minimum=0),
     Field("logged_state", STRING, "1", "State of the job in the words of the log.", "null: SWF, or not in the log"),

@@ -54,8 +54,6 @@ class Slurm(AccountingFormat):
         "TZ=UTC sacct -a -D -P -S 2024-01-01 -E 2024-02-01 --format=JobID,User,Group,Account,Partition,QOS,Cluster,"
         "State,Submit,Eligible,Start,End,ElapsedRaw,Suspended,TimelimitRaw,NNodes,ReqCPUS,NCPUS,AllocTRES,ReqTRES,"
         "ReqMem,MaxRSS,TotalCPU,ExitCode,Restarts,NodeList,JobName > sacct.txt"
-        "  (with -D, or only the last life of a job that was queued again is there; without -X, or MaxRSS and CPU time "
-        "of steps are not)"
     )
     NOTES = (
         "Each life of a job is a job: one that was queued again has another line and another submission.",
