@@ -73,6 +73,34 @@ def find_label(text: bytes, start: int, end: int, labels: Labels) -> int:
 
 
 @kernel(allocates=False)
+def begins_with(text: bytes, begin: int, end: int, word: bytes) -> bool:
+    """Whether a stretch of text begins with a word."""
+    if end - begin < len(word):
+        return False
+    for offset in range(len(word)):
+        if text[begin + offset] != word[offset]:
+            return False
+    return True
+
+
+@kernel(allocates=False)
+def is_word(text: bytes, begin: int, end: int, word: bytes) -> bool:
+    """Whether a stretch of text is a word."""
+    return end - begin == len(word) and begins_with(text, begin, end, word)
+
+
+@kernel(allocates=False)
+def is_same(text: bytes, begin: int, end: int, other: int, other_end: int) -> bool:
+    """Whether two stretches of text are the same."""
+    if end - begin != other_end - other:
+        return False
+    for offset in range(end - begin):
+        if text[begin + offset] != text[other + offset]:
+            return False
+    return True
+
+
+@kernel(allocates=False)
 def gather(text: bytes, start: IntArray, offsets: IntArray, out: npt.NDArray[np.uint8]) -> None:
     """Copy stretches of text one behind the other: that of row r to ``offsets[r]``."""
     for row in range(len(start)):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from swftools.formats.accounting.kernel import PLAIN, Labels, find_label, read_number
+from swftools.formats.accounting.kernel import PLAIN, Labels, begins_with, find_label, is_same, is_word, read_number
 from swftools.kernel import IntArray, kernel
 
 JOB, STEP, DETAIL, RULE, OTHER = 1, 2, 3, 4, 0
@@ -140,34 +140,17 @@ def header_of(text: bytes, begin: int, end: int) -> tuple[int, int, int]:
     while right > left and text[right - 1] == _BLANK:
         right -= 1
     kind = OTHER
-    if _begins(text, left, right, b"Job Step "):
+    if begins_with(text, left, right, b"Job Step "):
         kind, left = STEP, left + 9
-    elif _begins(text, left, right, b"Step "):
+    elif begins_with(text, left, right, b"Step "):
         kind, left = STEP, left + 5
-    elif _begins(text, left, right, b"Job "):
+    elif begins_with(text, left, right, b"Job "):
         kind, left = JOB, left + 4
-    elif _begins(text, left, right, b"Detail "):
+    elif begins_with(text, left, right, b"Detail "):
         kind = DETAIL
     while left < right and text[left] == _BLANK:
         left += 1
     return kind, left, right
-
-
-@kernel(allocates=False)
-def _begins(text: bytes, begin: int, end: int, word: bytes) -> bool:
-    """Whether a stretch of text begins with a word."""
-    if end - begin < len(word):
-        return False
-    for offset in range(len(word)):
-        if text[begin + offset] != word[offset]:
-            return False
-    return True
-
-
-@kernel(allocates=False)
-def _is(text: bytes, begin: int, end: int, word: bytes) -> bool:
-    """Whether a stretch of text is a word."""
-    return end - begin == len(word) and _begins(text, begin, end, word)
 
 
 @kernel(allocates=False)
@@ -278,11 +261,11 @@ def scan(
         while colon < end and text[colon] != _COLON:
             colon += 1
         if colon == end:
-            if _is(text, begin, end, b"Node"):
+            if is_word(text, begin, end, b"Node"):
                 place, lists_hosts = NODES, False
-            elif _is(text, begin, end, b"Master Task"):
+            elif is_word(text, begin, end, b"Master Task"):
                 place = MASTER_TASK
-            elif _is(text, begin, end, b"Task"):
+            elif is_word(text, begin, end, b"Task"):
                 place = TASK
             elif lists_hosts and begin > start:
                 out.host_lines[row] += 1
@@ -327,7 +310,9 @@ def scan(
             continue
         if out.value_begin[label, row] < 0:
             out.value_begin[label, row], out.value_end[label, row] = value, end
-        elif place == NO_NODES and not _same(text, out.value_begin[label, row], out.value_end[label, row], value, end):
+        elif place == NO_NODES and not is_same(
+            text, out.value_begin[label, row], out.value_end[label, row], value, end
+        ):
             out.repeated[row] += 1
         if label == 0:  # Allocated Host
             lists_hosts = True
@@ -364,17 +349,6 @@ def _inherit(out: Steps, row: int, inherited: npt.NDArray[np.bool_], job_begin: 
 
 
 @kernel(allocates=False)
-def _same(text: bytes, begin: int, end: int, other: int, other_end: int) -> bool:
-    """Whether two stretches of text are the same."""
-    if end - begin != other_end - other:
-        return False
-    for offset in range(end - begin):
-        if text[begin + offset] != text[other + offset]:
-            return False
-    return True
-
-
-@kernel(allocates=False)
 def _is_message(text: bytes, begin: int, name_end: int, value: int, end: int) -> bool:
     """Whether a line is a message of a command of LoadLeveler's: ``llsummary: 2512-301 ...``."""
     if name_end - begin < 3 or text[begin] != 108 or text[begin + 1] != 108:
@@ -391,4 +365,4 @@ def _is_footer(text: bytes, begin: int, end: int) -> bool:
     at = begin
     while at < end and 48 <= text[at] <= 57:
         at += 1
-    return at > begin and _begins(text, at, end, b" job step(s) in q")
+    return at > begin and begins_with(text, at, end, b" job step(s) in q")

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from swftools.formats.accounting.kernel import is_word
 from swftools.kernel import IntArray, kernel
 
 COLUMNS = (
@@ -126,11 +127,11 @@ def _read_line(
 ) -> int:
     """Find the fields of a line, and return what it is."""
     left, right, at = _next(text, begin, end)
-    if _is(text, left, right, b"JOB_RESIZE"):
+    if is_word(text, left, right, b"JOB_RESIZE"):
         return _read_resize(text, at, end, out, row)
-    if _is(text, left, right, b"EVENT_ADRSV_FINISH"):
+    if is_word(text, left, right, b"EVENT_ADRSV_FINISH"):
         return RESERVATION
-    if not _is(text, left, right, b"JOB_FINISH"):
+    if not is_word(text, left, right, b"JOB_FINISH"):
         return OTHER
     field = 1
     while field < _LISTS:
@@ -201,17 +202,6 @@ def _next(text: bytes, at: int, end: int) -> tuple[int, int, int]:
                 return left, at, at + 1
         at += 1
     return -1, -1, -1
-
-
-@kernel(allocates=False)
-def _is(text: bytes, left: int, right: int, word: bytes) -> bool:
-    """Whether a field is a word."""
-    if left < 0 or right - left != len(word):
-        return False
-    for offset in range(len(word)):
-        if text[left + offset] != word[offset]:
-            return False
-    return True
 
 
 @kernel(allocates=False)

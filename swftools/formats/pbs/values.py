@@ -5,7 +5,16 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from swftools.formats.accounting.kernel import ABSENT, DOUBTFUL, PLAIN, Labels, StateArray, find_label
+from swftools.formats.accounting.kernel import (
+    ABSENT,
+    DOUBTFUL,
+    PLAIN,
+    Labels,
+    StateArray,
+    begins_with,
+    find_label,
+    is_same,
+)
 from swftools.formats.pbs.lines import hashed, is_digit
 from swftools.kernel import FloatArray, IntArray, kernel
 
@@ -85,7 +94,7 @@ def find_values(
                 if 0 <= label < wanted:
                     if begin_of[label, row] < 0:
                         begin_of[label, row], end_of[label, row] = value, value_end
-                    elif not _same(text, begin_of[label, row], end_of[label, row], value, value_end):
+                    elif not is_same(text, begin_of[label, row], end_of[label, row], value, value_end):
                         repeated[row] += 1
                 if word == at:
                     break
@@ -111,29 +120,7 @@ def _closing(text: bytes, at: int, stop: int, mark: int) -> int:
 @kernel(allocates=False)
 def _is_resource(text: bytes, begin: int, end: int) -> bool:
     """Whether a key is that of a resource, of which each site has its own."""
-    return _begins(text, begin, end, b"Resource_List.") or _begins(text, begin, end, b"resources_used.")
-
-
-@kernel(allocates=False)
-def _begins(text: bytes, begin: int, end: int, word: bytes) -> bool:
-    """Whether a stretch of text begins with a word."""
-    if end - begin < len(word):
-        return False
-    for offset in range(len(word)):
-        if text[begin + offset] != word[offset]:
-            return False
-    return True
-
-
-@kernel(allocates=False)
-def _same(text: bytes, begin: int, end: int, other: int, other_end: int) -> bool:
-    """Whether two stretches of text are the same."""
-    if end - begin != other_end - other:
-        return False
-    for offset in range(end - begin):
-        if text[begin + offset] != text[other + offset]:
-            return False
-    return True
+    return begins_with(text, begin, end, b"Resource_List.") or begins_with(text, begin, end, b"resources_used.")
 
 
 @kernel(allocates=False)
@@ -275,12 +262,12 @@ def fill_chunks(
                 number, behind = _whole(text, begin, stop)
                 if is_head and is_counted and number >= 0 and (behind == stop or text[behind] == _HASH):
                     count = number
-                elif _begins(text, begin, stop, b"ncpus=") or _begins(text, begin, stop, b"ppn="):
+                elif begins_with(text, begin, stop, b"ncpus=") or begins_with(text, begin, stop, b"ppn="):
                     own, behind = _whole(text, begin + (6 if text[begin] == 110 else 4), stop)
                     if own < 0 or (behind < stop and text[behind] != _HASH):
                         state[row] = DOUBTFUL
                         break
-                elif _begins(text, begin, stop, b"ngpus=") or _begins(text, begin, stop, b"gpus="):
+                elif begins_with(text, begin, stop, b"ngpus=") or begins_with(text, begin, stop, b"gpus="):
                     own_gpus, behind = _whole(text, begin + (6 if text[begin] == 110 else 5), stop)
                     has_gpus = True
                     if own_gpus < 0 or (behind < stop and text[behind] != _HASH):

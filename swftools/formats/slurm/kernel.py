@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from swftools.formats.accounting.kernel import Labels, find_label
+from swftools.formats.accounting.kernel import Labels, find_label, is_same
 from swftools.kernel import IntArray, kernel
 
 END, HEADER, DOCUMENT = 0, 1, 2
@@ -249,7 +249,7 @@ def scan(
             if point == last:
                 has_job = why < 0
             elif (why < 0 and not has_job) or (
-                why < 0 and not _same(text, first, point, out.value_begin[0, row], out.value_end[0, row])
+                why < 0 and not is_same(text, first, point, out.value_begin[0, row], out.value_end[0, row])
             ):
                 why = NO_JOB
             if why < 0:
@@ -272,17 +272,6 @@ def scan(
     place.at[0], place.line[0] = min(at, size), line
     place.jobs[0], place.steps[0], place.strays[0] = row + 1, step, stray
     return stopped
-
-
-@kernel(allocates=False)
-def _same(text: bytes, begin: int, end: int, other: int, other_end: int) -> bool:
-    """Whether two stretches of text are the same."""
-    if end - begin != other_end - other:
-        return False
-    for offset in range(end - begin):
-        if text[begin + offset] != text[other + offset]:
-            return False
-    return True
 
 
 @kernel(allocates=False)
