@@ -47,7 +47,9 @@ def merge_partial_executions(trace: Trace) -> Decision:
         return Decision()
     arrays = trace.arrays
     rows = np.flatnonzero(np.isin(arrays.job_number, arrays.job_number[part]))
-    rows = rows[np.lexsort((arrays.submit_time[rows], arrays.job_number[rows]))]  # stable; NaN last
+    # In the order in which they will stand; a part without a submission stays behind the line before it.
+    submit = pd.Series(arrays.submit_time[rows]).groupby(arrays.job_number[rows]).ffill().fillna(-np.inf)
+    rows = rows[np.lexsort((submit, arrays.job_number[rows]))]
     number, user, status, is_part = arrays.job_number[rows], arrays.user_id[rows], arrays.status[rows], part[rows]
     before = np.roll(np.arange(len(rows)), 1)
     other_job = (number != number[before]) | (number < 0)

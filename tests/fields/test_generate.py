@@ -15,7 +15,7 @@ import pytest
 from pipelines.papers import find_paper
 from pipelines.papers.cells import compare
 from pipelines.papers.paper import Measurements
-from swftools import UtilityParameters, clean, generate_utility, read_swf
+from swftools import Trace, UtilityParameters, clean, generate_utility, read_log, read_swf
 from swftools.checkpoints.inference import infer_checkpoints
 from swftools.checkpoints.synthetic_survey import generate_checkpoint_survey
 from swftools.fields.dictionary import TABLES
@@ -87,6 +87,11 @@ def test_schemas_are_schemas(table: str) -> None:
     jsonschema.Draft202012Validator.check_schema(json.loads(text))
 
 
+def listing(name: str) -> Trace:
+    """Return a sample of an accounting log, read."""
+    return read_log(ROOT / "tests" / "formats" / "loadleveler" / "samples" / name, processors_per_node=8)
+
+
 @pytest.fixture(scope="module")
 def tables(shipped_log: Path) -> dict[str, pa.Table]:
     """Every table, made from the shipped log with a part of its lines spoilt."""
@@ -129,6 +134,7 @@ def tables(shipped_log: Path) -> dict[str, pa.Table]:
         "jobs": augmented.jobs,
         "quarantine": cleaned.quarantine,
         "merged": report.merged,
+        "names": listing("llsummary-l_mixed_aix.txt").names,
         "repairs": report.repairs,
         "cleaning_report": report.steps,
         "checkpoint_survey": inference.answers,
@@ -156,6 +162,18 @@ def test_real_rows_are_valid(tables: dict[str, pa.Table], table: str) -> None:
     rows = json_rows(tables[table])
     assert rows
     assert [] == [error.message for row in rows for error in validator.iter_errors(row)]
+
+
+@pytest.mark.parametrize("table", ["jobs", "quarantine", "merged", "names"])
+def test_rows_of_accounting_logs_are_valid(table: str) -> None:
+    """Also the columns that SWF does not have."""
+    schema = json.loads((ROOT / "schemas" / f"{table}.schema.json").read_text(encoding="utf-8"))
+    for name in ("llsummary-l_mixed_aix.txt", "llsummary-l_broken_latin1_crlf.txt"):
+        rows = json_rows(to_arrow(getattr(listing(name), table), table))
+        assert rows or (table in ("quarantine", "merged") and "mixed" in name)
+        assert [] == [
+            error.message for row in rows for error in jsonschema.Draft202012Validator(schema).iter_errors(row)
+        ]
 
 
 @pytest.mark.parametrize(
