@@ -87,7 +87,7 @@ def iter_log(
     source: Source,
     format: str | None = None,  # noqa: A002 (as above)
     *,
-    chunk_bytes: int = 1 << 24,
+    chunk_bytes: int = 1 << 22,
     strict: bool = False,
     anonymise: str = "no",
     key: str | None = None,
@@ -103,7 +103,7 @@ def iter_log(
     Parameters
     ----------
     chunk_bytes : int
-        About how many bytes of text make a chunk; 16 MiB by default.
+        About how many bytes of text make a chunk; 4 MiB by default.
     source, format, strict, anonymise, key, max_bytes, **options
         As in ``read_log``.
 
