@@ -158,8 +158,11 @@ def _print_findings(log: str, loaded: LoadedLog, lines: int) -> None:
         if counts or not report:
             click.echo(f"  {step['rule']}: {', '.join(counts)}".rstrip(": "))
         for row in quarantine[quarantine["rule"] == step["rule"]].head(lines).to_dict("records"):
-            said = f"    line {row['line_number']}: {row['reason']}: "
-            text = str(row["text"])
+            said = f"    line {row['line_number']}: {row['reason']}"
+            if not isinstance(row["text"], str):  # withheld
+                click.echo(said)
+                continue
+            said, text = f"{said}: ", row["text"]
             room = max(width - len(said) - 2, 20)
             click.echo(f"{said}{text if len(text) <= room else f'{text[: room - 3]}...'!r}")
 

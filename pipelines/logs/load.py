@@ -188,7 +188,5 @@ def _without_jobs(trace: Trace) -> str:
     if not len(trace.quarantine):
         return "it has only comments and blank lines" if trace.header.to_lines() else "it is empty"
     first = trace.quarantine.iloc[0]
-    return (
-        f"not one of {len(trace.quarantine)} lines is a job; line {first['line_number']}: {first['reason']}: "
-        f"{str(first['text'])[:80]!r}"
-    )
+    said = f"not one of {len(trace.quarantine)} lines is a job; line {first['line_number']}: {first['reason']}"
+    return f"{said}: {first['text'][:80]!r}" if isinstance(first["text"], str) else said

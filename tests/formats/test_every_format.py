@@ -67,6 +67,16 @@ def test_to_swf_and_back(sample: str) -> None:
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
+def test_why_a_format_was_chosen_names_nobody(sample: str) -> None:
+    """It is told in published manifests too."""
+    kind, why = detect(SAMPLES[sample][: 1 << 16], "log")
+    trace = read_log(io.BytesIO(SAMPLES[sample]), **OPTIONS[kind])
+    assert trace.provenance["recognised_by"] == why
+    others = {detect(text[: 1 << 16], "log")[1] for other, text in SAMPLES.items() if other.split()[0] == kind}
+    assert others == {why}, "the words are the format's, not the log's"
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
 def test_nobody_is_named(sample: str) -> None:
     """Names, ids and texts of the log stand nowhere where they are withheld, however damaged it is."""
     for seed in range(12):

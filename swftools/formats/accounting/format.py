@@ -184,7 +184,8 @@ class AccountingFormat(LogFormat):
             for records in self.records(stretches()):
                 yield present[0], ledger.take(records, present[0])
         except LogFormatError as error:
-            raise LogFormatError(f"{files.name}: {error}") from error
+            told = str(error).replace("--format NAME:", f"--format {self.NAME}:")
+            raise LogFormatError(f"{files.name}: {told}") from error
 
     def _stretches(self, stream: Joined, files: LogFiles, chunk_bytes: int, digest: Any) -> Iterator[Stretch]:
         """Yield a stream in pieces of whole records; at least one, which may be empty."""

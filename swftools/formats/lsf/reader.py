@@ -59,8 +59,8 @@ class Lsf(AccountingFormat):
     @classmethod
     def recognise(cls, head: bytes) -> Fit:
         """Say whether a text has a record of lsb.acct."""
-        if found := _RECORD.search(head):
-            return Fit(True, f"a record of lsb.acct: {found[0][:40].decode('ascii', 'replace').strip()}")
+        if _RECORD.search(head):
+            return Fit(True, "a record that begins as those of lsb.acct do")
         return Fit(False, 'no record such as \'"JOB_FINISH" "10.1" 1527327585\'')
 
     def records(self, stretches: Iterable[Stretch]) -> Iterator[Records]:

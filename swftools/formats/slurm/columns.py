@@ -84,8 +84,8 @@ def layout_of_header(line: bytes, place: str) -> Layout:
     layout, lacking = _layout(names)
     if lacking:
         raise LogFormatError(
-            f"{place}: the header names no {' and no '.join(lacking)}; run sacct with them in --format, see COMMAND of "
-            "the format"
+            f"{place}: the header names no {' and no '.join(lacking)}; run sacct with them in --format, as swftools "
+            "formats slurm shows"
         )
     return layout
 

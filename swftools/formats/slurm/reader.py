@@ -85,7 +85,7 @@ class Slurm(AccountingFormat):
             return Fit(True, 'a JSON document with a list "jobs"')
         for line in head.splitlines():
             if b"jobid" in line.lower() and is_header(line):
-                return Fit(True, f"a header line: {line[:60].decode('utf-8', 'replace')!r}")
+                return Fit(True, "a header line with the names of sacct's columns")
         if _PADDED.search(head):
             return Fit(True, "the heading of sacct without -P")
         return Fit(False, "no header line of sacct -P such as 'JobID|User|State|...', and no JSON with \"jobs\"")
