@@ -122,14 +122,14 @@ def validate_logs(logs: tuple[str, ...], cleaned: bool, rules: str, strict: bool
     \b
     Example: swftools validate my.swf && echo sound
     """
-    from swftools.errors import SwfFormatError, SwfToolsError, UnknownLogError, UnreadableLogError
+    from swftools.errors import LogFormatError, SwfFormatError, SwfToolsError, UnknownLogError, UnreadableLogError
 
     status = 0
     for log in logs:
         try:
             loaded = load(log, cleaned, rules)
         except SwfToolsError as error:
-            if not isinstance(error, SwfFormatError | UnreadableLogError | UnknownLogError):
+            if not isinstance(error, LogFormatError | SwfFormatError | UnreadableLogError | UnknownLogError):
                 raise
             is_missing = status_of(error) == MISSING_INPUT
             click.echo(f"error: {error}" if is_missing else str(error), err=is_missing)

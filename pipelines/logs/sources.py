@@ -11,7 +11,7 @@ from swftools.formats.several import LogFiles, open_joined
 _BLOCK = 1 << 20
 
 
-def continues(path: Path, length: int, sha256: str, how: HowRead) -> bool:
+def continues(path: Path, length: int, sha256: str, how: HowRead | None = None) -> bool:
     """Whether a log's text begins with an earlier one.
 
     Parameters
@@ -22,7 +22,7 @@ def continues(path: Path, length: int, sha256: str, how: HowRead) -> bool:
         Of the earlier text, bytes.
     sha256 : str
         Hash of the earlier text.
-    how : HowRead
+    how : HowRead, optional
         How the log is read, which puts several files in order.
 
     Raises
@@ -31,7 +31,7 @@ def continues(path: Path, length: int, sha256: str, how: HowRead) -> bool:
         The log is missing, truncated or corrupt.
     """
     digest = hashlib.sha256()
-    files = LogFiles([path], str(path)) if path.is_file() else how.files(path)
+    files = LogFiles([path], str(path)) if path.is_file() else (how or HowRead()).files(path)
     with open_joined(files) as stream:
         while length and (block := stream.read(min(length, _BLOCK))):
             digest.update(block)
