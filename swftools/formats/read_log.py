@@ -98,7 +98,7 @@ def iter_log(
 
     Yields one Trace a chunk, in the order of the records. Together their jobs are those of ``read_log``, with the same
     numbers and times, which only the whole log tells: an accounting log is read twice, so that it must be a file, and
-    32 bytes a record are kept from the first time.
+    some 100 bytes a record are kept from the first time.
 
     Parameters
     ----------

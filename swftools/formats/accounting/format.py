@@ -139,6 +139,7 @@ class AccountingFormat(LogFormat):
         header = log_header(self.origin, decision, seen, ledger)
         row = 0
         lines, ends = np.concatenate([part.line for part in seen]), ends_of(seen, decision)
+        seen.clear()  # most of what is kept of a record
         again = Ledger(how.privacy)
         files.again()
         with open_joined(files, max_bytes=how.max_bytes, progress=how.progress) as stream:

@@ -107,7 +107,7 @@ class Ledger:
             id_key=id_key[kept],
             numbers=numbers,
             words={name: words[name] for name in TEXTS if name in words and self._may_tell(name)},
-            preceding_key=_hashes(records.words.get("preceding"), len(records))[kept],
+            preceding_key=_preceding(records, kept),
             is_ambiguous=np.zeros(kept.sum(), bool) if ambiguous is None else ambiguous[kept],
             quarantine=self._quarantine(records, stretch, of_faulty, late_of_faulty),
             merged_line=np.append(records.merged_line[~of_faulty], records.late_line[~late_of_faulty]),
@@ -222,6 +222,13 @@ def decide(
         is_there = id_key[order[places]] == preceding_key[waiting]
         preceding[waiting[is_there]] = number[order[places[is_there]]]
     return Decision(int(np.floor(known.min())) if len(known) else 0, number, into, preceding)
+
+
+def _preceding(records: Records, kept: BoolArray) -> npt.NDArray[np.uint64]:
+    """Return the hash of what each record waits for; where none does, zeros that take no memory."""
+    if "preceding" not in records.words:
+        return np.broadcast_to(np.uint64(0), int(kept.sum()))
+    return _hashes(records.words["preceding"], len(records))[kept]
 
 
 def _run_time(records: Records) -> FloatArray:
