@@ -205,8 +205,10 @@ def decide(
 ) -> Decision:
     """Give the records of a whole log numbers by submission, none to those that repeat another."""
     into = np.zeros(len(key), np.int64)
-    is_same = pd.Series(key).duplicated().to_numpy()
-    if is_same.any():
+    is_same = np.zeros(len(key), bool)
+    ordered = np.sort(key)  # which takes less memory than a table of hashes, and mostly is all
+    if (ordered[1:] == ordered[:-1]).any():
+        is_same = pd.Series(key).duplicated().to_numpy()
         order = np.argsort(key, kind="stable")
         first = order[np.searchsorted(key[order], key[is_same])]
         into[is_same] = line[first]
