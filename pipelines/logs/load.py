@@ -185,6 +185,8 @@ def _bar(path: Path) -> Iterator[Progress | None]:
 
 def _without_jobs(trace: Trace) -> str:
     """Say in words that a trace has no jobs, and why."""
+    if "format" in trace.provenance and not len(trace.quarantine):
+        return "it has no records" if trace.provenance["bytes"] else "it is empty"
     if not len(trace.quarantine):
         return "it has only comments and blank lines" if trace.header.to_lines() else "it is empty"
     first = trace.quarantine.iloc[0]

@@ -89,6 +89,15 @@ def test_nothing_known(tmp_path: Path) -> None:
     assert all(f"\n  {name}: " in done.stderr for name in list_formats())
 
 
+def test_no_records(tmp_path: Path) -> None:
+    """An empty file, and one with nothing but blank lines, which only its reader can be told of."""
+    for text, why in (("", "it is empty"), ("\n\n", "it has no records")):
+        (tmp_path / "log").write_text(text)
+        done = call("describe", tmp_path / "log", "--format", "pbs")
+        assert done.exit_code != 0
+        assert done.stderr.endswith(f"error: {tmp_path / 'log'}: {why}\n")
+
+
 def test_only_unfinished_jobs(tmp_path: Path) -> None:
     """A log of which no record is a job says so, and why the first is none."""
     path = tmp_path / "queue.txt"
