@@ -111,7 +111,11 @@ def assumptions_of(log: Log, trace: Trace, parameters: Mapping[str, Any]) -> lis
         Of each augmentation, every parameter by name.
     """
     told = []
-    if log.card is None and not log.model:
+    if log.card is None and "format" in trace.provenance:
+        told.append(
+            "The log has no card in the catalogue: its machine is what the options say, its terms are not known."
+        )
+    elif log.card is None and not log.model:
         told.append(
             "The log has no card in the catalogue: machine and terms are those of its header, anomalies are not known."
         )

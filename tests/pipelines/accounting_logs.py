@@ -34,7 +34,16 @@ def step(number: int, submit: int, *, status: str = "Completed", start: int = 10
 
 
 def listing(jobs: int = 4) -> str:
-    """Return a listing: sound steps, one that has not ended, one of an unknown state, a repeat, and a message."""
+    """Return a listing: sound steps, one that never ran, some that are no jobs, a repeat, and a message."""
     steps = [step(number, 100 * number) for number in range(jobs)]
     odd = [step(90, 5, status="Running"), step(91, 6, status=f"{SECRETS[4]}ed"), step(92, 7, run=-20)]
-    return "".join([*steps, *odd, steps[0], f"llsummary: 2512-001 {SECRETS[3]} does not answer\n", step(93, 8)])
+    return "".join(
+        [
+            *steps,
+            *odd,
+            steps[0],
+            f"llsummary: 2512-001 {SECRETS[3]} does not answer\n",
+            step(93, 8),
+            step(94, 9, status="Not Run"),
+        ]
+    )

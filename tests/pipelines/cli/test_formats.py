@@ -47,9 +47,9 @@ def test_conversion_keeps_what_the_file_can_hold(log: Path, tmp_path: Path) -> N
     output, names = tmp_path / "out.swf", tmp_path / "names.csv"
     done = call("convert", log, output, "--raw", "--format", FORMAT, "--names", names)
     assert 0 == done.exit_code, done.stderr
-    assert "5 jobs; 4 lines left out" in done.stdout
+    assert "6 jobs; 4 lines left out" in done.stdout
     trace = read_log(log, FORMAT)
-    assert read_swf(output).jobs["run_time"].tolist() == trace.jobs["run_time"].tolist()
+    assert read_swf(output).jobs["run_time"].equals(trace.jobs["run_time"])
     assert names.read_text().splitlines()[1] == "user,1,zebulon"
     assert 0 == call("convert", log, tmp_path / "out.parquet", "--raw", "--format", FORMAT).exit_code
     again = read_parquet(tmp_path / "out.parquet")
@@ -64,9 +64,9 @@ def test_what_is_odd_is_said(log: Path) -> None:
     found = call("validate", log, "--format", FORMAT)
     assert FOUND_FAULTS == found.exit_code
     assert "not ended: 'Running'" in found.stdout
-    assert "odd: started more than once: the wait holds earlier runs: 6" in found.stdout
+    assert "odd: started more than once: the wait holds earlier runs: 7" in found.stdout
     told = call("describe", log, "--format", FORMAT).stdout
-    assert "  6: started more than once: the wait holds earlier runs\n" in told
+    assert "  7: started more than once: the wait holds earlier runs\n" in told
 
 
 def test_what_is_missing_is_asked_for(log: Path) -> None:

@@ -48,6 +48,26 @@ def test_a_file_is_read_once_while_it_is_the_same(tmp_path: Path, reads: list[st
     assert ["one", "three", "other"] == reads
 
 
+def test_a_folder_is_the_same_while_each_of_its_files_is(tmp_path: Path, reads: list[str]) -> None:
+    """Also one that is not its first, a new one, and one less."""
+
+    def read(folder: Path) -> str:
+        reads.append(" ".join(path.read_text() for path in sorted(folder.iterdir())))
+        return reads[-1]
+
+    cache = FileCache(read)
+    for name, text in (("a", "1"), ("b", "2")):
+        (tmp_path / name).write_text(text)
+    assert ("1 2", "1 2") == (cache(tmp_path), cache(tmp_path))
+    (tmp_path / "b").write_text("22")
+    assert "1 22" == cache(tmp_path)
+    (tmp_path / "c").write_text("3")
+    assert "1 22 3" == cache(tmp_path)
+    (tmp_path / "a").unlink()
+    assert "22 3" == cache(tmp_path)
+    assert 4 == len(reads)
+
+
 def test_a_file_that_keeps_length_and_time_of_modification_is_seen_to_change(tmp_path: Path, reads: list[str]) -> None:
     """The time of change cannot be set back."""
     path = tmp_path / "a"
