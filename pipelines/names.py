@@ -15,6 +15,9 @@ CATALOG = "catalog.yaml"
 MANIFEST = "manifest.json"
 """A directory of files is a version once it holds this one."""
 
+PART = "part-0.parquet"
+"""The file in a table's directory, of a table that is one file."""
+
 PENDING = ".pending-latest"
 """Becomes visible together with a version and goes when `latest` and the catalogue have followed."""
 

@@ -75,6 +75,14 @@ class StorageError(SwfToolsError, OSError):
     """Writing or reading the data root failed: disk full, no permission, service unreachable."""
 
 
+class SupersededError(SwfToolsError, RuntimeError):
+    """Another run published in between, so that what was made goes on from an old version."""
+
+
+class HistoryError(SwfToolsError, ValueError):
+    """A history cannot take what it was given: files of another kind, or settings that contradict what it has."""
+
+
 class UnsafeNameError(SwfToolsError, ValueError):
     """A name of a data set, version, table or log would leave the data root or cannot be a file name."""
 

@@ -7,18 +7,16 @@ find is reported at once, each with its line, card, key and remedy.
 
 from __future__ import annotations
 
-import dataclasses
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic_core import ErrorDetails
 
 from pipelines.catalog.cards import RESOURCES, Catalog, did_you_mean
-from pipelines.catalog.strict_yaml import KeyPath, NotYamlError, lines_of, read_yaml
+from pipelines.catalog.problems import Problem, message_of, path_of, report
+from pipelines.catalog.strict_yaml import KeyPath, NotYamlError, read_yaml
 from swftools.errors import CatalogError, ParameterError
 from swftools.formats.registry import list_formats
 
@@ -27,8 +25,6 @@ INHERITED = frozenset(
     | {"published_filters", "cleaning"}
 )
 """The keys that a log's card takes from the card it is ``based_on``."""
-
-Problem = tuple[KeyPath, str]
 
 
 def read_catalog(path: str | Path | None = None) -> Catalog:
@@ -60,17 +56,8 @@ def read_catalog(path: str | Path | None = None) -> Catalog:
         raise CatalogError(f"{source}, {error}") from error
     catalog, problems = _build(content)
     if catalog is None or problems:
-        lines = lines_of(data, [where for where, _ in problems])
-        places = [" > ".join(map(str, where)) for where, _ in problems]
-        placed = sorted(zip(lines, places, [what for _, what in problems], strict=True))
-        raise CatalogError(_report(str(source), placed))
+        raise CatalogError(report(str(source), data, problems))
     return catalog
-
-
-def _report(source: str, placed: list[tuple[int, str, str]]) -> str:
-    """Write the message: one problem in one line, several below each other."""
-    lines = [f"line {line}: {f'{where}: ' if where else ''}{what}" for line, where, what in placed]
-    return f"{source}, {lines[0]}" if len(lines) == 1 else "\n  ".join([f"{source}: {len(lines)} problems", *lines])
 
 
 def _build(raw: Any) -> tuple[Catalog | None, list[Problem]]:
@@ -85,7 +72,7 @@ def _build(raw: Any) -> tuple[Catalog | None, list[Problem]]:
         return TypeAdapter(Catalog).validate_python(complete), problems
     except ValidationError as error:
         problems += [
-            (_path(details), _message(details))
+            (path_of(details), message_of(details, Catalog))
             for details in error.errors(include_url=False)
             if not _told_elsewhere(details["loc"], own)
         ]
@@ -115,44 +102,6 @@ def _told_elsewhere(loc: KeyPath, own: Mapping[Any, Any]) -> bool:
         return False
     card = _mapping(own.get(loc[1]))
     return loc[2] == "name" or ("based_on" in card and loc[2] in INHERITED and loc[2] not in card)
-
-
-def _path(details: ErrorDetails) -> KeyPath:
-    """Return where an error is in the file: pydantic marks a key, and goes through ``parameters``, on its own."""
-    return tuple(key for key in details["loc"] if key not in ("[key]", "parameters"))
-
-
-def _message(details: ErrorDetails) -> str:
-    """Say an error of pydantic's as a remedy."""
-    kind, given = details["type"], f"not {details['input']!r:.80}"
-    if kind == "missing":
-        return "missing; add it"
-    if kind == "unexpected_keyword_argument":
-        known = [name for name in _keys_at(details["loc"][:-1]) if name != "name" or len(details["loc"]) != 3]
-        return f"unknown key{did_you_mean(details['loc'][-1], known) or '; known are ' + ', '.join(known)}"
-    if kind == "value_error":
-        return str(details["ctx"]["error"])
-    if kind in ("dataclass_type", "dict_type"):
-        return f"should be a mapping (KEY: VALUE), {given}"
-    if kind == "tuple_type":
-        return f"should be a list (- ITEM), {given}"
-    if kind == "string_pattern_mismatch":
-        return f"should be 64 lower-case hexadecimal digits (gzip -dc LOG | sha256sum), {given}"
-    quotes = "; put it in quotes" if kind == "string_type" and details["input"] is not None else ""
-    return f"{re.sub('^(Input|String) ', '', details['msg'])}, {given}{quotes}"
-
-
-def _keys_at(loc: KeyPath) -> list[str]:
-    """Return the keys that a card may have at a place of the file."""
-    kind: Any = Catalog
-    for key in loc:
-        if dataclasses.is_dataclass(kind):
-            kind = get_type_hints(kind)[key]
-        elif get_origin(kind) is tuple:
-            kind = get_args(kind)[0]
-        else:
-            kind = get_args(kind)[-1]
-    return [item.name for item in dataclasses.fields(kind)]
 
 
 def _between_cards(raw: Mapping[Any, Any], complete: Mapping[Any, Any]) -> Iterator[Problem]:

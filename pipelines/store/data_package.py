@@ -10,10 +10,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
 
+from pipelines.names import PART
 from pipelines.store.readme import sources_of
 from swftools.fields.definition import BOOL, FLOAT64, INT64, INTEGERS, NEVER, STRING, TIMESTAMP, UTILITY, Field
 from swftools.fields.dictionary import TABLE_MEANINGS, table_fields
@@ -30,7 +32,12 @@ _TYPES: dict[pa.DataType, str] = {
 _PARQUET = {"format": "parquet", "mediatype": "application/vnd.apache.parquet"}
 
 
-def data_package_text(facts: Mapping[str, Any], columns: Mapping[str, Sequence[str]], files: Iterable[str]) -> str:
+def data_package_text(
+    facts: Mapping[str, Any],
+    columns: Mapping[str, Sequence[str]],
+    files: Iterable[str],
+    parts: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> str:
     """Write the descriptor of a version as JSON; equal facts give equal text.
 
     Parameters
@@ -41,10 +48,12 @@ def data_package_text(facts: Mapping[str, Any], columns: Mapping[str, Sequence[s
         Columns of each table.
     files : iterable of str
         Names of the files beside the tables.
+    parts : mapping of str to sequence of str
+        The files of each table that is in parts.
     """
     sources = sources_of(facts)
     made_of = f"log{'s' * (len(sources) > 1)} {', '.join(source['log']['name'] for source in sources)}"
-    tables = [_table_resource(table, names) for table, names in columns.items()]
+    tables = [_table_resource(table, names, parts.get(table, f"{table}/{PART}")) for table, names in columns.items()]
     package = {
         "name": _identifier(facts["data_set"]),
         "title": facts.get("title") or facts["data_set"],
@@ -68,13 +77,13 @@ def _source(facts: Mapping[str, Any], *, alone: bool) -> dict[str, Any]:
     return {key: value for key, value in source.items() if value}
 
 
-def _table_resource(table: str, columns: Sequence[str]) -> dict[str, Any]:
-    """Return the description of a table."""
+def _table_resource(table: str, columns: Sequence[str], path: str | Sequence[str]) -> dict[str, Any]:
+    """Return the description of a table, which is one file or several."""
     fields = table_fields(table)
     return {
         "name": table,
         "type": "table",
-        "path": f"{table}/part-0.parquet",
+        "path": path,
         "description": TABLE_MEANINGS[table],
         **_PARQUET,
         "schema": {"fields": [_field(fields[name]) for name in columns]},

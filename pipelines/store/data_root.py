@@ -17,7 +17,7 @@ import shutil
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
+from types import EllipsisType, MappingProxyType
 from typing import Any
 
 import pyarrow as pa
@@ -26,10 +26,11 @@ from pipelines.names import CATALOG, LATEST, MANIFEST, PENDING, check_name
 from pipelines.store.intake_catalog import CatalogVersion, catalog_text
 from pipelines.store.manifest import describe_file, file_metadata, manifest_bytes
 from pipelines.store.parse_manifest import parse_manifest
+from pipelines.store.parts import PartedTable, Shared, part_name
 from pipelines.store.published import MEND, PublishedData, listing
 from pipelines.store.storage import storage_errors
-from pipelines.store.table_files import write_part
-from swftools.errors import ParameterError, StorageError, VersionNotFoundError
+from pipelines.store.table_files import write_part, write_parts
+from swftools.errors import ParameterError, StorageError, SupersededError, VersionNotFoundError
 from swftools.fields.dictionary import SCHEMA_VERSION
 
 progress = logging.getLogger("pipelines")
@@ -46,6 +47,27 @@ class Publication:
     is_new: bool
 
 
+class _Shares:
+    """Files that a new version shares with others of its data set."""
+
+    def __init__(self, root: DataRoot, data_set: str) -> None:
+        self._root, self._data_set = root, data_set
+        self._manifests: dict[str, dict[str, Any]] = {}
+        self.hashes: dict[str, Any] = {}
+        """What the manifest says of each, by its name."""
+        self.keys: dict[str, str] = {}
+        """The key of each where it stands, by its name."""
+
+    def add(self, name: str, source: Shared) -> dict[str, Any]:
+        """Share a file; return the manifest of the version that has it."""
+        if source.version not in self._manifests:
+            self._manifests[source.version] = self._root.manifest(self._data_set, source.version)
+        manifest = self._manifests[source.version]
+        self.hashes[name] = manifest["files"][name]
+        self.keys[name] = f"{self._data_set}/{source.version}/{name}"
+        return manifest
+
+
 class DataRoot(PublishedData):
     """Where data sets are published: a local directory or ``s3://bucket/prefix``."""
 
@@ -53,10 +75,11 @@ class DataRoot(PublishedData):
         self,
         data_set: str,
         version: str,
-        tables: Mapping[str, pa.Table],
+        tables: Mapping[str, pa.Table | PartedTable],
         *,
         manifest: Mapping[str, Any],
-        files: Mapping[str, Path] = MappingProxyType({}),
+        files: Mapping[str, Path | Shared] = MappingProxyType({}),
+        after: str | EllipsisType | None = ...,
     ) -> Publication:
         """Publish a version and move `latest` to it; do nothing if it is published already.
 
@@ -64,18 +87,23 @@ class DataRoot(PublishedData):
         ----------
         data_set, version : str
             Names; the version should be a hash of what determines the content.
-        tables : mapping of str to pyarrow.Table
+        tables : mapping of str to pyarrow.Table or PartedTable
             Tables of the column dictionary by name.
         manifest : mapping
             What to record beside the store's own entries. The catalogue shows ``licence``,
             ``acknowledgement``, ``citation`` and ``source_url``.
-        files : mapping of str to path
-            Further files by published name, copied as they are.
+        files : mapping of str to path or Shared
+            Further files by published name, copied as they are, or shared with another version.
+        after : str or None, optional
+            The version that `latest` must name, None for none: of two that go on from the same version, the second
+            is not published. By default it does not matter.
 
         Raises
         ------
         UnsafeNameError, SchemaError, ParameterError
             A name, a table or the manifest cannot be published; nothing was.
+        SupersededError
+            `latest` names another version than ``after``.
         StorageError
             Writing failed. The message says whether the version is published; running again is safe.
         """
@@ -89,7 +117,7 @@ class DataRoot(PublishedData):
         record = {**manifest, "data_set": data_set, "version": version, "schema_version": SCHEMA_VERSION}
         path = self.storage.address(key)
         with storage_errors(f"{path}: nothing was published"):
-            is_new = not self._exists(key) and self._commit(key, record, tables, files)
+            is_new = not self._exists(key) and self._commit(key, record, tables, files, after)
         if is_new or self.storage.exists(f"{key}/{PENDING}"):
             self._point(data_set, version, settles_all=is_new)
         return Publication(path, version, is_new)
@@ -159,28 +187,56 @@ class DataRoot(PublishedData):
                 self._write_catalog()
 
     def _commit(
-        self, key: str, record: dict[str, Any], tables: Mapping[str, pa.Table], files: Mapping[str, Path]
+        self,
+        key: str,
+        record: dict[str, Any],
+        tables: Mapping[str, pa.Table | PartedTable],
+        files: Mapping[str, Path | Shared],
+        after: str | EllipsisType | None,
     ) -> bool:
         """Stage a version and make it visible; return False if another process was faster."""
         data_set, version = key.split("/")
         with self.storage.scratch(data_set, version) as staged:
-            notes = file_metadata(record)
-            described = {table: write_part(data, table, staged / table, notes) for table, data in tables.items()}
+            shares = _Shares(self, data_set)
+            described = {name: self._write_table(name, data, staged, record, shares) for name, data in tables.items()}
             for name, source in files.items():
-                shutil.copyfile(source, staged / name)
+                if isinstance(source, Shared):
+                    shares.add(name, source)
+                else:
+                    (staged / name).parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copyfile(source, staged / name)
             written = sorted(path for path in staged.rglob("*") if path.is_file())
-            hashes = {path.relative_to(staged).as_posix(): describe_file(path) for path in written}
-            content = manifest_bytes({**record, "tables": described, "files": hashes}, key)
+            hashes = {path.relative_to(staged).as_posix(): describe_file(path) for path in written} | shares.hashes
+            content = manifest_bytes({**record, "tables": described, "files": dict(sorted(hashes.items()))}, key)
             try:
                 parse_manifest(content, data_set, version)
             except ValueError as error:
                 raise ParameterError(f"manifest of {key}: {error}") from None
             (staged / PENDING).touch()
             (staged / MANIFEST).write_bytes(content)
-            is_new = self.storage.commit(staged, key)
+            if not isinstance(after, EllipsisType) and (latest := self.latest(data_set)) != after:
+                raise SupersededError(f"{self.storage.address(key)}: latest is {latest} by now, not {after}; run again")
+            is_new = self.storage.commit(staged, key, shares.keys)
         if not is_new and not self._exists(key):
             raise StorageError("the path is taken by something without a manifest; move that away and run again")
         return is_new
+
+    @staticmethod
+    def _write_table(
+        name: str, data: pa.Table | PartedTable, staged: Path, record: Mapping[str, Any], shares: _Shares
+    ) -> dict[str, Any]:
+        """Write a table, or the parts of it that are new, and return what the manifest says of it."""
+        notes = file_metadata(record)
+        if not isinstance(data, PartedTable):
+            return write_part(data, name, staged / name, notes)
+        del notes["version"]
+        described: dict[str, Mapping[str, Any]] = {}
+        for label, part in data.parts.items():
+            if isinstance(part, Shared):
+                file = part_name(label)
+                manifest = shares.add(f"{name}/{file}", part)
+                described[file] = manifest["tables"][name]["parts"][file]
+        return write_parts(data, name, staged / name, notes, described)
 
     def _point(self, data_set: str, version: str, *, settles_all: bool) -> None:
         """Move `latest`, write the catalogue, then take away the version's marker, or those of all versions."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable, Iterator
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from io import BufferedReader
 from pathlib import Path
+from types import MappingProxyType
 
 from pipelines.store.staging import AREA, abandoned, discard, make_directories, sync, unchecked_staging
 from pipelines.store.storage import Storage, storage_errors
@@ -47,11 +49,15 @@ class LocalStorage(Storage):
         with unchecked_staging(self._base / directory, label) as path:
             yield path
 
-    def commit(self, staged: Path, key: str) -> bool:
-        """Rename a directory of files, once all of it is on disk, to its key."""
-        for directory, _, names in os.walk(staged, topdown=False):
+    def commit(self, staged: Path, key: str, shared: Mapping[str, str] = MappingProxyType({})) -> bool:
+        """Rename a directory of files, once all of it is on disk, to its key; shared files are links."""
+        for directory, _, names in os.walk(staged):
             for name in names:
                 sync(Path(directory, name))
+        for name, source in shared.items():
+            (staged / name).parent.mkdir(parents=True, exist_ok=True)
+            _link(self._base / source, staged / name)
+        for directory, _, _ in os.walk(staged, topdown=False):
             sync(Path(directory))
         try:
             staged.rename(self._base / key)
@@ -111,6 +117,17 @@ class LocalStorage(Storage):
             paths = sorted(Path(directory, name) for directory, _, names in os.walk(top) for name in names)
             return {path.relative_to(top).as_posix(): path.lstat().st_size for path in paths}
 
+    def stamps(self, key: str) -> dict[str, tuple[str, int]]:
+        """Return place, size and times of each file in a directory, and the last change, which nobody can set back."""
+        found = {}
+        with storage_errors(f"{self._base / key}: cannot be listed"), os.scandir(self._base / key) as entries:
+            for entry in entries:
+                if entry.is_file():
+                    told = entry.stat()
+                    stamp = f"{told.st_dev}-{told.st_ino}-{told.st_size}-{told.st_mtime_ns}-{told.st_ctime_ns}"
+                    found[entry.name] = stamp, told.st_ctime_ns
+        return dict(sorted(found.items()))
+
     @contextmanager
     def open(self, key: str) -> Iterator[BufferedReader]:
         """Open a file for reading, random access included.
@@ -128,6 +145,17 @@ class LocalStorage(Storage):
         """Delete a file; it is no mistake if another process was faster."""
         with storage_errors(f"{self.address(key)}: cannot be removed"):
             (self._base / key).unlink(missing_ok=True)
+
+
+def _link(source: Path, target: Path) -> None:
+    """Give a file a second name; copy it where the file system knows no such thing, or allows no more names."""
+    try:
+        target.hardlink_to(source)
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK, errno.EXDEV, errno.ENOSYS):
+            raise
+        shutil.copyfile(source, target)
+        sync(target)
 
 
 def _modified(path: Path) -> datetime | None:

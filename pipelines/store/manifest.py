@@ -35,22 +35,27 @@ def describe_table(data: pa.Table, table: str) -> dict[str, Any]:
 
 def _describe_column(column: pa.ChunkedArray, field: Field) -> dict[str, Any]:
     """Return type, meaning and statistics of a column; text and lists have no extremes."""
-    described: dict[str, Any] = {
+    described = column_entry(field, column.null_count)
+    if pa.types.is_string(field.type) or pa.types.is_nested(field.type):
+        return described
+    described |= {name: json_value(value) for name, value in pc.min_max(column).as_py().items()}
+    if pa.types.is_integer(field.type) or pa.types.is_floating(field.type):
+        described["mean"] = json_value(pc.mean(column).as_py())
+    return described
+
+
+def column_entry(field: Field, nulls: int) -> dict[str, Any]:
+    """Return what is said of every column."""
+    return {
         "type": str(field.type),
         "unit": field.unit,
         "meaning": field.meaning,
         "missing": field.missing,
-        "nulls": column.null_count,
+        "nulls": nulls,
     }
-    if pa.types.is_string(field.type) or pa.types.is_nested(field.type):
-        return described
-    described |= {name: _json_value(value) for name, value in pc.min_max(column).as_py().items()}
-    if pa.types.is_integer(field.type) or pa.types.is_floating(field.type):
-        described["mean"] = _json_value(pc.mean(column).as_py())
-    return described
 
 
-def _json_value(value: Any) -> Any:
+def json_value(value: Any) -> Any:
     """Return a statistic as JSON can hold it; the mean of very large numbers is infinite."""
     if isinstance(value, datetime):
         return value.isoformat()

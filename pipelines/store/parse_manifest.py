@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 from pydantic_core import from_json
 
-from pipelines.names import is_name
+from pipelines.names import PART, is_name
 
 
 def _file_name(name: str) -> str:
@@ -45,9 +45,14 @@ class _Column(_Part):
     nulls: Count
 
 
+class _TablePart(_Part):
+    rows: Count
+
+
 class _Table(_Part):
     rows: Count
     columns: dict[str, _Column]
+    parts: dict[Annotated[str, AfterValidator(_file_name)], _TablePart] | None = None
 
 
 class _Manifest(_Part):
@@ -78,8 +83,10 @@ def parse_manifest(content: bytes, data_set: str, version: str) -> dict[str, Any
         first = error.errors(include_url=False, include_context=False)[0]
         where = ".".join(part for part in map(str, first["loc"]) if part != "[key]")
         raise ValueError(f"{where or 'manifest'}: {first['msg']}") from None
-    if missing := [table for table in manifest["tables"] if f"{table}/part-0.parquet" not in manifest["files"]]:
-        raise ValueError(f"no file is that of table {missing[0]!r}")
+    for table, described in manifest["tables"].items():
+        for name in described.get("parts", {PART: None}):
+            if f"{table}/{name}" not in manifest["files"]:
+                raise ValueError(f"no file is {table}/{name}, of table {table!r}")
     owner = f"{manifest['data_set']}/{manifest['version']}"
     if owner != f"{data_set}/{version}":
         raise ValueError(f"that of {owner}")

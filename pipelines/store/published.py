@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Self
 
 import pyarrow as pa
 
-from pipelines.names import LATEST, MANIFEST, PENDING, check_name, is_name
+from pipelines.names import LATEST, MANIFEST, PART, PENDING, check_name, is_name
 from pipelines.store.locations import open_storage
 from pipelines.store.parse_manifest import parse_manifest
 from pipelines.store.storage import Storage
-from pipelines.store.table_files import PART, read_part
+from pipelines.store.table_files import concat_parts, read_part
 from swftools.errors import StorageError, VersionNotFoundError
 
 MEND = "restore it from a copy, or remove the version's directory and publish it again"
@@ -176,8 +176,25 @@ class PublishedData:
             f"{'they are' if meant else 'it has'} {listing(meant or names)} (list them with `swftools versions`)"
         )
 
-    def read_table(self, data_set: str, table: str, version: str = LATEST) -> pa.Table:
+    def read_table(
+        self,
+        data_set: str,
+        table: str,
+        version: str = LATEST,
+        *,
+        parts: Collection[str] | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> pa.Table:
         """Read a table of a version and check it against the column dictionary.
+
+        Parameters
+        ----------
+        data_set, table, version : str
+            Names.
+        parts : collection of str, optional
+            Files of a table in parts, such as ``part-2001-03.parquet``; by default all of them.
+        columns : sequence of str, optional
+            Which columns; by default all.
 
         Raises
         ------
@@ -193,9 +210,13 @@ class PublishedData:
             raise VersionNotFoundError(
                 f"{self.storage.address(key)}: no table {table!r}; it has {', '.join(manifest['tables']) or 'none'}"
             )
-        key = f"{key}/{table}/{PART}"
-        with self.storage.open(key) as file:
-            return read_part(file, table, self.storage.address(key), MEND)
+        names = [name for name in manifest["tables"][table].get("parts", [PART]) if parts is None or name in parts]
+        read = []
+        for name in names:
+            path = f"{key}/{table}/{name}"
+            with self.storage.open(path) as file:
+                read.append(read_part(file, table, self.storage.address(path), MEND, columns))
+        return read[0] if len(read) == 1 else concat_parts(read, table, manifest["tables"][table]["columns"], columns)
 
     def verify(self, data_set: str, version: str = LATEST) -> list[str]:
         """Hash every file of a version again and return what differs from its manifest, nothing if all is well.

@@ -6,12 +6,13 @@ import io
 import os
 import re
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from io import BufferedReader
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -65,8 +66,11 @@ class S3Storage(Storage):
         with unchecked_staging(work_root(self.location), label) as path:
             yield path
 
-    def commit(self, staged: Path, key: str) -> bool:
-        """Upload a directory of files, the manifest last; its marker first, which tells left-overs from other files."""
+    def commit(self, staged: Path, key: str, shared: Mapping[str, str] = MappingProxyType({})) -> bool:
+        """Upload a directory of files, the manifest last; its marker first, which tells left-overs from other files.
+
+        Shared files are copied by the service, so that they take space again but no time on the way.
+        """
         names = {path.relative_to(staged).as_posix() for path in staged.rglob("*") if path.is_file()}
         for name in [PENDING, *sorted(names - {PENDING, MANIFEST})]:
             # Asked each time, so that a version is hardly ever written over while it is being published twice.
@@ -74,7 +78,13 @@ class S3Storage(Storage):
                 return False
             with self._errors():
                 self._s3.upload_file(str(staged / name), self._bucket, self._key(f"{key}/{name}"), Config=_TRANSFER)
+        with self._errors(), ThreadPoolExecutor(_AT_ONCE) as pool:
+            list(pool.map(lambda name: self._copy(shared[name], f"{key}/{name}"), shared))
         return self._create(f"{key}/{MANIFEST}", (staged / MANIFEST).read_bytes())
+
+    def _copy(self, source: str, target: str) -> None:
+        """Let the service copy an object."""
+        self._s3.copy({"Bucket": self._bucket, "Key": self._key(source)}, self._bucket, self._key(target))
 
     def withdraw(self, key: str) -> None:
         """Remove the manifest, upon which there is no version any more, then the rest, the marker last."""
@@ -127,6 +137,20 @@ class S3Storage(Storage):
         # Some tools mark directories by empty objects.
         sizes = {found["Key"].removeprefix(top): found["Size"] for found in objects if not found["Key"].endswith("/")}
         return dict(sorted(sizes.items()))
+
+    def stamps(self, key: str) -> dict[str, tuple[str, int]]:
+        """Return tag, size and time of each object in a directory, and that time."""
+        top = self._top(key)
+        with self._errors(f"{self.address(key)}: cannot be listed"):
+            objects = [found for page in self._pages(Prefix=top, Delimiter="/") for found in page.get("Contents", [])]
+        return {
+            found["Key"].removeprefix(top): (
+                f"{found['ETag']}-{found['Size']}-{found['LastModified'].isoformat()}",
+                int(found["LastModified"].timestamp() * 1e9),
+            )
+            for found in objects
+            if not found["Key"].endswith("/")
+        }
 
     @contextmanager
     def open(self, key: str) -> Iterator[BufferedReader]:

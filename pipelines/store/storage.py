@@ -8,11 +8,12 @@ file is replaced (``replace``). Nothing here knows what a manifest says.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime, timedelta
 from io import BufferedReader
 from pathlib import Path
+from types import MappingProxyType
 
 import pyarrow as pa
 
@@ -81,8 +82,11 @@ class Storage(ABC):
         """Give an empty local directory, from which ``commit`` may take, for as long as the context lasts."""
 
     @abstractmethod
-    def commit(self, staged: Path, key: str) -> bool:
-        """Make a directory of files visible under a key; return False if another got there first."""
+    def commit(self, staged: Path, key: str, shared: Mapping[str, str] = MappingProxyType({})) -> bool:
+        """Make a directory of files visible under a key; return False if another got there first.
+
+        ``shared`` are further files of it, by name relative to it: the keys of files that they are the same as.
+        """
 
     @abstractmethod
     def withdraw(self, key: str) -> None:
@@ -111,6 +115,10 @@ class Storage(ABC):
     @abstractmethod
     def files(self, key: str) -> dict[str, int]:
         """Return the bytes of all files in and below a directory by sorted path relative to it."""
+
+    @abstractmethod
+    def stamps(self, key: str) -> dict[str, tuple[str, int]]:
+        """Return of each file in a directory what changes when it does, and when it last did, in nanoseconds."""
 
     @abstractmethod
     def open(self, key: str) -> AbstractContextManager[BufferedReader]:

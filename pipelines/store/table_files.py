@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from io import BufferedReader
 from pathlib import Path
 from typing import Any
@@ -10,13 +10,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pipelines.names import PART
 from pipelines.store.manifest import describe_table
+from pipelines.store.parts import PartedTable, Shared, describe_parts, measure_part, part_name
 from swftools.errors import SchemaError
 from swftools.fields.dictionary import arrow_schema
 from swftools.tables import check_table, write_table
-
-PART = "part-0.parquet"
-"""The file in a table's directory."""
 
 
 def write_part(data: pa.Table, table: str, directory: Path, notes: Mapping[str, str]) -> dict[str, Any]:
@@ -27,17 +26,61 @@ def write_part(data: pa.Table, table: str, directory: Path, notes: Mapping[str, 
     SchemaError
         The table differs from the column dictionary.
     """
-    check_table(data, table)
-    # One chunk a column and the dictionary's own schema: else the bytes would tell how the table was made.
-    schema = arrow_schema(table, data.column_names)
-    data = data.select(schema.names).combine_chunks().cast(schema).replace_schema_metadata(dict(notes))
+    data = _as_written(data, table, notes)
     directory.mkdir()
     write_table(data, directory / PART, table)
     return describe_table(data, table)
 
 
-def read_part(file: BufferedReader, table: str, address: str, remedy: str) -> pa.Table:
-    """Read a table and check it against the column dictionary.
+def write_parts(
+    data: PartedTable, table: str, directory: Path, notes: Mapping[str, str], shared: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Write the new parts of a table into a new directory, and return its description for the manifest.
+
+    Parameters
+    ----------
+    data : PartedTable
+        All parts.
+    table : str
+        Name of the table.
+    directory : Path
+        Where to.
+    notes : mapping of str to str
+        For the metadata of each part; nothing that the next version would say otherwise.
+    shared : mapping of str to mapping
+        What the manifest of the other version says of each part that is shared, by the name of its file.
+
+    Raises
+    ------
+    SchemaError, ParameterError
+        A part differs from the column dictionary, or from the others.
+    """
+    directory.mkdir()
+    measured: dict[str, Mapping[str, Any]] = {}
+    for label, part in sorted(data.parts.items()):
+        name = part_name(label)
+        if isinstance(part, Shared):
+            measured[name] = shared[name]
+            continue
+        whole = part if isinstance(part, pa.Table) else part()
+        whole = _as_written(whole.select(data.columns), table, notes)
+        write_table(whole, directory / name, table)
+        measured[name] = measure_part(whole)
+    columns = arrow_schema(table, data.columns).names
+    return describe_parts(table, columns, measured)
+
+
+def _as_written(data: pa.Table, table: str, notes: Mapping[str, str]) -> pa.Table:
+    """Return a table as one chunk a column in the dictionary's own schema: else bytes would tell how it was made."""
+    check_table(data, table)
+    schema = arrow_schema(table, data.column_names)
+    return data.select(schema.names).combine_chunks().cast(schema).replace_schema_metadata(dict(notes))
+
+
+def read_part(
+    file: BufferedReader, table: str, address: str, remedy: str, columns: Sequence[str] | None = None
+) -> pa.Table:
+    """Read a table, or some of its columns, and check it against the column dictionary.
 
     Raises
     ------
@@ -45,9 +88,19 @@ def read_part(file: BufferedReader, table: str, address: str, remedy: str) -> pa
         The file is damaged, which the message says with its address and the remedy, or differs from the dictionary.
     """
     try:
-        data = pq.ParquetFile(file, page_checksum_verification=True).read()
+        data = pq.ParquetFile(file, page_checksum_verification=True).read(columns)
     except (pa.ArrowException, OSError) as error:
         cause = " ".join(str(error).split())
         raise SchemaError(f"{address}: damaged Parquet file ({cause}); {remedy}") from None
-    check_table(data, table)
+    if columns is None:
+        check_table(data, table)
     return data
+
+
+def concat_parts(
+    parts: Sequence[pa.Table], table: str, names: Iterable[str], columns: Sequence[str] | None
+) -> pa.Table:
+    """Return parts as one table; where there are none, one without rows."""
+    if not parts:
+        return arrow_schema(table, names if columns is None else columns).empty_table()
+    return pa.concat_tables(parts)

@@ -17,12 +17,13 @@ from swftools.fields.accounting import NAMES
 from swftools.fields.augmentations import AUGMENTATION_COLUMNS, CHECKPOINT_SUMMARY, CHECKPOINT_SURVEY
 from swftools.fields.cleaning import CLEANING_REPORT, MERGED, QUARANTINE, REPAIRS
 from swftools.fields.definition import BOOL, FLOAT64, INT64, INTEGERS, STRING, TIMESTAMP, UTILITY, Field
+from swftools.fields.history import INGESTED, RECORDS, REJECTED, WAIT_COVERAGE, WAITING_FILES
 from swftools.fields.jobs import JOB_NUMBER, JOB_OCCURRENCE, JOBS, SWF_NAMES
 from swftools.fields.predictions import WAIT_EVALUATION, WAIT_PREDICTIONS
 from swftools.fields.reproduction import MEASUREMENTS, REPRODUCTION
 from swftools.fields.schedules import EXCLUSION_REASON, METRICS, SCHEDULE_COLUMNS, SEED, SEGMENT_COLUMNS
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 """Raised whenever a column is added, removed, renamed, retyped or given another meaning."""
 
 
@@ -51,6 +52,11 @@ TABLES: dict[str, tuple[Field, ...]] = {
     "wait_evaluation": WAIT_EVALUATION,
     "reproduction": REPRODUCTION,
     "measurements": MEASUREMENTS,
+    "records": RECORDS,
+    "ingested": INGESTED,
+    "waiting": WAITING_FILES,
+    "rejected": REJECTED,
+    "wait_coverage": WAIT_COVERAGE,
 }
 
 TABLE_MEANINGS = {
@@ -76,10 +82,16 @@ TABLE_MEANINGS = {
     "wait_evaluation": "One row a method and group of jobs: how often the bounds were right, and how tight they were.",
     "reproduction": "One row a cell of a paper's table and a reading of it: the published value beside ours.",
     "measurements": "One row a measure of an experiment of a paper.",
+    "records": "One row a job of a history, as the files say of it; the table jobs is made of it.",
+    "ingested": "One row a file that was taken into the history, and what came of its records.",
+    "waiting": "One row a file of the inbox that is not, or not wholly, in the history.",
+    "rejected": "One row a line of a file of the history that is no record of a job.",
+    "wait_coverage": "One row a period, method and queue: how often the bounds of waits were right, and how tight.",
 }
 
 SORTED_BY = {
     "jobs": "submit_time",
+    "records": "submit_time",
     "schedule": "submit_time",
     "segments": "start_time",
     "merged": "line_number",

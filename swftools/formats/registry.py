@@ -7,7 +7,7 @@ subclass of ``accounting.format.AccountingFormat``, which leaves no more to be w
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -84,6 +84,35 @@ class LogFormat(Parameters):
     @abstractmethod
     def iterate(self, files: LogFiles, how: Reading) -> Iterator[Trace]:
         """Read a log in chunks."""
+
+    def preface(self, head: bytes) -> bytes | None:  # noqa: ARG002 (for formats that have one)
+        """Return what must stand before a later part of a text for it to be read, such as the names of columns.
+
+        Parameters
+        ----------
+        head : bytes
+            The beginning of the text, as ``recognise`` takes it.
+
+        Returns
+        -------
+        bytes or None
+            Whole lines; None where a text can only be read from its beginning.
+        """
+        return b""
+
+    def cut(self, text: bytes) -> int:
+        """Return where a text of whole lines may be parted, at a record that may go on in the next piece.
+
+        By default at its end: each line is a record.
+        """
+        return len(text)
+
+    def parting(self) -> Callable[[bytes], int]:
+        """Return what says where texts may be parted, for one reading of a log from its beginning.
+
+        It is ``cut``, unless it takes what stood before a text to know, such as a header far above.
+        """
+        return self.cut
 
     def first_time(self, head: bytes) -> float | None:  # noqa: ARG002 (for formats that can tell)
         """Return the time of the records in the beginning of a file, by which files are put in order."""

@@ -37,6 +37,8 @@ class Augmentation(RulesTask):
     parameters_class: ClassVar[type[Parameters]]
     other_tables: ClassVar[tuple[str, ...]] = ()
     """Tables that are published beside jobs."""
+    stable_under_growth: ClassVar[bool] = False
+    """Whether a job has the same values when further jobs come, so that a history can have it."""
 
     seed = luigi.IntParameter(default=0, description="seed of every random draw")
     parameters = ParametersParameter(default="{}", description="parameters by augmentation: JSON, or a file's path")

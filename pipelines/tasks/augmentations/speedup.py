@@ -14,6 +14,7 @@ class AddSpeedup(Augmentation):
 
     name = "speedup"
     code_version = 1
+    stable_under_growth = True
     parameters_class = SpeedupParameters
 
     def compute(self, trace: Trace) -> pd.DataFrame:

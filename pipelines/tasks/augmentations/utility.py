@@ -18,6 +18,7 @@ class AddUtility(Augmentation):
 
     name = "utility"
     code_version = 1
+    stable_under_growth = True
     parameters_class = UtilityParameters
 
     @property

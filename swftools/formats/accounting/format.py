@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -85,20 +85,6 @@ class AccountingFormat(LogFormat):
         Records
             One for each stretch.
         """
-
-    def cut(self, text: bytes) -> int:
-        """Return where a text of whole lines may be parted, at a record that may go on in the next piece.
-
-        By default at its end: each line is a record.
-        """
-        return len(text)
-
-    def parting(self) -> Callable[[bytes], int]:
-        """Return what says where texts may be parted, for one reading of a log from its beginning.
-
-        It is ``cut``, unless it takes what stood before a text to know, such as a header far above.
-        """
-        return self.cut
 
     def read(self, files: LogFiles, how: Reading) -> Trace:
         """Read a whole log; see ``swftools.read_log``."""

@@ -90,6 +90,14 @@ class Slurm(AccountingFormat):
             return Fit(True, "the heading of sacct without -P")
         return Fit(False, "no header line of sacct -P such as 'JobID|User|State|...', and no JSON with \"jobs\"")
 
+    def preface(self, head: bytes) -> bytes | None:
+        """Return the lines to the header; a JSON document can only be read from its beginning."""
+        if _DOCUMENT.search(head):
+            return None
+        lines = head.splitlines(keepends=True)
+        place = next((place for place, line in enumerate(lines) if is_header(line)), -1)
+        return b"".join(lines[: place + 1])
+
     def parting(self) -> Callable[[bytes], int]:
         """Return what parts texts in front of the last job, whose steps may go on in the next piece."""
         return _Parting(self.layout)

@@ -36,6 +36,12 @@ class Swf(LogFormat):
             return Fit(True, "a header comment, as ; Version: 2.2")
         return Fit(False, "no line of 18 numbers")
 
+    def preface(self, head: bytes) -> bytes:
+        """Return the comments before the first job."""
+        lines = head.splitlines(keepends=True)
+        first = next((place for place, line in enumerate(lines) if line.strip() and not line.startswith(b";")), None)
+        return b"".join(line for line in lines[:first] if line.endswith(b"\n"))
+
     def read(self, files: LogFiles, how: Reading) -> Trace:
         """Read a log; ids are numbers already, and line texts hold no names."""
         return read_swf(self._source(files), strict=how.strict, max_bytes=how.max_bytes, progress=how.progress)

@@ -1,0 +1,60 @@
+"""What is wrong in a file of YAML that pydantic has checked: in words, with the line, the key and a remedy."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import Any, get_args, get_origin, get_type_hints
+
+from pydantic_core import ErrorDetails
+
+from pipelines.catalog.cards import did_you_mean
+from pipelines.catalog.strict_yaml import KeyPath, lines_of
+
+Problem = tuple[KeyPath, str]
+
+
+def report(source: str, data: bytes, problems: list[Problem]) -> str:
+    """Write the message of a file's problems: one in one line, several below each other."""
+    numbers = lines_of(data, [where for where, _ in problems])
+    places = [" > ".join(map(str, where)) for where, _ in problems]
+    placed = sorted(zip(numbers, places, [what for _, what in problems], strict=True))
+    lines = [f"line {line}: {f'{where}: ' if where else ''}{what}" for line, where, what in placed]
+    return f"{source}, {lines[0]}" if len(lines) == 1 else "\n  ".join([f"{source}: {len(lines)} problems", *lines])
+
+
+def path_of(details: ErrorDetails) -> KeyPath:
+    """Return where an error is in the file: pydantic marks a key, and goes through ``parameters``, on its own."""
+    return tuple(key for key in details["loc"] if key not in ("[key]", "parameters"))
+
+
+def message_of(details: ErrorDetails, kind: type) -> str:
+    """Say an error of pydantic's as a remedy; ``kind`` is what the whole file is."""
+    what, given = details["type"], f"not {details['input']!r:.80}"
+    if what == "missing":
+        return "missing; add it"
+    if what == "unexpected_keyword_argument":
+        known = [name for name in _keys_at(kind, details["loc"][:-1]) if name != "name" or len(details["loc"]) != 3]
+        return f"unknown key{did_you_mean(details['loc'][-1], known) or '; known are ' + ', '.join(known)}"
+    if what == "value_error":
+        return str(details["ctx"]["error"])
+    if what in ("dataclass_type", "dict_type"):
+        return f"should be a mapping (KEY: VALUE), {given}"
+    if what == "tuple_type":
+        return f"should be a list (- ITEM), {given}"
+    if what == "string_pattern_mismatch":
+        return f"should be 64 lower-case hexadecimal digits (gzip -dc LOG | sha256sum), {given}"
+    quotes = "; put it in quotes" if what == "string_type" and details["input"] is not None else ""
+    return f"{re.sub('^(Input|String) ', '', details['msg'])}, {given}{quotes}"
+
+
+def _keys_at(kind: Any, loc: KeyPath) -> list[str]:
+    """Return the keys that there may be at a place of the file."""
+    for key in loc:
+        if dataclasses.is_dataclass(kind):
+            kind = get_type_hints(kind)[key]
+        elif get_origin(kind) is tuple:
+            kind = get_args(kind)[0]
+        else:
+            kind = get_args(kind)[-1]
+    return [item.name for item in dataclasses.fields(kind)]

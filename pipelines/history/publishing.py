@@ -1,0 +1,76 @@
+"""A run's tables and files, published as the next version of the history."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from pipelines.history.findings import Finding, of_cleaning, of_coverage
+from pipelines.history.night import DAY, Run, last_days
+from pipelines.history.summary import summary_text
+from pipelines.history.waits import state_file
+from pipelines.store.data_package import data_package_text
+from pipelines.store.data_root import DataRoot, Publication
+from pipelines.store.parts import PartedTable, Shared, part_name
+from pipelines.store.readme import readme_text
+from pipelines.tasks.publishing import writer_of
+
+
+def findings_of(run: Run) -> Iterator[Finding]:
+    """Yield what a person should look at."""
+    period = run.settings.waits.days[-1]
+    yield from of_coverage(run.coverage, last_days(period), run.settings)
+    since = run.until - period * DAY
+    recent = {label: run.accounts[label] for label in run.labels_since(since)}
+    yield from of_cleaning(recent, run.night.ingested, since, run.settings)
+
+
+def publish(run: Run, root: DataRoot) -> Publication:
+    """Publish what a run made."""
+    name, version = run.settings.history, run.version
+    findings = list(findings_of(run))
+    tables = run.tables()
+    files: dict[str, Path | Shared] = {}
+    for waits in run.waits:
+        files |= {state_file(waits.method, label): source for label, source in waits.states.items()}
+    facts = run.facts(findings)
+    own: dict[str, Callable[[Path], None]] = {"summary.md": writer_of(summary_text(run, facts, findings))}
+    names = sorted([*own, *files])
+    rows = {table: _rows(run, table, data) for table, data in tables.items()}
+    columns = {
+        table: list(data.columns if isinstance(data, PartedTable) else data.column_names)
+        for table, data in tables.items()
+    }
+    own |= {
+        "README.md": writer_of(readme_text(facts, rows, names)),
+        "datapackage.json": writer_of(data_package_text(facts, columns, names, parts=_parts(tables))),
+    }
+    for file, write in own.items():
+        path = run.folder / file
+        write(path)
+        files[file] = path
+    manifest = {key: value for key, value in facts.items() if key not in ("data_set", "version")}
+    return root.publish(name, version, tables, manifest=manifest, files=files, after=run.state.version)
+
+
+def _rows(run: Run, table: str, data: Any) -> int:
+    """Return how many rows a table has."""
+    if not isinstance(data, PartedTable):
+        return int(data.num_rows)
+    count = 0
+    for label, part in data.parts.items():
+        if isinstance(part, Shared):
+            count += int(run.state.measured(table, label)["rows"])
+        else:
+            count += int((part if not callable(part) else part()).num_rows)
+    return count
+
+
+def _parts(tables: dict[str, Any]) -> dict[str, list[str]]:
+    """Return the files of each table that is in parts."""
+    return {
+        table: [f"{table}/{part_name(label)}" for label in sorted(data.parts)]
+        for table, data in tables.items()
+        if isinstance(data, PartedTable)
+    }

@@ -1,0 +1,204 @@
+"""The settings of a re-evaluation: ``reevaluate.yaml``, each key with its default, checked with line numbers."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import field
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AfterValidator, ConfigDict, Field, Strict, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
+
+from pipelines.catalog.cards import Count, Name, Positive, Text
+from pipelines.catalog.problems import message_of, path_of, report
+from pipelines.catalog.strict_yaml import NotYamlError, read_yaml
+from pipelines.logs.find import catalog_in_use
+from pipelines.logs.how_read import HowRead
+from pipelines.tasks.parameters import AugmentParameter, MethodsParameter, PoliciesParameter, ReplayOptionsParameter
+from swftools.cleaning import resolve_rules
+from swftools.errors import CatalogError, ParameterError, SwfToolsError
+
+_CLOSED = ConfigDict(extra="forbid")
+_Share = Annotated[float, Field(gt=0, lt=1)]
+_Factor = Annotated[float, Field(gt=0, lt=1e9)]
+_Days = Annotated[float, Field(gt=0, le=36_500)]
+Checked = TypeVar("Checked")
+
+
+def _as_value_error(check: Callable[[Checked], object]) -> Callable[[Checked], Checked]:
+    """Return a check of ours as pydantic takes it: its message becomes that of the key."""
+
+    def checked(value: Checked) -> Checked:
+        try:
+            check(value)
+        except SwfToolsError as error:
+            raise ValueError(str(error)) from error
+        return value
+
+    return checked
+
+
+def _check_policies(policies: tuple[Any, ...]) -> None:
+    if policies:
+        PoliciesParameter().normalize(list(policies))
+
+
+_Methods = Annotated[tuple[Text, ...], AfterValidator(_as_value_error(MethodsParameter().normalize))]
+_Options = Annotated[dict[str, Any], AfterValidator(_as_value_error(ReplayOptionsParameter().normalize))]
+_Policies = Annotated[tuple[Any, ...], AfterValidator(_as_value_error(_check_policies))]
+_Rules = Annotated[tuple[Any, ...], AfterValidator(_as_value_error(lambda rules: resolve_rules(list(rules) or None)))]
+_Card = Annotated[str, AfterValidator(_as_value_error(lambda name: name and catalog_in_use().log(name)))]
+_Format = Annotated[str, AfterValidator(_as_value_error(lambda text: HowRead(text).checked()))]
+
+
+@dataclass(frozen=True, kw_only=True, config=_CLOSED)
+class LogSettings:
+    """What the files are."""
+
+    card: _Card = ""
+    """Of the catalogue: its machine, terms, queue ranks and cleaning."""
+    format: _Format = ""
+    """With options, as slurm:time_zone=Europe/Berlin; default: the card's, or recognised."""
+    processors: Annotated[int, Strict(), Field(ge=0, le=1 << 31)] = 0
+    """Of the machine; 0: the card's, or the most that a file's header says."""
+    anonymise: Text = "no"
+
+
+@dataclass(frozen=True, kw_only=True, config=_CLOSED)
+class WaitSettings:
+    """Which predictions of waits are followed, and when that is told."""
+
+    methods: _Methods = ("binomial",)
+    by: Text = "queue"
+    options: _Options = field(default_factory=dict)
+    """Of the replay, as quantile and training."""
+    chance: _Share = 0.001
+    """Probability that a right bound is found to cover too little."""
+    widest: _Factor = 1e6
+    """Tightness beyond which it is told."""
+    least_jobs: Positive = 100
+    """Waits of a queue in a period, below which nothing is told of it."""
+    days: tuple[_Days, ...] = (1.0, 30.0)
+    """Periods before the end of the history; the last one is watched."""
+
+
+@dataclass(frozen=True, kw_only=True, config=_CLOSED)
+class PolicySettings:
+    """Which policies are replayed on the last days, and when that is told."""
+
+    names: _Policies = ()
+    days: _Days = 30.0
+    warm_up_days: Annotated[float, Field(ge=0, le=36_500)] = 7.0
+    seeds: Positive = 5
+
+
+@dataclass(frozen=True, kw_only=True, config=_CLOSED)
+class DriftSettings:
+    """How the workload of the last days is compared with the time before."""
+
+    days: _Days = 30.0
+    reference_days: _Days = 365.0
+    thresholds: dict[str, _Factor] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, config=_CLOSED)
+class CleaningSettings:
+    """How the records are cleaned, and when that is told."""
+
+    rules: _Rules = ()
+    """Default: the card's, or the default rules."""
+    most_quarantined: Annotated[float, Field(gt=0, le=1)] = 0.05
+    """Share of the records of a month, or of the lines of a file."""
+
+
+@dataclass(frozen=True, kw_only=True, config=_CLOSED)
+class Settings:
+    """All of them."""
+
+    history: Name = "history"
+    inbox: str = ""
+    log: LogSettings = field(default_factory=LogSettings)
+    cleaning: CleaningSettings = field(default_factory=CleaningSettings)
+    augment: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Augmentations by name, with their parameters."""
+    seed: Count = 0
+    waits: WaitSettings = field(default_factory=WaitSettings)
+    policies: PolicySettings = field(default_factory=PolicySettings)
+    drift: DriftSettings = field(default_factory=DriftSettings)
+    keep: Annotated[int, Strict(), Field(ge=0, le=1 << 31)] = 0
+    """Newest versions that stay, beside tagged ones; 0: all."""
+    on_finding: str = ""
+    """Command that is run when something is found, with the findings as JSON on its standard input."""
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        """What determines a version, as JSON holds it."""
+        plan: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(self)))
+        for name in ("history", "inbox", "keep", "on_finding"):
+            del plan[name]
+        return plan
+
+
+def read_settings(path: str | Path | None, given: Mapping[str, Any] | None = None) -> Settings:
+    """Read and check the settings of a re-evaluation.
+
+    Parameters
+    ----------
+    path : str or Path, optional
+        A file such as ``reevaluate.yaml``; by default all is as by default.
+    given : mapping, optional
+        What holds instead: ``history`` and ``inbox``.
+
+    Raises
+    ------
+    CatalogError
+        The file cannot be read or is not valid; the message lists every problem with its line.
+    ParameterError
+        What was given instead is wrong.
+    """
+    content: Any = {}
+    data = b""
+    if path is not None:
+        try:
+            data = Path(path).read_bytes()
+        except OSError as error:
+            raise CatalogError(f"{path}: {error.strerror or error}; check the path of the settings") from error
+        try:
+            content = read_yaml(data)
+        except NotYamlError as error:
+            raise CatalogError(f"{path}, {error}") from error
+        if not isinstance(content, dict):
+            raise CatalogError(f"{path}: it must be a mapping such as history: NAME, see docs/operation.md")
+    _build(str(path), data, content)
+    whole = content | {name: value for name, value in (given or {}).items() if value}
+    settings = _build("command line", b"", whole)
+    _check_together(settings)
+    return settings
+
+
+def _build(source: str, data: bytes, content: Mapping[str, Any]) -> Settings:
+    """Return settings of a mapping."""
+    try:
+        return TypeAdapter(Settings).validate_python(content)
+    except ValidationError as error:
+        found = error.errors(include_url=False)
+        problems = [(path_of(details), message_of(details, Settings)) for details in found]
+        if data:
+            raise CatalogError(report(source, data, problems)) from error
+        raise ParameterError("; ".join(f"{'.'.join(map(str, where))}: {what}" for where, what in problems)) from error
+
+
+def _check_together(settings: Settings) -> None:
+    """Check what takes several keys, or what pydantic does not know."""
+    HowRead(settings.log.format, settings.log.anonymise).checked()
+    if settings.log.anonymise == "numbers":
+        raise ParameterError(
+            "log.anonymise: numbers of one file say nothing of those of the next; use hash, with a key in "
+            "SWFTOOLS_ANONYMISE_KEY, by which a user is the same in all files"
+        )
+    AugmentParameter().normalize(list(settings.augment))
+    if settings.waits.days and list(settings.waits.days) != sorted(settings.waits.days):
+        raise ParameterError("waits.days: give the shortest first")

@@ -1,0 +1,122 @@
+"""What the latest version of a history has: its files, its months, its names, and by what settings it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from pipelines.history.inbox import Beginning
+from pipelines.names import MANIFEST
+from pipelines.store.data_root import DataRoot
+from pipelines.store.parts import label_of, part_name
+from swftools.errors import HistoryError
+from swftools.history.book import HistoryBook
+from swftools.tables import empty_frame, to_pandas
+
+MADE_BY = "ReevaluateLogs"
+
+
+@dataclass(frozen=True)
+class State:
+    """The latest version of a history, or none.
+
+    Parameters
+    ----------
+    root : DataRoot
+        Where it is published.
+    name : str
+        Of the data set.
+    version : str or None
+        Its latest version; None where there is none yet.
+    manifest : mapping
+        Of that.
+    """
+
+    root: DataRoot
+    name: str
+    version: str | None = None
+    manifest: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def load(cls, root: DataRoot, name: str) -> State:
+        """Look up the latest version.
+
+        Raises
+        ------
+        HistoryError
+            The data set is no history.
+        StorageError
+            Its manifest is damaged.
+        """
+        version = root.latest(name)
+        if version is None or not root.storage.exists(f"{name}/{version}/{MANIFEST}"):
+            return cls(root, name)
+        manifest = root.manifest(name, version)
+        if manifest.get("made_by") != MADE_BY:
+            raise HistoryError(
+                f"{root.path(name, version)} is no history: it was made by {manifest.get('made_by')}; give another name"
+            )
+        return cls(root, name, version, manifest)
+
+    def table(
+        self, table: str, parts: Sequence[str] | None = None, columns: Sequence[str] | None = None
+    ) -> pd.DataFrame:
+        """Return a table, or some of its parts by their labels; one without rows where there is none."""
+        if self.version is None or table not in self.manifest["tables"]:
+            return empty_frame(table)
+        files = None if parts is None else [part_name(label) for label in parts]
+        read = self.root.read_table(self.name, table, self.version, parts=files, columns=columns)
+        return to_pandas(read, table)
+
+    def labels(self, table: str) -> list[str]:
+        """Return the labels of the parts of a table."""
+        if self.version is None or table not in self.manifest["tables"]:
+            return []
+        return [label_of(name) for name in self.manifest["tables"][table]["parts"]]
+
+    def measured(self, table: str, label: str) -> Mapping[str, Any]:
+        """Return what the manifest says of a part."""
+        found: Mapping[str, Any] = self.manifest["tables"][table]["parts"][part_name(label)]
+        return found
+
+    @cached_property
+    def ingested(self) -> pd.DataFrame:
+        """The files that it has."""
+        return self.table("ingested")
+
+    @cached_property
+    def waiting(self) -> pd.DataFrame:
+        """The files of the inbox that it does not have, or not wholly."""
+        return self.table("waiting")
+
+    @property
+    def beginnings(self) -> Iterator[Beginning]:
+        """Every text that it has, and where reading it resumes."""
+        rows = self.ingested
+        for number, whole, size, part, most, lines in zip(
+            rows["file_number"].astype(int),
+            rows["sha256"],
+            rows["bytes"].astype(int),
+            rows["resumes_sha256"],
+            rows["resumes_bytes"].astype(int),
+            rows["resumes_lines"].astype(int),
+            strict=True,
+        ):
+            yield Beginning(number, part, most, lines, is_whole=False)
+            yield Beginning(number, whole, size, 0, is_whole=True)
+
+    def book(self) -> HistoryBook:
+        """Return its records, to be added to."""
+        numbers = {}
+        for label in self.labels("records"):
+            stands = self.measured("records", label)["columns"]["job_number"]
+            numbers[label] = (int(stands["min"]), int(stands["max"]))
+        says_when = None if self.version is None or not numbers else bool(self.manifest["says_when"])
+        return HistoryBook(self._month, numbers, self.table("names"), says_when)
+
+    def _month(self, label: str) -> pd.DataFrame:
+        return self.table("records", [label])

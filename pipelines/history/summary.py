@@ -1,0 +1,92 @@
+"""summary.md: the page of a version that a person reads in the morning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import pandas as pd
+
+from pipelines.history.findings import Finding
+from pipelines.history.night import Run, last_days
+from pipelines.store.readme import account_lines
+
+NEWEST = 10
+"""Files that are listed."""
+
+
+def summary_text(run: Run, facts: Mapping[str, Any], findings: Sequence[Finding]) -> str:
+    """Write the page, in Markdown; equal versions have equal pages."""
+    files = run.night.ingested
+    waiting = run.night.waiting_table
+    sections = [
+        f"# {run.settings.history}",
+        f"Version `{run.version}`: {facts['account']['jobs_kept']:,} jobs of {len(files):,} files, in "
+        f"{len(run.labels)} months, until {_moment(run)}.",
+        "## Findings",
+        _bullets(finding.message for finding in findings) if findings else "None.",
+    ]
+    if len(waiting):
+        sections += [
+            "## Left in the inbox",
+            _bullets(f"{row['file']}: {row['outcome']}: {row['reason']}" for row in waiting.to_dict("records")),
+        ]
+    sections += ["## Waits: how often bounds were right", _coverage(run)]
+    sections += ["## What became of the records", _bullets(account_lines(facts["account"], facts["assumptions"]))]
+    sections += [f"## The last {min(NEWEST, len(files))} of {len(files):,} files", _files(files.tail(NEWEST))]
+    return "\n\n".join(sections) + "\n"
+
+
+def _moment(run: Run) -> str:
+    """Return the end of the history in words."""
+    if run.night.book.says_when:
+        return datetime.fromtimestamp(run.until, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    return f"second {run.until:,.0f} of the log"
+
+
+def _coverage(run: Run) -> str:
+    """Return coverage and tightness by method and queue, in the periods before the end and in all."""
+    table = run.coverage
+    periods = [*(last_days(days) for days in run.settings.waits.days), "all"]
+    heads = [part for period in periods for part in (f"waits, {period}", "covered", "tightness")]
+    lines = [["method", "queue", *heads]]
+    keys = table[table["period"] == "all"][["method", "queue"]]
+    for method, queue in zip(keys["method"], keys["queue"], strict=True):
+        cells = [str(method), str(queue)]
+        for period in periods:
+            row = table[(table["period"] == period) & (table["method"] == method) & (table["queue"] == queue)]
+            cells += _cells(row)
+        lines.append(cells)
+    return _markdown(lines)
+
+
+def _cells(row: pd.DataFrame) -> list[str]:
+    """Return number of waits, coverage and tightness; what is below its tolerance is bold."""
+    if row.empty or not int(row["known"].iloc[0]):
+        return ["0", "", ""]
+    one = row.iloc[0]
+    covered = f"{one['coverage']:.4f}"
+    return [
+        f"{one['known']:,}",
+        f"**{covered}**" if bool(one["is_below"]) else covered,
+        f"{one['tightness']:,.1f}",
+    ]
+
+
+def _files(files: pd.DataFrame) -> str:
+    """Return files and what came of them as a Markdown table."""
+    names = ["file_number", "file", "format", "records", "new", "merged", "quarantined", "not_ended"]
+    rows = [[str(value) for value in row] for row in files[names].itertuples(index=False)]
+    return _markdown([["number", *names[1:]], *rows])
+
+
+def _markdown(lines: list[list[str]]) -> str:
+    """Return lines of cells as a Markdown table."""
+    heading, *rows = lines
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (heading, ["---"] * len(heading), *rows))
+
+
+def _bullets(lines: Iterable[str]) -> str:
+    """Return a Markdown list."""
+    return "\n".join("* " + " ".join(line.split()) for line in lines)

@@ -1,0 +1,206 @@
+"""ReevaluateLogs: take what has arrived into a history, evaluate it again, and publish what came of it."""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import luigi
+import pandas as pd
+
+from pipelines.config import work_root
+from pipelines.history.findings import Finding
+from pipelines.history.inbox import Arrival, Inbox, Seen, Unreadable
+from pipelines.history.ingest import ingest, look
+from pipelines.history.lock import one_at_a_time
+from pipelines.history.night import Run
+from pipelines.history.publishing import publish
+from pipelines.history.settings import Settings, read_settings
+from pipelines.history.state import State
+from pipelines.logs.how_read import HowRead
+from pipelines.store.data_root import DataRoot
+from pipelines.store.staging import staging
+from pipelines.tasks.stage_task import StageTask
+from swftools.errors import ParameterError, SupersededError
+from swftools.whole_files import create_file
+
+progress = logging.getLogger("pipelines")
+
+_ATTEMPTS = 5
+"""How often a run begins anew because another one published meanwhile."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a run.
+
+    Parameters
+    ----------
+    version : str or None
+        The history's version that tells of it; None where no job has come yet.
+    is_new : bool
+        Whether this run made it.
+    taken : list of dict
+        The rows of the table ``ingested`` that are new.
+    waiting : list of dict
+        The rows of the table ``waiting``.
+    findings : list of Finding
+        What a person should look at.
+    """
+
+    version: str | None
+    is_new: bool
+    taken: list[dict[str, Any]] = field(default_factory=list)
+    waiting: list[dict[str, Any]] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+
+
+class HistoryTarget(luigi.Target):
+    """The latest version of a history; whether it is what it should be is for the task to say."""
+
+    def __init__(self, root: DataRoot, name: str) -> None:
+        self.root, self.name = root, name
+
+    @property
+    def path(self) -> str:
+        """Path or URI of the version."""
+        return self.root.path(self.name)
+
+    def exists(self) -> bool:
+        """Whether there is a version."""
+        return self.root.latest(self.name) is not None
+
+
+class ReevaluateLogs(StageTask):
+    """Take what has arrived in an inbox into a history, and evaluate it again.
+
+    Reads the files of the inbox and the latest version of the history; writes ``<data root>/<history>/<version>/`` with
+    the jobs of all files, parted by month, the records that they were made of, the files, predictions of waits and how
+    good they are, and ``summary.md``; complete when the history has all that the inbox has, by the same settings.
+    """
+
+    settings = luigi.Parameter(default="", description="path of reevaluate.yaml; default: all as by default")
+    inbox = luigi.Parameter(default="", description="folder, or s3://bucket/prefix, where files arrive")
+    history = luigi.Parameter(default="", description="name of the data set; default: history")
+
+    outcome: Outcome | None = None
+    """What came of it, once it has run."""
+    _looked: tuple[State, list[Arrival], list[Unreadable]] | None = None
+
+    def check_values(self) -> None:
+        """Raise if a setting is wrong."""
+        super().check_values()
+        if not self.chosen.inbox:
+            raise ParameterError("inbox: give the folder where files arrive, by --inbox or in the settings")
+
+    @property
+    def chosen(self) -> Settings:
+        """The settings, with what was given beside them."""
+        return read_settings(self.settings or None, {"inbox": self.inbox, "history": self.history})
+
+    @property
+    def root(self) -> DataRoot:
+        """Where it is published."""
+        return DataRoot.open(self.data_root)
+
+    @property
+    def subject(self) -> str:
+        """What the task is about, for messages."""
+        return self.chosen.history
+
+    @property
+    def how(self) -> HowRead:
+        """How files are read."""
+        chosen = self.chosen.log
+        return HowRead(chosen.format, chosen.anonymise).checked()
+
+    @property
+    def cache(self) -> Path:
+        """Where it is kept what is known of the inbox's files by their stamps, and the lock."""
+        return work_root(self.data_root) / "inbox"
+
+    def output(self) -> HistoryTarget:
+        """Return the history."""
+        return HistoryTarget(self.root, self.chosen.history)
+
+    def is_done(self) -> bool:
+        """Whether the history has all that the inbox has, by the same settings."""
+        if self.outcome is not None:
+            return True
+        state, arrivals, unreadable = self._looked = self._look()
+        if any(arrival.is_new for arrival in arrivals) or state.version is None:
+            return False
+        with staging(work_root(self.data_root), "night") as folder:
+            night = ingest(state, arrivals, unreadable, self.how)
+            if Run(self.chosen, night, folder, _nothing).version != state.version:
+                return False
+        self.outcome = outcome_of(state, [], is_new=False)
+        return True
+
+    def run(self) -> None:
+        """Take what has arrived, and publish."""
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                with one_at_a_time(self.cache, self.chosen.history):
+                    self.outcome = self._run()
+            except SupersededError:
+                if attempt == _ATTEMPTS:
+                    raise
+                progress.info("another run published meanwhile; beginning anew")
+                self._looked = None
+            else:
+                return
+
+    def _run(self) -> Outcome:
+        chosen, root = self.chosen, self.root
+        if self._looked is None or self._looked[0].version != root.latest(chosen.history):
+            self._looked = self._look()
+        state, arrivals, unreadable = self._looked
+        self._looked = None
+        with staging(work_root(self.data_root), "night") as folder:
+            night = ingest(state, arrivals, unreadable, self.how, self.tell)
+            run = Run(chosen, night, folder, self._say)
+            if not run.labels:
+                waiting = night.waiting_table.to_dict("records")
+                return Outcome(None, is_new=False, waiting=waiting)
+            if run.version == state.version:
+                return outcome_of(state, [], is_new=False)
+            publish(run, root)
+        return outcome_of(State.load(root, chosen.history), night.taken, is_new=True)
+
+    def _look(self) -> tuple[State, list[Arrival], list[Unreadable]]:
+        """Return the state of the history, and what the inbox has beyond it."""
+        state, inbox = State.load(self.root, self.chosen.history), Inbox(self.chosen.inbox)
+        path = self.cache / f"{self.chosen.history}.json"
+        seen = Seen(_read_cache(path))
+        found = look(state, inbox, seen)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with create_file(path) as file:
+            file.write(json.dumps(seen.to_mapping()).encode())
+        return state, *found
+
+    def _say(self, what: str) -> None:
+        progress.debug("%s: %s", self.label, what)
+
+
+def _nothing(_: str) -> None:
+    """Say nothing."""
+
+
+def _read_cache(path: Path) -> dict[str, Any]:
+    """Return what was kept, nothing where it cannot be read."""
+    try:
+        found: dict[str, Any] = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def outcome_of(state: State, taken: list[dict[str, Any]], *, is_new: bool) -> Outcome:
+    """Return what a version tells."""
+    findings = [Finding(**found) for found in state.manifest.get("findings", ())]
+    waiting: pd.DataFrame = state.waiting
+    return Outcome(state.version, is_new, taken, waiting.to_dict("records"), findings)

@@ -1,0 +1,189 @@
+"""The book of a history: its records by month, the names in it, and what becomes of the records of a further file.
+
+Months are loaded when something of theirs comes, so that a night costs the months that it touches. Jobs of accounting
+logs are numbered here, in the order in which they come, and names too: an old job's numbers never change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from swftools.errors import HistoryError
+from swftools.history.merging import is_known, merge_month
+from swftools.history.months import by_month
+from swftools.history.records import NUMBERED, FileRecords
+from swftools.tables import empty_frame
+
+INTERACTIVE = "interactive"
+"""The queue that is number 0, as in the archive's logs."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What became of the records of a file."""
+
+    records: int
+    new: int
+    merged: int
+    replaced: int
+    quarantined: int
+    not_ended: int
+    joined: int
+
+
+class HistoryBook:
+    """What a history has, and what it takes.
+
+    Parameters
+    ----------
+    load : callable
+        Returns the records of a month by its label, from 1970-01 on.
+    numbers : mapping of str to (int, int)
+        Of each month that there is, its least and its largest job number.
+    names : pandas.DataFrame
+        The table ``names`` so far.
+    says_when : bool, optional
+        Whether its files say when they begin; None where there is none yet.
+    """
+
+    def __init__(
+        self,
+        load: Callable[[str], pd.DataFrame],
+        numbers: Mapping[str, tuple[int, int]],
+        names: pd.DataFrame,
+        says_when: bool | None,
+    ) -> None:
+        self._load, self._numbers = load, dict(numbers)
+        self.names, self.says_when = names, says_when
+        self._months: dict[str, pd.DataFrame] = {}
+        self.changed: set[str] = set()
+        """Months that are not as they were loaded."""
+
+    @property
+    def labels(self) -> list[str]:
+        """All months, in order."""
+        return sorted(self._numbers)
+
+    def month(self, label: str) -> pd.DataFrame:
+        """Return the records of a month, none if there is no such month."""
+        if label not in self._months:
+            self._months[label] = self._load(label) if label in self._numbers else empty_frame("records")
+        return self._months[label]
+
+    def take(self, file: FileRecords, number: int) -> Taken:
+        """Put the records of a file into their months.
+
+        Parameters
+        ----------
+        file : FileRecords
+            The records.
+        number : int
+            Of the file.
+
+        Raises
+        ------
+        HistoryError
+            It does not say when it begins, and those before did; or the other way round. Nothing is taken of it.
+        """
+        says_when = file.begins_in is not None
+        if len(file.records) and self.says_when not in (None, says_when):
+            raise HistoryError(
+                "it does not say when it begins (UnixStartTime), and the history's other files do; add the comment"
+                if self.says_when
+                else "it says when it begins (UnixStartTime), and the history's other files do not: they have no "
+                "place beside it; begin another history"
+            )
+        records = self._named(file).assign(file_number=pd.array([number] * len(file.records), dtype="Int64"))
+        new = merged = replaced = 0
+        parts = {label: part.reset_index(drop=True) for label, part in by_month(records)}
+        if not file.is_numbered and parts:
+            self._count_on(parts)
+        for label, part in parts.items():
+            month = self.month(label)
+            part["job_occurrence"] = pd.array(self._occurrences(label, part, parts), dtype="Int64")
+            found = merge_month(month, part)
+            if found.records is not month:
+                self._months[label] = found.records
+                self._numbers[label] = _range_of(found.records)
+                self.changed.add(label)
+            new, merged, replaced = new + found.new, merged + found.merged, replaced + found.replaced
+        if len(records):
+            self.says_when = says_when
+        return Taken(file.count, new, merged, replaced, len(file.rejected), file.not_ended, file.joined)
+
+    def _count_on(self, parts: Mapping[str, pd.DataFrame]) -> None:
+        """Number the jobs of an accounting log in the order of its lines, behind all that there are."""
+        last = max((most for _, most in self._numbers.values()), default=0)
+        rows = [
+            (line, label, row)
+            for label, part in parts.items()
+            for row, line in zip(
+                np.flatnonzero(is_known(self.month(label), part) < 0).tolist(),
+                part["line_number"].to_numpy(np.int64)[is_known(self.month(label), part) < 0].tolist(),
+                strict=True,
+            )
+        ]
+        given = {label: part["job_number"].to_numpy(np.int64, copy=True) for label, part in parts.items()}
+        by_reader: dict[int, int] = {}
+        for place, (_, label, row) in enumerate(sorted(rows), start=1):
+            by_reader[int(given[label][row])] = last + place
+            given[label][row] = last + place
+        for label, part in parts.items():
+            part["job_number"] = pd.array(given[label], dtype="Int64")
+            before = part["preceding_job_number"]
+            if before.notna().any():
+                part["preceding_job_number"] = before.map(by_reader).astype("Int64")
+
+    def _occurrences(self, label: str, part: pd.DataFrame, parts: Mapping[str, pd.DataFrame]) -> npt.NDArray[np.int64]:
+        """Return how many jobs of the same number there are before each new one: in the history, then in the file."""
+        rows = np.flatnonzero(is_known(self.month(label), part) < 0)
+        occurrences = np.zeros(len(part), np.int64)
+        if not len(rows):
+            return occurrences
+        numbers = part["job_number"].iloc[rows]
+        least, most = int(numbers.min()), int(numbers.max())
+        counts: dict[int, int] = {}
+        for other, (low, high) in self._numbers.items():
+            if high < least or low > most:
+                continue
+            stands = self.month(other)["job_number"]
+            for number, count in stands[stands.isin(numbers)].value_counts().items():
+                counts[int(number)] = counts.get(int(number), 0) + int(count)
+        if counts or not numbers.is_unique:
+            earlier = numbers.map(counts).fillna(0).to_numpy(np.int64)
+            occurrences[rows] = earlier + numbers.groupby(numbers).cumcount().to_numpy(np.int64)
+        return occurrences
+
+    def _named(self, file: FileRecords) -> pd.DataFrame:
+        """Return the records of a file with the history's own numbers for its names."""
+        records = file.records
+        if file.names.empty:
+            return records
+        changed: dict[str, Any] = {}
+        for kind, column in NUMBERED.items():
+            here = file.names[file.names["kind"] == kind]
+            if here.empty:
+                continue
+            known = self.names[self.names["kind"] == kind]
+            book = dict(zip(known["name"], known["number"].astype(int), strict=True))
+            added = [str(name) for name in here["name"] if name not in book]
+            for name in added:
+                is_interactive = kind == "queue" and name == INTERACTIVE
+                book[name] = 0 if is_interactive else 1 + max(book.values(), default=0)
+            if added:
+                rows = pd.DataFrame({"kind": kind, "number": [book[name] for name in added], "name": added})
+                self.names = pd.concat([self.names, rows.astype(self.names.dtypes.to_dict())], ignore_index=True)
+            numbers = {int(number): book[str(name)] for number, name in zip(here["number"], here["name"], strict=True)}
+            changed[column] = records[column].map(numbers).astype("Int64")
+        return records.assign(**changed)
+
+
+def _range_of(records: pd.DataFrame) -> tuple[int, int]:
+    """Return the least and the largest job number of a month."""
+    return int(records["job_number"].min()), int(records["job_number"].max())
