@@ -1,3 +1,4 @@
+from .history.task import ReevaluateLogs as ReevaluateLogs
 from .tasks.acquire import AcquireLog as AcquireLog
 from .tasks.augmentations import AddArrivals as AddArrivals
 from .tasks.augmentations import AddCheckpoints as AddCheckpoints

@@ -17,6 +17,12 @@ FOUND_FAULTS = 1
 WRONG_COMMAND = 2
 """The command line, or a parameter's value, is wrong."""
 
+LEFT_TOLERANCE = 3
+"""``reevaluate`` published, and found what a person should look at."""
+
+UNREAD_INPUT = 4
+"""``reevaluate`` published, and could not read all that arrived."""
+
 MISSING_INPUT = 20
 """A log, a schedule, a data set or a version is not there."""
 

@@ -16,10 +16,17 @@ ROOMS = [
     *("swftools.parameter_text", "swftools.parameters", "swftools.names", "swftools.fields", "swftools.whole_files"),
     *("swftools.header", "swftools.tables", "swftools.trace", "swftools.utility", "swftools.formats"),
     *("swftools.offered_work", "swftools.description", "swftools.cleaning", "swftools.checkpoints", "swftools.models"),
-    *("swftools.selection", "swftools.simulator", "swftools.qbets", "swftools.rehearsal", "swftools"),
+    *(
+        "swftools.selection",
+        "swftools.simulator",
+        "swftools.qbets",
+        "swftools.history",
+        "swftools.rehearsal",
+        "swftools",
+    ),
     *("pipelines.names", "pipelines.keys", "pipelines.exit_statuses", "pipelines.catalog", "pipelines.config"),
     "pipelines.store",
-    *("pipelines.logs", "pipelines.papers", "pipelines.tasks", "pipelines", "pipelines.cli"),
+    *("pipelines.logs", "pipelines.papers", "pipelines.tasks", "pipelines.history", "pipelines", "pipelines.cli"),
 ]
 """A room is a folder with all that is in it, or a file beside the folders; it imports only from rooms before it."""
 

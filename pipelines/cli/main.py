@@ -12,6 +12,7 @@ import click
 
 from pipelines.cli.data_sets import promote, prune, rollback, verify, versions
 from pipelines.cli.formats import formats
+from pipelines.cli.history import reevaluate
 from pipelines.cli.kernels import warm_up_kernels
 from pipelines.cli.logs import convert, describe_log, validate_logs
 from pipelines.cli.papers import reproduce
@@ -53,6 +54,7 @@ def main() -> None:
     Compare policies:         swftools compare --log LOG --policies fcfs,easy
     Check any schedule:       swftools check-schedule SCHEDULE.csv --log LOG
     Predict waits:            swftools evaluate --log LOG
+    Evaluate what arrives:    swftools reevaluate --inbox DIR --history NAME
     Make a paper's tables:    swftools reproduce nurmi2009
     See what is published:    swftools versions
 
@@ -72,7 +74,7 @@ for _command in (
     *(describe_log, validate_logs, convert, formats),
     *(augment, run),
     *(simulate_log, compare, check_schedule, evaluate),
-    reproduce,
+    *(reevaluate, reproduce),
     *(versions, rollback, promote, verify, prune),
     warm_up_kernels,
 ):

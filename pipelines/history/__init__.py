@@ -1,5 +1,5 @@
 """Histories: data sets that grow by what arrives in an inbox, and are evaluated each time.
 
-``settings`` says what is wanted, ``inbox`` what has arrived, ``state`` what the last version has; ``ingest`` puts the one
-into the other; ``months``, ``waits`` and ``watching`` make of it what is published, ``findings`` what is told of it.
+``settings`` says what is wanted, ``inbox`` what has arrived, ``state`` what the last version has; ``ingest`` puts the
+one into the other; ``months``, ``waits`` and ``watching`` make of it what is published, ``findings`` what is told.
 """

@@ -35,8 +35,8 @@ class Beginning:
         Of the file that it was first met in; 0 for no text.
     sha256 : str
         Of it.
-    bytes : int
-        Its length.
+    length : int
+        Its length, in bytes.
     lines : int
         Its lines.
     is_whole : bool
@@ -45,7 +45,7 @@ class Beginning:
 
     file_number: int
     sha256: str
-    bytes: int
+    length: int
     lines: int
     is_whole: bool
 
@@ -60,8 +60,8 @@ class Arrival:
         In the inbox.
     sha256 : str
         Of its whole text, decompressed.
-    bytes : int
-        Length of that.
+    length : int
+        Of that, in bytes.
     head : bytes
         The first 64 KiB.
     resumes : Beginning
@@ -76,7 +76,7 @@ class Arrival:
 
     name: str
     sha256: str
-    bytes: int
+    length: int
     head: bytes
     resumes: Beginning
     known: Beginning | None
@@ -86,19 +86,19 @@ class Arrival:
     def hash_to(self, end: int) -> str:
         """Return the hash of the text from its beginning to an end that is not before ``resumes``."""
         digest = self.digest.copy()
-        digest.update(memoryview(self.text)[: end - self.resumes.bytes])
+        digest.update(memoryview(self.text)[: end - self.resumes.length])
         return str(digest.hexdigest())
 
     @property
     def ended(self) -> int:
         """Bytes to the end of the last line that has one."""
         line = self.text.rfind(b"\n") + 1
-        return self.resumes.bytes + line if line else self.resumes.bytes
+        return self.resumes.length + line if line else self.resumes.length
 
     @property
     def is_new(self) -> bool:
         """Whether a line is behind what was taken."""
-        return self.ended > (self.known.bytes if self.known else 0)
+        return self.ended > (self.known.length if self.known else 0)
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ class Inbox:
             return Unreadable(name, " ".join(str(error).split()))
         if before != after:
             return Unreadable(name, "it was changed while it was read", outcome="unfinished")
-        if not arrival.bytes:
+        if not arrival.length:
             return Unreadable(name, "it is empty", arrival.sha256, "empty")
         return arrival
 
@@ -183,7 +183,7 @@ def _scan(name: str, stream: Any, beginnings: Iterable[Beginning]) -> Arrival:
     """Read a text through, and keep of it what is behind the longest beginning that is known."""
     by_length: dict[int, dict[str, list[Beginning]]] = {}
     for each in beginnings:
-        by_length.setdefault(each.bytes, {}).setdefault(each.sha256, []).append(each)
+        by_length.setdefault(each.length, {}).setdefault(each.sha256, []).append(each)
     lengths = sorted(by_length)
     digest, head, kept = hashlib.sha256(), b"", []
     resumes, known = Beginning(0, NOTHING, 0, 0, is_whole=False), None

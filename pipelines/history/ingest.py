@@ -1,4 +1,4 @@
-"""What has arrived in an inbox is put into a history: each text once, whatever its file is called and whenever it comes."""
+"""What has arrived in an inbox is put into a history: each text once, whatever its file is called."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import io
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -90,7 +91,7 @@ def look(state: State, inbox: Inbox, seen: Seen) -> tuple[list[Arrival], list[Un
         if isinstance(found, Unreadable):
             unreadable.append(found)
             continue
-        if found.known is not None and found.bytes == found.known.bytes:
+        if found.known is not None and found.length == found.known.length:
             seen.remember(stamp, found.sha256, begun)
             continue
         arrivals.append(found)
@@ -102,7 +103,8 @@ def ingest(
     arrivals: list[Arrival],
     unreadable: list[Unreadable],
     how: HowRead,
-    tell: Callable[[int, int], None] = lambda done, total: None,
+    tell: Callable[[int, int], None],
+    begins: float = -np.inf,
 ) -> Night:
     """Put what has arrived into the history.
 
@@ -116,6 +118,8 @@ def ingest(
         How files are read.
     tell : callable
         Takes how many files are read, and how many there are.
+    begins : float
+        When the history begins, in seconds since 1970: older jobs have no place in it.
 
     Returns
     -------
@@ -136,12 +140,12 @@ def ingest(
     texts: set[str] = set()
     for place, arrival in enumerate(arrivals):
         tell(place, len(arrivals))
-        is_finished = arrival.ended == arrival.bytes or (arrival.name, arrival.sha256) in left_before
-        end = arrival.bytes if is_finished else arrival.ended
+        is_finished = arrival.ended == arrival.length or (arrival.name, arrival.sha256) in left_before
+        end = arrival.length if is_finished else arrival.ended
         if not is_finished:
-            missing = f"its last line has no end: {arrival.bytes - arrival.ended:,} bytes are left for the next run"
+            missing = f"its last line has no end: {arrival.length - arrival.ended:,} bytes are left for the next run"
             night.waiting.append(_waits(arrival.name, arrival.sha256, UNFINISHED, missing))
-        if end <= (arrival.known.bytes if arrival.known else 0):
+        if end <= (arrival.known.length if arrival.known else 0):
             continue
         try:
             found = _read(arrival, end, how)
@@ -152,10 +156,14 @@ def ingest(
         if found.row["sha256"] in texts:  # the same file under two names
             continue
         texts.add(found.row["sha256"])
+        if found.first < begins:
+            night.waiting.append(_waits(arrival.name, arrival.sha256, "unreadable", _too_old(found.first, begins)))
+            continue
         read.append(found)
-    read.sort(key=lambda each: (each.first, each.row["bytes"], each.row["sha256"]))
-    for each in read:
-        _take(night, each)
+    # Those that do not say when they begin come last, lest one of them decide for all.
+    read.sort(key=lambda each: (each.records.begins_in is None, each.first, each.row["bytes"], each.row["sha256"]))
+    for file in read:
+        _take(night, file)
     if night.taken:
         rows = pd.DataFrame(night.taken, columns=night.ingested.columns).astype(night.ingested.dtypes.to_dict())
         night.ingested = pd.concat([night.ingested, rows], ignore_index=True)
@@ -207,7 +215,7 @@ def _read(arrival: Arrival, end: int, how: HowRead) -> _Read:
     kind, options = find_format(name)
     reader = kind(**options)
     preface = _preface(reader, arrival)
-    text = arrival.text[: end - arrival.resumes.bytes]
+    text = arrival.text[: end - arrival.resumes.length]
     trace = HowRead(name, how.anonymise).read(_Named(preface + text, arrival.name))
     records = file_records(trace, arrival.resumes.lines - preface.count(b"\n"))
     if not len(trace.jobs) and not arrival.known and len(records.rejected) and not records.not_ended:
@@ -220,8 +228,8 @@ def _read(arrival: Arrival, end: int, how: HowRead) -> _Read:
         "file": arrival.name,
         "sha256": arrival.hash_to(end),
         "bytes": end,
-        "resumes_sha256": arrival.hash_to(arrival.resumes.bytes + cut),
-        "resumes_bytes": arrival.resumes.bytes + cut,
+        "resumes_sha256": arrival.hash_to(arrival.resumes.length + cut),
+        "resumes_bytes": arrival.resumes.length + cut,
         "resumes_lines": arrival.resumes.lines + text.count(b"\n", 0, cut),
         "continues": arrival.known.file_number if arrival.known else 0,
         "format": name,
@@ -232,12 +240,21 @@ def _read(arrival: Arrival, end: int, how: HowRead) -> _Read:
 
 def _preface(reader: LogFormat, arrival: Arrival) -> bytes:
     """Return what the new part of a file is to be read behind: nothing where that is all of it."""
-    if not arrival.resumes.bytes:
+    if not arrival.resumes.length:
         return b""
     preface = reader.preface(arrival.head)
     if preface is None:
         raise LogFormatError("its beginning is in the history, and the rest cannot be read without it")
     return preface
+
+
+def _too_old(first: float, begins: float) -> str:
+    """Say that a file has jobs from before the history begins."""
+    day, start = (datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d") for moment in (first, begins))
+    return (
+        f"its first job is of {day}, and the history begins in {start}; set begins: {day[:4]}-01-01 in the settings: "
+        "all is made anew then"
+    )
 
 
 class _Named(io.BytesIO):

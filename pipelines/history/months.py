@@ -7,8 +7,11 @@ place in a history: each night they would give old jobs other values.
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, time
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
@@ -24,11 +27,13 @@ from pipelines.tasks.augmentations.registry import Augmentation
 from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.parameters import AUGMENTATIONS
 from swftools.cleaning import clean, resolve_rules
-from swftools.errors import ParameterError
+from swftools.errors import HistoryError, ParameterError
 from swftools.fields.dictionary import SCHEMA_VERSION
 from swftools.fields.jobs import SWF_NAMES
 from swftools.formats.swf.writer import write_swf
 from swftools.header import HeaderEntry, SwfHeader
+from swftools.history.book import HistoryBook
+from swftools.history.months import begin_of
 from swftools.tables import empty_frame, to_arrow
 from swftools.trace import Trace
 
@@ -63,6 +68,11 @@ class Making:
     augmentations: Sequence[Augmentation]
 
     @property
+    def begins(self) -> float:
+        """Second 0 of the jobs, in seconds since 1970, as records count."""
+        return float(self.header.unix_start_time or 0)
+
+    @property
     def key(self) -> str:
         """Content key of what determines jobs beside their records; another one means all months anew."""
         inputs = {
@@ -78,10 +88,12 @@ class Making:
     def tables(self, records: pd.DataFrame) -> dict[str, pa.Table]:
         """Return the tables of a month."""
         jobs = records.drop(columns=["record_key", "file_number"]).reset_index(drop=True)
+        for name in ("submit_time", "eligible_time"):
+            jobs[name] -= self.begins
         jobs["line_number"] = pd.array(range(1, len(jobs) + 1), dtype="Int64")
         trace = Trace(self.header, jobs, machine_processors=self.processors, source=_Lines(jobs))
         cleaned, report = clean(trace, self.rules or None)
-        columns = [each.compute(cleaned) for each in self.augmentations]
+        columns: list[Any] = [each.compute(cleaned) for each in self.augmentations]
         frames = {
             "jobs": pd.concat([cleaned.jobs, *columns], axis=1),
             "quarantine": cleaned.quarantine,
@@ -94,9 +106,10 @@ class Making:
                     frame[name] = pd.array([None] * len(frame), dtype="Int64")
         return {name: to_arrow(frame, name) for name, frame in (frames | {"cleaning_report": report.steps}).items()}
 
-    def columns(self, table: str) -> tuple[str, ...]:
-        """Return the columns of a table of months, which are the same in all of them."""
-        return tuple(self.tables(empty_frame("records"))[table].column_names)
+    @cached_property
+    def columns(self) -> dict[str, tuple[str, ...]]:
+        """The columns of each table, which are the same in all months."""
+        return {name: tuple(data.column_names) for name, data in self.tables(empty_frame("records")).items()}
 
 
 class _Lines:
@@ -115,7 +128,26 @@ class _Lines:
         return text.getvalue().splitlines()
 
 
-def making_of(settings: Settings, state: State, headers: Iterable[SwfHeader], says_when: bool | None) -> Making:
+def begins_of(settings: Settings, state: State) -> float:
+    """Return second 0 of a history, in seconds since 1970; minus infinity where it is not decided yet."""
+    if settings.begins:
+        return datetime.combine(settings.begins, time(), UTC).timestamp()
+    before = SwfHeader.from_lines(state.manifest.get("header", ())).unix_start_time
+    return -math.inf if before is None else float(before)
+
+
+def _second_0(settings: Settings, state: State, book: HistoryBook) -> int | None:
+    """Return second 0 of a history, in seconds since 1970; None where its files do not say when they begin.
+
+    It stays what it was when the history was begun: the first of January, UTC, before its first job.
+    """
+    begins = begins_of(settings, state)
+    if not book.says_when or (math.isinf(begins) and not book.labels):
+        return None
+    return int(begin_of(f"{book.labels[0][:4]}-01") if math.isinf(begins) else begins)
+
+
+def making_of(settings: Settings, state: State, headers: Iterable[SwfHeader], book: HistoryBook) -> Making:
     """Return how the jobs of a history are made.
 
     Parameters
@@ -126,9 +158,20 @@ def making_of(settings: Settings, state: State, headers: Iterable[SwfHeader], sa
         What there is; its header stays.
     headers : iterable of SwfHeader
         Of the files that came.
-    says_when : bool, optional
-        Whether the files say when they begin.
+    book : HistoryBook
+        Its records.
+
+    Raises
+    ------
+    HistoryError
+        A job was submitted before the history begins.
     """
+    begins = _second_0(settings, state, book)
+    if begins is not None and book.labels and begin_of(book.labels[0]) < begins:
+        raise HistoryError(
+            f"history {settings.history} begins in {datetime.fromtimestamp(begins, UTC):%Y-%m-%d}, and there are jobs "
+            f"of {book.labels[0]}; set begins: {book.labels[0][:4]}-01-01 in the settings: all is made anew then"
+        )
     card = catalog_in_use().log(settings.log.card) if settings.log.card else None
     came = list(headers)
     before = SwfHeader.from_lines(state.manifest.get("header", ()))
@@ -136,14 +179,14 @@ def making_of(settings: Settings, state: State, headers: Iterable[SwfHeader], sa
     processors = settings.log.processors or (card.machine.processors if card else 0) or max(sizes, default=0) or None
     kept = before if before.entries else _common(came[0] if came else SwfHeader(), card)
     entries = [entry for entry in kept.entries if entry.label not in ("UnixStartTime", "MaxProcs")]
-    if says_when:
-        entries.append(HeaderEntry("UnixStartTime", "0"))
+    if begins is not None:
+        entries.append(HeaderEntry("UnixStartTime", str(begins)))
     if processors:
         entries.append(HeaderEntry("MaxProcs", str(processors)))
     rules = list(settings.cleaning.rules)
     if not rules and card and card.cleaning:
         rules = [{"rule": step.rule, **step.parameters} for step in card.cleaning]
-    return Making(SwfHeader(tuple(entries)), processors, rules, _augmentations(settings))
+    return Making(SwfHeader(tuple(entries)), processors, rules, _augmentations(settings, state.root.location))
 
 
 def _common(header: SwfHeader, card: LogCard | None) -> SwfHeader:
@@ -154,7 +197,7 @@ def _common(header: SwfHeader, card: LogCard | None) -> SwfHeader:
     return SwfHeader(tuple(entries))
 
 
-def _augmentations(settings: Settings) -> list[Augmentation]:
+def _augmentations(settings: Settings, data_root: str) -> list[Augmentation]:
     """Return what adds columns to jobs.
 
     Raises
@@ -174,6 +217,7 @@ def _augmentations(settings: Settings) -> list[Augmentation]:
         AUGMENTATIONS[name](
             log=settings.log.card or settings.history,
             seed=settings.seed,
+            data_root=data_root,
             parameters=canonical_json({name: parameters}),
         )
         for name, parameters in sorted(wanted.items(), key=lambda item: list(AUGMENTATIONS).index(item[0]))

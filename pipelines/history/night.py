@@ -68,7 +68,7 @@ class Run:
     @cached_property
     def making(self) -> Making:
         """How jobs are made."""
-        return making_of(self.settings, self.state, self.night.headers, self.night.book.says_when)
+        return making_of(self.settings, self.state, self.night.headers, self.night.book)
 
     @cached_property
     def version(self) -> str:
@@ -123,7 +123,7 @@ class Run:
         return Trace(self.making.header, jobs, machine_processors=self.making.processors)
 
     def trace_since(self, seconds: float) -> Trace:
-        """Return the cleaned jobs that were submitted after some time; jobs of its month before it are among them."""
+        """Return the cleaned jobs that were submitted after some time of the history."""
         labels = self.labels_since(seconds)
         traces = [self.trace(label) for label in labels]
         jobs = pd.concat([trace.jobs for trace in traces], ignore_index=True)
@@ -135,11 +135,11 @@ class Run:
 
     def _ends_after(self, place: int, seconds: float) -> bool:
         """Whether a month has times after some time."""
-        return place + 1 == len(self.labels) or begin_of(self.labels[place + 1]) > seconds
+        return place + 1 == len(self.labels) or begin_of(self.labels[place + 1]) - self.making.begins > seconds
 
     @cached_property
     def until(self) -> float:
-        """The last submission of a job that was kept, s; periods end there."""
+        """The last submission of a job that was kept, in seconds of the history; periods end there."""
         for label in reversed(self.labels):
             if self.is_changed(label):
                 jobs = self.made(label, "jobs")
@@ -203,7 +203,7 @@ class Run:
             parts = {
                 label: partial(self.made, label, table) if self.is_changed(label) else version for label in self.labels
             }
-            found[table] = PartedTable(parts, self.making.columns(table))
+            found[table] = PartedTable(parts, self.making.columns[table])
         found["records"] = PartedTable(records, tuple(arrow_schema("records").names))
         found["rejected"] = PartedTable(self._rejected(), tuple(arrow_schema("rejected").names))
         told = {part_of(waits.method, label): part for waits in self.waits for label, part in waits.parts.items()}

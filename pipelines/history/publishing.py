@@ -23,7 +23,7 @@ def findings_of(run: Run) -> Iterator[Finding]:
     yield from of_coverage(run.coverage, last_days(period), run.settings)
     since = run.until - period * DAY
     recent = {label: run.accounts[label] for label in run.labels_since(since)}
-    yield from of_cleaning(recent, run.night.ingested, since, run.settings)
+    yield from of_cleaning(recent, run.night.ingested, since + run.making.begins, run.settings)
 
 
 def publish(run: Run, root: DataRoot) -> Publication:

@@ -6,6 +6,7 @@ import dataclasses
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import field
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -120,6 +121,8 @@ class Settings:
 
     history: Name = "history"
     inbox: str = ""
+    begins: date | None = None
+    """Second 0 of the history, at midnight UTC; default: the first of January before its first job."""
     log: LogSettings = field(default_factory=LogSettings)
     cleaning: CleaningSettings = field(default_factory=CleaningSettings)
     augment: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -136,7 +139,7 @@ class Settings:
     @property
     def plan(self) -> dict[str, Any]:
         """What determines a version, as JSON holds it."""
-        plan: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(self)))
+        plan: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(self), default=str))
         for name in ("history", "inbox", "keep", "on_finding"):
             del plan[name]
         return plan

@@ -41,7 +41,7 @@ def summary_text(run: Run, facts: Mapping[str, Any], findings: Sequence[Finding]
 def _moment(run: Run) -> str:
     """Return the end of the history in words."""
     if run.night.book.says_when:
-        return datetime.fromtimestamp(run.until, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+        return datetime.fromtimestamp(run.until + run.making.begins, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     return f"second {run.until:,.0f} of the log"
 
 

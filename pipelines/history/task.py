@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import luigi
-import pandas as pd
 
 from pipelines.config import work_root
 from pipelines.history.findings import Finding
 from pipelines.history.inbox import Arrival, Inbox, Seen, Unreadable
 from pipelines.history.ingest import ingest, look
 from pipelines.history.lock import one_at_a_time
+from pipelines.history.months import begins_of
 from pipelines.history.night import Run
 from pipelines.history.publishing import publish
 from pipelines.history.settings import Settings, read_settings
@@ -134,7 +134,7 @@ class ReevaluateLogs(StageTask):
         if any(arrival.is_new for arrival in arrivals) or state.version is None:
             return False
         with staging(work_root(self.data_root), "night") as folder:
-            night = ingest(state, arrivals, unreadable, self.how)
+            night = ingest(state, arrivals, unreadable, self.how, _no_count, begins_of(self.chosen, state))
             if Run(self.chosen, night, folder, _nothing).version != state.version:
                 return False
         self.outcome = outcome_of(state, [], is_new=False)
@@ -161,11 +161,10 @@ class ReevaluateLogs(StageTask):
         state, arrivals, unreadable = self._looked
         self._looked = None
         with staging(work_root(self.data_root), "night") as folder:
-            night = ingest(state, arrivals, unreadable, self.how, self.tell)
+            night = ingest(state, arrivals, unreadable, self.how, self.tell, begins_of(chosen, state))
             run = Run(chosen, night, folder, self._say)
             if not run.labels:
-                waiting = night.waiting_table.to_dict("records")
-                return Outcome(None, is_new=False, waiting=waiting)
+                return Outcome(None, is_new=False, waiting=night.waiting)
             if run.version == state.version:
                 return outcome_of(state, [], is_new=False)
             publish(run, root)
@@ -190,6 +189,10 @@ def _nothing(_: str) -> None:
     """Say nothing."""
 
 
+def _no_count(done: int, total: int) -> None:
+    """Say nothing."""
+
+
 def _read_cache(path: Path) -> dict[str, Any]:
     """Return what was kept, nothing where it cannot be read."""
     try:
@@ -202,5 +205,5 @@ def _read_cache(path: Path) -> dict[str, Any]:
 def outcome_of(state: State, taken: list[dict[str, Any]], *, is_new: bool) -> Outcome:
     """Return what a version tells."""
     findings = [Finding(**found) for found in state.manifest.get("findings", ())]
-    waiting: pd.DataFrame = state.waiting
-    return Outcome(state.version, is_new, taken, waiting.to_dict("records"), findings)
+    waiting: list[Any] = state.waiting.to_dict("records")
+    return Outcome(state.version, is_new, taken, waiting, findings)

@@ -1,4 +1,4 @@
-"""The columns of a history: the records of all files that were taken into it, the files, and how predicted waits fare."""
+"""The columns of a history: the records of all files that came, the files, and how bounds of waits fare."""
 
 from __future__ import annotations
 
@@ -14,6 +14,15 @@ FILE_NUMBER = Field(
     "file_number", INT64, "1", "File that it stood in: number in the table ingested.", NEVER, stage=_STAGE, minimum=1
 )
 
+
+def _since_1970(column: Field) -> Field:
+    """Return a column of jobs as records have it: files begin at different times."""
+    if column.name not in ("submit_time", "eligible_time"):
+        return column
+    meaning = column.meaning.replace("in seconds from the start of the log", "in seconds since 1970, UTC")
+    return replace(column, meaning=f"{meaning.rstrip('.')}, or of a log that does not say when it begins.")
+
+
 RECORDS = (
     Field(
         "record_key",
@@ -24,7 +33,7 @@ RECORDS = (
         stage=_STAGE,
     ),
     FILE_NUMBER,
-    *(column for column in JOBS if column.stage == "read"),
+    *(_since_1970(column) for column in JOBS if column.stage == "read"),
     replace(JOB_OCCURRENCE, stage=_STAGE),
 )
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.errors import HistoryError
-from swftools.history.merging import is_known, merge_month
+from swftools.history.merging import find_known, merge_month
 from swftools.history.months import by_month
 from swftools.history.records import NUMBERED, FileRecords
 from swftools.tables import empty_frame
@@ -100,14 +100,19 @@ class HistoryBook:
                 "place beside it; begin another history"
             )
         records = self._named(file).assign(file_number=pd.array([number] * len(file.records), dtype="Int64"))
+        places = {label: part.index.to_numpy() for label, part in by_month(records)}
+        is_new = np.ones(len(records), np.bool_)
+        for label, rows in places.items():
+            is_new[rows] = find_known(self.month(label), records.iloc[rows]) < 0
+        if not file.is_numbered:
+            records = self._numbered(records, is_new)
+        occurrences = np.zeros(len(records), np.int64)
+        occurrences[is_new] = self._occurrences(records["job_number"][is_new])
+        records["job_occurrence"] = pd.array(occurrences, dtype="Int64")
         new = merged = replaced = 0
-        parts = {label: part.reset_index(drop=True) for label, part in by_month(records)}
-        if not file.is_numbered and parts:
-            self._count_on(parts)
-        for label, part in parts.items():
+        for label, rows in places.items():
             month = self.month(label)
-            part["job_occurrence"] = pd.array(self._occurrences(label, part, parts), dtype="Int64")
-            found = merge_month(month, part)
+            found = merge_month(month, records.iloc[rows].reset_index(drop=True))
             if found.records is not month:
                 self._months[label] = found.records
                 self._numbers[label] = _range_of(found.records)
@@ -117,48 +122,29 @@ class HistoryBook:
             self.says_when = says_when
         return Taken(file.count, new, merged, replaced, len(file.rejected), file.not_ended, file.joined)
 
-    def _count_on(self, parts: Mapping[str, pd.DataFrame]) -> None:
-        """Number the jobs of an accounting log in the order of its lines, behind all that there are."""
+    def _numbered(self, records: pd.DataFrame, is_new: npt.NDArray[np.bool_]) -> pd.DataFrame:
+        """Return records of an accounting log, the new ones numbered as they stand, behind all that there are."""
         last = max((most for _, most in self._numbers.values()), default=0)
-        rows = [
-            (line, label, row)
-            for label, part in parts.items()
-            for row, line in zip(
-                np.flatnonzero(is_known(self.month(label), part) < 0).tolist(),
-                part["line_number"].to_numpy(np.int64)[is_known(self.month(label), part) < 0].tolist(),
-                strict=True,
-            )
-        ]
-        given = {label: part["job_number"].to_numpy(np.int64, copy=True) for label, part in parts.items()}
-        by_reader: dict[int, int] = {}
-        for place, (_, label, row) in enumerate(sorted(rows), start=1):
-            by_reader[int(given[label][row])] = last + place
-            given[label][row] = last + place
-        for label, part in parts.items():
-            part["job_number"] = pd.array(given[label], dtype="Int64")
-            before = part["preceding_job_number"]
-            if before.notna().any():
-                part["preceding_job_number"] = before.map(by_reader).astype("Int64")
+        numbers: Any = records["job_number"].to_numpy(np.int64, copy=True)
+        by_reader = numbers[is_new]
+        numbers[is_new] = np.arange(last + 1, last + 1 + int(is_new.sum()), dtype=np.int64)
+        of_reader = dict(zip(by_reader.tolist(), numbers[is_new].tolist(), strict=True))
+        # A job of another file, or one that the history has already, has another number there than its reader gave.
+        before = records["preceding_job_number"].map(of_reader).astype("Int64")
+        return records.assign(job_number=pd.array(numbers, dtype="Int64"), preceding_job_number=before)
 
-    def _occurrences(self, label: str, part: pd.DataFrame, parts: Mapping[str, pd.DataFrame]) -> npt.NDArray[np.int64]:
-        """Return how many jobs of the same number there are before each new one: in the history, then in the file."""
-        rows = np.flatnonzero(is_known(self.month(label), part) < 0)
-        occurrences = np.zeros(len(part), np.int64)
-        if not len(rows):
-            return occurrences
-        numbers = part["job_number"].iloc[rows]
+    def _occurrences(self, numbers: pd.Series[Any]) -> npt.NDArray[np.int64]:
+        """Return how many jobs of its number come before each new one: in the history, then in the file."""
+        found: npt.NDArray[np.int64] = numbers.groupby(numbers).cumcount().to_numpy(np.int64)
+        if not len(numbers):
+            return found
         least, most = int(numbers.min()), int(numbers.max())
-        counts: dict[int, int] = {}
-        for other, (low, high) in self._numbers.items():
-            if high < least or low > most:
-                continue
-            stands = self.month(other)["job_number"]
-            for number, count in stands[stands.isin(numbers)].value_counts().items():
-                counts[int(number)] = counts.get(int(number), 0) + int(count)
-        if counts or not numbers.is_unique:
-            earlier = numbers.map(counts).fillna(0).to_numpy(np.int64)
-            occurrences[rows] = earlier + numbers.groupby(numbers).cumcount().to_numpy(np.int64)
-        return occurrences
+        for label, (low, high) in self._numbers.items():
+            if high >= least and low <= most:
+                stands = self.month(label)["job_number"]
+                counts = stands[stands.isin(numbers)].value_counts()
+                found = found + numbers.map(counts).fillna(0).to_numpy(np.int64)
+        return found
 
     def _named(self, file: FileRecords) -> pd.DataFrame:
         """Return the records of a file with the history's own numbers for its names."""

@@ -28,7 +28,7 @@ class Merged(NamedTuple):
     replaced: int
 
 
-def is_known(month: pd.DataFrame, records: pd.DataFrame) -> npt.NDArray[np.intp]:
+def find_known(month: pd.DataFrame, records: pd.DataFrame) -> npt.NDArray[np.intp]:
     """Return the row of the month that each record is the same job as, -1 for none."""
     if month.empty or records.empty:
         return np.full(len(records), -1, dtype=np.intp)
@@ -51,7 +51,7 @@ def merge_month(month: pd.DataFrame, records: pd.DataFrame) -> Merged:
     Merged
         ``records`` is ``month`` itself where nothing changed.
     """
-    known = is_known(month, records)
+    known = find_known(month, records)
     there = known >= 0
     new = records[~there]
     again, rows = records[there], known[there]

@@ -1,8 +1,8 @@
 """From the jobs of one file to rows of a history: times since 1970, and what tells a job from all others.
 
-A job is known by its submission and, of accounting logs, its id, else its number. Where a file has several of these (the
-lines of a job's partial executions, or a number given twice at one time), they count through, so that none is lost;
-a partial execution (status 2, 3 or 4) is known by when it ran besides.
+A job is known by its submission and, of accounting logs, its id, else its number. Where a file has several of these
+(a number given twice at one time), they count through, so that none is lost; a partial execution (status 2, 3 or 4) is
+known by when it ran besides.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ def _finished(rows: pd.DataFrame, quantile: float, chance: float) -> pd.DataFram
             "tightness": np.where(known > 0, np.exp(rows["log"].to_numpy(float) / known), np.nan),
         }
     table = rows.assign(**made)
-    below = pd.array(table["coverage"] < table["least_coverage"], dtype="boolean")
-    table["is_below"] = pd.Series(below).mask(known == 0)
+    below = (table["coverage"] < table["least_coverage"]).astype("boolean")
+    table["is_below"] = below.mask(pd.Series(known == 0, index=below.index))
     form = empty_frame("wait_coverage")
     return table[list(table_fields("wait_coverage"))].astype(form.dtypes.to_dict()).reset_index(drop=True)

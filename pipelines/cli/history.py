@@ -1,0 +1,123 @@
+"""The command for histories: reevaluate."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from pipelines.cli.options import data_root_of_task, says_its_progress
+from pipelines.cli.tasks import flags_of
+from pipelines.exit_statuses import FAILED, LEFT_TOLERANCE, UNREAD_INPUT
+
+if TYPE_CHECKING:
+    from pipelines.history.task import Outcome, ReevaluateLogs
+
+READ_NOTHING = ("unreadable", "empty")
+"""What files of the inbox are that somebody must look at."""
+
+
+@click.command(short_help="Take new logs from a folder into a history, and evaluate it again.")
+@click.option("--inbox", help="Folder, or s3://bucket/prefix, where logs arrive; default: that of the settings.")
+@click.option("--history", help="Name of the data set; default: that of the settings, else history.")
+@click.option("--settings", type=click.Path(dir_okay=False), help="reevaluate.yaml: what is evaluated, and tolerances.")
+@data_root_of_task
+@click.option("--json", "as_json", is_flag=True, help="Tell what came of it as JSON.")
+@click.option("--check", is_flag=True, help="Only check the settings.")
+@says_its_progress
+def reevaluate(as_json: bool, check: bool, **options: Any) -> None:
+    """Take what has arrived in a folder into a history, evaluate it again, and publish it.
+
+    \b
+    Exit status: 0 nothing to say; 3 a tolerance was left; 4 a file could not be read. Either
+    after publishing. Findings are lines on standard error.
+    Example: swftools reevaluate --inbox /srv/inbox --history blue
+    """
+    from luigi.retcodes import run_with_retcodes
+
+    import pipelines.history.task  # noqa: F401 (luigi knows the flags of those tasks alone that are defined)
+    from pipelines.tasks.luigi_settings import task_of
+
+    arguments = ["--module", "pipelines", "ReevaluateLogs", *flags_of(options)]
+    task = cast("ReevaluateLogs", task_of(arguments))
+    if check:
+        click.echo(json.dumps(task.chosen.plan, indent=2))
+        return
+    try:
+        run_with_retcodes(arguments)
+    except SystemExit as end:
+        if end.code:
+            raise
+    outcome = task.outcome
+    if outcome is None:  # luigi was told to run it elsewhere
+        raise click.ClickException("the task ran in another process; leave --workers out")
+    tell(task, outcome, as_json=as_json)
+    status = status_of(outcome)
+    if outcome.findings and outcome.is_new and task.chosen.on_finding:
+        status = _run(task.chosen.on_finding, as_mapping(task, outcome)) or status
+    sys.exit(status)
+
+
+def status_of(outcome: Outcome) -> int:
+    """Return the exit status of an outcome: what could not be read comes before what was found."""
+    if any(row["outcome"] in READ_NOTHING for row in outcome.waiting):
+        return UNREAD_INPUT
+    return LEFT_TOLERANCE if outcome.findings else 0
+
+
+def as_mapping(task: ReevaluateLogs, outcome: Outcome) -> dict[str, Any]:
+    """Return what came of a run as JSON holds it."""
+    return {
+        "history": task.chosen.history,
+        "version": outcome.version,
+        "path": task.output().path if outcome.version else None,
+        "is_new": outcome.is_new,
+        "ingested": [_plain(row) for row in outcome.taken],
+        "waiting": [_plain(row) for row in outcome.waiting],
+        "findings": [finding.to_mapping() for finding in outcome.findings],
+        "exit_status": status_of(outcome),
+    }
+
+
+def tell(task: ReevaluateLogs, outcome: Outcome, *, as_json: bool) -> None:
+    """Say what came of a run: findings and files that were left on standard error, the rest on standard output."""
+    if as_json:
+        click.echo(json.dumps(as_mapping(task, outcome), indent=2))
+    elif outcome.version is None:
+        click.echo(f"history {task.chosen.history}: no job has come yet; nothing was published")
+    else:
+        counts = {name: sum(int(row[name]) for row in outcome.taken) for name in ("new", "merged", "quarantined")}
+        files = f"{len(outcome.taken)} file{'s' * (len(outcome.taken) != 1)}"
+        what = (
+            f"{files} taken: {counts['new']:,} new jobs, {counts['merged']:,} merged, {counts['quarantined']:,} lines "
+            "quarantined"
+            if outcome.is_new
+            else "already complete: the inbox has nothing new"
+        )
+        click.echo(f"history {task.chosen.history}, version {outcome.version}: {what}")
+        click.echo(f"  {task.output().path}/summary.md")
+    for row in outcome.waiting:
+        click.echo(f"{row['outcome']}: {row['file']}: {row['reason']}", err=True)
+    for finding in outcome.findings:
+        click.echo(f"finding: {finding.kind}: {finding.message}", err=True)
+
+
+def _run(command: str, told: dict[str, Any]) -> int:
+    """Run the user's command with the outcome on its standard input; return the status that its failure makes."""
+    ended = subprocess.run(command, shell=True, input=json.dumps(told).encode(), check=False)  # noqa: S602 (their own)
+    if ended.returncode:
+        click.echo(f"error: on_finding ended with status {ended.returncode}: {command}", err=True)
+        return FAILED
+    return 0
+
+
+def _plain(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row of a table as JSON holds it; what is missing is null."""
+    plain = {}
+    for name, value in row.items():
+        number = value.item() if hasattr(value, "item") else value
+        plain[name] = None if number != number else number  # noqa: PLR0124 (NaN alone is not itself)
+    return plain

@@ -1,0 +1,242 @@
+"""Records of files in whatever order, put into a history."""
+
+from __future__ import annotations
+
+import io
+import itertools
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from swftools.errors import HistoryError
+from swftools.formats.read_log import read_log
+from swftools.formats.swf.reader import read_swf
+from swftools.history.book import HistoryBook
+from swftools.history.records import FileRecords, file_records
+from swftools.tables import empty_frame
+from tests.naive.history import Record, history_of
+
+NAMES = ("job_number", "submit_time", "wait_time", "run_time", "allocated_processors", "status")
+MONTH = 31 * 86_400
+QUICKLY = [Phase.explicit, Phase.reuse, Phase.generate]
+"""Without shrinking, which takes minutes where each example makes tables."""
+
+
+def new_book() -> HistoryBook:
+    """Return a book without records."""
+
+    def nothing(label: str) -> pd.DataFrame:
+        raise AssertionError(label)
+
+    return HistoryBook(nothing, {}, empty_frame("names"), None)
+
+
+def text_of(file: list[Record], header: str = "; UnixStartTime: 1\n") -> bytes:
+    """Return records as a log in SWF."""
+    lines = []
+    for record in file:
+        told = [-1 if record[name] is None else record[name] for name in NAMES]
+        number, submit, wait, run, processors, status = told
+        lines.append(f"{number} {submit} {wait} {run} {processors} -1 -1 -1 -1 -1 {status} 7 -1 -1 3 -1 -1 -1\n")
+    return (header + "".join(lines)).encode()
+
+
+def records_of(file: list[Record], header: str = "; UnixStartTime: 1\n") -> FileRecords:
+    """Return records as they are read from a log in SWF."""
+    return file_records(read_swf(io.BytesIO(text_of(file, header))))
+
+
+def rows_of(book: HistoryBook) -> list[Record]:
+    """Return all records of a book, in order."""
+    rows: list[Record] = []
+    for label in book.labels:
+        frame = book.month(label)[[*NAMES, "job_occurrence"]]
+        frame = frame.assign(submit_time=frame["submit_time"] - 1).astype(object)
+        rows += [{k: None if pd.isna(v) else v for k, v in row.items()} for row in frame.to_dict("records")]
+    return rows
+
+
+def job(number: int = 1, submit: int = 100, **told: Any) -> Record:
+    """Return a record of a job that ended."""
+    return {"job_number": number, "submit_time": submit, "wait_time": 5, "run_time": 60} | {
+        "allocated_processors": 4,
+        "status": 1,
+        **told,
+    }
+
+
+records = st.fixed_dictionaries(
+    {
+        "job_number": st.integers(1, 4),
+        "submit_time": st.sampled_from([0, 10, MONTH - 1, MONTH, 2 * MONTH]),
+        "wait_time": st.none() | st.integers(0, 3),
+        "run_time": st.none() | st.integers(0, 3),
+        "allocated_processors": st.integers(1, 3),
+        "status": st.none() | st.sampled_from([0, 1, 2, 3, 5]),
+    }
+)
+
+
+@settings(max_examples=60, deadline=None, phases=QUICKLY)
+@given(st.lists(st.lists(records, max_size=6), max_size=4))
+def test_book_is_what_dictionaries_say(files: list[list[Record]]) -> None:
+    """Files with any overlap, repetition and order come to the jobs, and the counts, of the naive history."""
+    book = new_book()
+    counts = [book.take(records_of(file), number) for number, file in enumerate(files, start=1)]
+    expected, expected_counts = history_of(files)
+    assert rows_of(book) == expected
+    assert [(each.new, each.merged, each.replaced) for each in counts] == expected_counts
+    assert [each.records for each in counts] == [len(file) for file in files]
+
+
+@settings(max_examples=20, deadline=None, phases=QUICKLY)
+@given(st.lists(st.lists(records, max_size=5), min_size=1, max_size=4))
+def test_files_again_change_nothing(files: list[list[Record]]) -> None:
+    """All files a second time: every record is merged, none replaced but by a tie that another file had won."""
+    book = new_book()
+    for number, file in enumerate(files, start=1):
+        book.take(records_of(file), number)
+    before = rows_of(book)
+    again = [book.take(records_of(file), number) for number, file in enumerate(files, start=9)]
+    assert all(each.new == 0 and each.merged == len(file) for each, file in zip(again, files, strict=True))
+    assert len(rows_of(book)) == len(before)
+
+
+def test_later_state_wins_in_any_order() -> None:
+    """Waiting, running, ended: whichever file comes when, the end is what stays."""
+    waiting = job(wait_time=None, run_time=None, status=None)
+    running = job(run_time=None, status=None)
+    ended = job()
+    for order in itertools.permutations([waiting, running, ended]):
+        book = new_book()
+        for number, state in enumerate(order, start=1):
+            book.take(records_of([state]), number)
+        (row,) = rows_of(book)
+        assert (row["run_time"], row["status"], row["job_occurrence"]) == (60, 1, 0)
+
+
+def test_unchanged_month_stays_the_same_object() -> None:
+    """What is delivered again touches no month: its part need not be written."""
+    book = new_book()
+    book.take(records_of([job(1), job(2, 200)]), 1)
+    book.changed.clear()
+    month = book.month("1970-01")
+    taken = book.take(records_of([job(2, 200)]), 2)
+    assert (taken.merged, taken.replaced) == (1, 0)
+    assert book.month("1970-01") is month
+    assert not book.changed
+
+
+def test_months_that_are_touched() -> None:
+    """Only months that something comes for are loaded, beside those with the same job numbers."""
+    whole = new_book()
+    whole.take(records_of([job(1, 0), job(2, MONTH), job(3, 2 * MONTH)]), 1)
+    loaded = []
+
+    def load(label: str) -> pd.DataFrame:
+        loaded.append(label)
+        return whole.month(label)
+
+    numbers = {label: (place, place) for place, label in enumerate(whole.labels, start=1)}
+    book = HistoryBook(load, numbers, whole.names, says_when=True)
+    book.take(records_of([job(4, 2 * MONTH + 5)]), 2)
+    assert loaded == ["1970-03"]
+    assert book.changed == {"1970-03"}
+    book.take(records_of([job(1, 2 * MONTH + 9)]), 3)
+    assert loaded == ["1970-03", "1970-01"]
+    assert book.month("1970-03")["job_occurrence"].tolist() == [0, 0, 1]
+
+
+def test_start_of_the_file_counts() -> None:
+    """Files count seconds from starts of their own; a history has them since 1970."""
+    book = new_book()
+    book.take(records_of([job(1, 100)], "; UnixStartTime: 1000\n"), 1)
+    taken = book.take(records_of([job(1, 600)], "; UnixStartTime: 500\n"), 2)
+    assert (taken.new, taken.merged) == (0, 1)
+    assert [row["submit_time"] for row in rows_of(book)] == [1099.0]
+
+
+def test_files_that_do_not_say_when() -> None:
+    """A file without UnixStartTime has no place among those with one, nor the other way round."""
+    book = new_book()
+    book.take(records_of([job()]), 1)
+    with pytest.raises(HistoryError, match="does not say when it begins"):
+        book.take(records_of([job(2)], ""), 2)
+    assert len(rows_of(book)) == 1
+    book = new_book()
+    book.take(records_of([job()], ""), 1)
+    with pytest.raises(HistoryError, match="have no place beside it"):
+        book.take(records_of([job(2)]), 2)
+
+
+SACCT = b"JobID|User|Partition|State|Submit|Start|End|NCPUS|TimelimitRaw\n"
+
+
+def sacct(*rows: str) -> FileRecords:
+    """Return what sacct printed, as a history takes it."""
+    text = SACCT + "".join(f"{row}\n" for row in rows).encode()
+    return file_records(read_log(io.BytesIO(text), "slurm:time_zone=UTC"))
+
+
+def line(number: int, user: str, state: str = "COMPLETED", end: str = "2024-01-01T02:00:00") -> str:
+    """Return a line of sacct."""
+    start = "Unknown" if state == "PENDING" else "2024-01-01T01:00:00"
+    return f"{number}|{user}|batch|{state}|2024-01-01T00:00:0{number % 10}|{start}|{end}|4|600"
+
+
+def test_names_keep_their_numbers() -> None:
+    """A user has one number in all files, whoever comes first in each."""
+    book = new_book()
+    book.take(sacct(line(1, "anna"), line(2, "ben")), 1)
+    book.take(sacct(line(4, "carla"), line(3, "ben"), line(5, "anna")), 2)
+    users = book.names[book.names["kind"] == "user"]
+    by_name = dict(zip(users["name"], users["number"], strict=True))
+    assert by_name == {"anna": 1, "ben": 2, "carla": 3}
+    month = book.month("2024-01")
+    told = dict(zip(month["log_id"], month["user_id"], strict=True))
+    assert told == {"1": 1, "2": 2, "3": 2, "4": 3, "5": 1}
+
+
+def test_jobs_of_accounting_logs_are_numbered_as_they_come() -> None:
+    """Numbers go on from file to file, and a job that comes again keeps its own."""
+    book = new_book()
+    book.take(sacct(line(5, "anna"), line(7, "ben")), 1)
+    book.take(sacct(line(7, "ben", end="2024-01-01T03:00:00"), line(6, "anna"), line(8, "anna")), 2)
+    month = book.month("2024-01")
+    assert dict(zip(month["log_id"], month["job_number"], strict=True)) == {"5": 1, "7": 2, "6": 3, "8": 4}
+    assert month["run_time"].tolist() == [3600.0, 3600.0, 7200.0, 3600.0]
+    assert month["file_number"].tolist() == [1, 2, 2, 2]
+
+
+def test_jobs_that_have_not_ended_are_left_to_a_later_file() -> None:
+    """They are counted, and no lines of the rejected ones."""
+    book = new_book()
+    taken = book.take(sacct(line(1, "anna"), line(2, "ben", "RUNNING", "Unknown"), "no record"), 1)
+    assert (taken.new, taken.not_ended, taken.quarantined, taken.records) == (1, 1, 1, 3)
+    taken = book.take(sacct(line(2, "ben")), 2)
+    assert (taken.new, taken.merged) == (1, 0)
+
+
+def test_jobs_without_submission_are_rejected() -> None:
+    """They have no month; the line is told."""
+    text = text_of([job(1), job(2, submit=-1)])
+    file = file_records(read_swf(io.BytesIO(text)), lines_before=10)
+    assert file.records["line_number"].tolist() == [12]
+    assert file.rejected["line_number"].tolist() == [13]
+    assert file.rejected["text"].str.startswith("2 -1 ").all()
+    assert file.count == 2
+
+
+def test_keys_are_what_they_were() -> None:
+    """The identity of a job is written into histories, and must be the same for ever."""
+    keys = records_of([job(1), job(2), job(1), job(3, status=3)]).records["record_key"].tolist()
+    assert keys[0] != keys[2]
+    assert len(set(keys)) == 4
+    assert np.array(keys).tolist() == KEYS
+
+
+KEYS = [3035652100526550566, 1360429390938723525, -4493906446119431070, 6742677119990662552]

@@ -1,0 +1,286 @@
+"""Nights of a history: whatever arrives when, its bytes follow from the files alone."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from pipelines.history.ingest import UNFINISHED
+from tests.pipelines.history.nights import DAY, HEADER, Site, days, job
+
+
+@pytest.fixture(scope="module")
+def at_once(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    """Return a history of forty days, whose files came all at once."""
+    site = Site(tmp_path_factory.mktemp("at-once"))
+    for number, text in enumerate(days(40)):
+        site.put(f"day-{number:02d}.swf", text)
+    outcome = site.night()
+    assert outcome.is_new
+    assert len(outcome.taken) == 40
+    return site
+
+
+def assert_same_jobs(one: Site, other: Site) -> None:
+    """Assert that jobs, predictions and states are the same bytes, and coverage the same rows."""
+    here, there = one.hashes(), other.hashes()
+    same = [name for name in there if name.startswith(("jobs/", "wait_predictions/", "wait-state"))]
+    assert len(same) == 6
+    assert [name for name in same if here[name] != there[name]] == []
+    coverage, expected = (pd.read_parquet(site.version() / "wait_coverage") for site in (one, other))
+    pd.testing.assert_frame_equal(coverage, expected, check_exact=True)
+
+
+def test_forty_nights_are_one(at_once: Site, tmp_path: Path) -> None:
+    """Every file of the version is the same, byte for byte: jobs, predictions, states, tables, manifest."""
+    site = Site(tmp_path)
+    for number, text in enumerate(days(40)):
+        site.put(f"day-{number:02d}.swf", text)
+        assert site.night().is_new
+    assert site.hashes() == at_once.hashes()
+    assert site.night().is_new is False
+
+
+def test_whole_log_has_the_same_jobs(at_once: Site, tmp_path: Path) -> None:
+    """One file with all days: other provenance, the same jobs and predictions."""
+    site = Site(tmp_path)
+    site.put("all.swf", "".join(days(40)))
+    site.night()
+    assert_same_jobs(site, at_once)
+
+
+def test_growing_file_is_read_on(at_once: Site, tmp_path: Path) -> None:
+    """A log to which a day is added each night contributes that day."""
+    site = Site(tmp_path)
+    for night in (1, 2, 30, 40):
+        site.put("log.swf", "".join(days(night)))
+        outcome = site.night()
+        assert [row["records"] for row in outcome.taken] == [outcome.taken[0]["new"]]
+    assert [row["continues"] for row in outcome.taken] == [3]
+    assert outcome.taken[0]["new"] == 10 * 12
+    assert_same_jobs(site, at_once)
+
+
+def test_jobs_of_a_version(at_once: Site) -> None:
+    """What a user reads: all jobs in order, months in parts, times from the start of the year."""
+    version = at_once.version()
+    jobs = pd.read_parquet(version / "jobs")
+    assert jobs["job_number"].tolist() == list(range(1, 481))
+    assert jobs["submit_time"].is_monotonic_increasing
+    assert jobs["submit_timestamp"].iloc[0] == pd.Timestamp("2000-01-01", tz="UTC")
+    assert sorted(path.name for path in (version / "jobs").iterdir()) == [
+        "part-2000-01.parquet",
+        "part-2000-02.parquet",
+    ]
+    assert jobs["line_number"].isna().all()
+    ingested = pd.read_parquet(version / "ingested")
+    assert ingested["new"].tolist() == [12] * 40
+    assert at_once.store.verify("site") == []
+    page = (version / "summary.md").read_text()
+    assert "480 jobs of 40 files, in 2 months, until 2000-02-09 22:00:00 UTC" in page
+
+
+def test_old_months_are_the_same_files(tmp_path: Path) -> None:
+    """A night writes the month that it touches; the others are links to those of the version before."""
+    site = Site(tmp_path)
+    texts = days(40)
+    site.put("first.swf", "".join(texts[:39]))
+    site.night()
+    before = site.version()
+    site.put("second.swf", texts[39])
+    site.night()
+    for table in ("jobs", "records", "quarantine", "repairs"):
+        old, new = (version / table / "part-2000-01.parquet" for version in (before, site.version()))
+        assert old.samefile(new)
+        old, new = (version / table / "part-2000-02.parquet" for version in (before, site.version()))
+        assert not old.samefile(new)
+    state = "wait-state.binomial.2000-01"
+    assert (before / state).samefile(site.version() / state)
+
+
+def test_late_file(at_once: Site, tmp_path: Path) -> None:
+    """A day of the first month comes at last: jobs and predictions are as if it had come in time."""
+    site = Site(tmp_path)
+    for number, text in enumerate(days(40)):
+        if number != 3:
+            site.put(f"day-{number:02d}.swf", text)
+    site.night()
+    site.put("day-03.swf", days(1, first=3)[0])
+    outcome = site.night()
+    assert [row["new"] for row in outcome.taken] == [12]
+    assert_same_jobs(site, at_once)
+
+
+def test_same_text_under_other_names(tmp_path: Path) -> None:
+    """A copy, a compressed copy and a file that was touched are nothing new."""
+    site = Site(tmp_path)
+    text = "".join(days(3))
+    path = site.put("log.swf", text)
+    version = site.night().version
+    site.put("copy.swf", text)
+    (site.inbox / "log.swf.gz").write_bytes(gzip.compress(path.read_bytes()))
+    os.utime(path)
+    outcome = site.night()
+    assert (outcome.version, outcome.is_new) == (version, False)
+
+
+def test_two_files_of_one_text_in_one_night(tmp_path: Path) -> None:
+    """They are one."""
+    site = Site(tmp_path)
+    for name in ("one.swf", "two.swf"):
+        site.put(name, "".join(days(3)))
+    assert [row["new"] for row in site.night().taken] == [36]
+
+
+def test_overlapping_files(tmp_path: Path) -> None:
+    """Records of both are merged, and counted."""
+    site = Site(tmp_path)
+    site.put("a.swf", "".join(days(3)))
+    site.put("b.swf", "".join(days(3, first=1)))
+    taken = site.night().taken
+    assert [(row["new"], row["merged"], row["replaced"]) for row in taken] == [(36, 0, 0), (12, 24, 0)]
+    assert len(pd.read_parquet(site.version() / "jobs")) == 48
+
+
+def test_running_job_that_ends(tmp_path: Path) -> None:
+    """The job is one, and has the later state, whichever file comes first."""
+    versions = []
+    for order in ((0, 1), (1, 0)):
+        site = Site(tmp_path / str(order))
+        states = [job(1, 100, run=-1).replace(" 1200 -1 1 ", " 1200 -1 -1 "), job(1, 100, run=50)]
+        for place in order:
+            site.put(f"{place}.swf", states[place] + job(2 + place, 200))
+            site.night()
+        jobs = pd.read_parquet(site.version() / "jobs")
+        assert jobs["run_time"].tolist() == [50, 600, 600]
+        ingested = pd.read_parquet(site.version() / "ingested")
+        versions.append(ingested["replaced"].tolist())
+    assert versions == [[0, 1], [0, 0]]
+
+
+def test_last_line_without_an_end(tmp_path: Path) -> None:
+    """It is left and told; when it has its end, it is taken; when the file stays as it is, too."""
+    site = Site(tmp_path)
+    text = "".join(days(2))
+    site.put("log.swf", text[:-20])
+    outcome = site.night()
+    assert [row["new"] for row in outcome.taken] == [23]
+    assert [row["outcome"] for row in outcome.waiting] == [UNFINISHED]
+    assert "its last line has no end" in outcome.waiting[0]["reason"]
+    site.put("log.swf", text)
+    outcome = site.night()
+    assert [row["new"] for row in outcome.taken] == [1]
+    assert outcome.waiting == []
+    site.put("log.swf", text + job(99, 2 * DAY).rstrip("\n"))
+    assert site.night().taken == []
+    outcome = site.night()
+    assert [row["new"] for row in outcome.taken] == [1]
+    assert outcome.waiting == []
+    assert site.night().is_new is False
+
+
+def test_bad_files_do_not_stop_the_others(tmp_path: Path) -> None:
+    """Empty, foreign, broken, locked, and of another kind of clock: told, and left; the others are taken."""
+    site = Site(tmp_path)
+    site.put("good.swf", "".join(days(2)))
+    site.put("empty.swf", b"")
+    site.put("notes.txt", b"nothing of a log\n")
+    site.put("cut.swf.gz", gzip.compress((HEADER + "".join(days(5))).encode())[:-30])
+    site.put("relative.swf", days(1, first=9)[0], header="; MaxProcs: 64\n")
+    site.put(".hidden.swf", "".join(days(1, first=7)))
+    (site.inbox / "folder").mkdir()
+    outcome = site.night()
+    assert [row["file"] for row in outcome.taken] == ["good.swf"]
+    told = {row["file"]: (row["outcome"], row["reason"]) for row in outcome.waiting}
+    assert set(told) == {"empty.swf", "notes.txt", "cut.swf.gz", "relative.swf"}
+    assert told["empty.swf"][0] == "empty"
+    assert "looks like none of the formats" in told["notes.txt"][1]
+    assert "truncated or corrupt" in told["cut.swf.gz"][1]
+    assert "does not say when it begins" in told["relative.swf"][1]
+    assert site.night().is_new is False
+    for name in ("empty.swf", "notes.txt", "cut.swf.gz", "relative.swf"):
+        (site.inbox / name).unlink()
+    outcome = site.night()
+    assert outcome.is_new
+    assert outcome.waiting == []
+
+
+def test_rejected_lines(tmp_path: Path) -> None:
+    """Lines that are no jobs are kept with file and line."""
+    site = Site(tmp_path)
+    site.put("a.swf", days(1)[0] + "no job\n")
+    site.put("b.swf", days(1, first=1)[0] + "no job either\n")
+    site.night()
+    rejected = pd.read_parquet(site.version() / "rejected")
+    assert rejected[["file_number", "line_number", "text"]].values.tolist() == [
+        [1, 16, "no job"],
+        [2, 16, "no job either"],
+    ]
+
+
+def test_cleaned_away(tmp_path: Path) -> None:
+    """What cleaning removes is quoted as a line of SWF, in seconds of the history."""
+    site = Site(tmp_path)
+    site.put("a.swf", days(1)[0] + job(50, 80_000).replace(" 4 -1 -1 4 ", " 128 -1 -1 128 "))
+    site.night()
+    (row,) = pd.read_parquet(site.version() / "quarantine").to_dict("records")
+    assert row["rule"] == "wider-than-machine"
+    assert row["text"].startswith("50 80000 5 600 128 ")
+
+
+def test_jobs_before_the_history_begins(tmp_path: Path) -> None:
+    """They are left, with the remedy; which works."""
+    site = Site(tmp_path)
+    site.put("a.swf", days(1)[0])
+    site.night()
+    site.put("old.swf", job(900, 100), header="; MaxProcs: 64\n; UnixStartTime: 915148800\n")
+    outcome = site.night()
+    assert "its first job is of 1999-01-01" in outcome.waiting[0]["reason"]
+    assert "begins: 1999-01-01" in outcome.waiting[0]["reason"]
+    site.settings.write_text(site.settings.read_text() + "begins: 1999-01-01\n")
+    outcome = site.night()
+    assert outcome.waiting == []
+    jobs = pd.read_parquet(site.version() / "jobs")
+    assert jobs["submit_time"].iloc[:2].tolist() == [100.0, 365.0 * DAY]
+
+
+def test_other_settings_make_all_anew(tmp_path: Path) -> None:
+    """Rules change: months are made anew from the records, without the files."""
+    site = Site(tmp_path)
+    path = site.put("a.swf", "".join(days(35)))
+    site.night()
+    path.unlink()
+    site.settings.write_text(site.settings.read_text() + "augment: {speedup: {}}\n")
+    assert site.night().is_new
+    jobs = pd.read_parquet(site.version() / "jobs")
+    assert len(jobs) == 35 * 12
+    assert "minimum_processors" in jobs
+
+
+def test_accounting_logs(tmp_path: Path) -> None:
+    """Daily exports of sacct that overlap, with jobs that run at midnight: each job once, names with their numbers."""
+    head = "JobID|User|Partition|State|Submit|Start|End|NCPUS|TimelimitRaw\n"
+
+    def line(number: int, user: str, state: str, hour: int) -> str:
+        end = f"2024-01-0{1 + (hour + 2) // 24}T{(hour + 2) % 24:02d}:00:00" if state == "COMPLETED" else "Unknown"
+        return f"{number}|{user}|batch|{state}|2024-01-01T{hour:02d}:00:00|2024-01-01T{hour:02d}:30:00|{end}|4|600\n"
+
+    site = Site(tmp_path, "log: {format: 'slurm:time_zone=UTC', processors: 64}\n")
+    site.put("1.txt", (head + line(1, "zoe", "COMPLETED", 1) + line(2, "anna", "RUNNING", 23)).encode())
+    site.night()
+    ended = [line(3, "ben", "COMPLETED", 5), line(1, "zoe", "COMPLETED", 1), line(2, "anna", "COMPLETED", 23)]
+    site.put("2.txt", (head + "".join(ended)).encode())
+    outcome = site.night()
+    ingested = pd.read_parquet(site.version() / "ingested")
+    assert ingested[["records", "new", "merged", "not_ended"]].values.tolist() == [[2, 1, 0, 1], [3, 2, 1, 0]]
+    jobs = pd.read_parquet(site.version() / "jobs")
+    assert jobs["log_id"].tolist() == ["1", "3", "2"]
+    names = pd.read_parquet(site.version() / "names")
+    assert names[names["kind"] == "user"]["name"].tolist() == ["zoe", "ben", "anna"]
+    assert jobs["user_id"].tolist() == [1, 2, 3]
+    assert jobs["job_number"].tolist() == [1, 2, 3]
+    assert outcome.waiting == []
