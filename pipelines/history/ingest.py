@@ -156,7 +156,7 @@ def ingest(
         if found.row["sha256"] in texts:  # the same file under two names
             continue
         texts.add(found.row["sha256"])
-        if found.first < begins:
+        if found.records.begins_in is not None and found.first < begins:
             night.waiting.append(_waits(arrival.name, arrival.sha256, "unreadable", _too_old(found.first, begins)))
             continue
         read.append(found)

@@ -135,7 +135,7 @@ class HistoryBook:
 
     def _occurrences(self, numbers: pd.Series[Any]) -> npt.NDArray[np.int64]:
         """Return how many jobs of its number come before each new one: in the history, then in the file."""
-        found: npt.NDArray[np.int64] = numbers.groupby(numbers).cumcount().to_numpy(np.int64)
+        found: Any = numbers.groupby(numbers).cumcount().to_numpy(np.int64)
         if not len(numbers):
             return found
         least, most = int(numbers.min()), int(numbers.max())
