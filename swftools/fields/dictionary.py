@@ -19,10 +19,11 @@ from swftools.fields.cleaning import CLEANING_REPORT, MERGED, QUARANTINE, REPAIR
 from swftools.fields.definition import BOOL, FLOAT64, INT64, INTEGERS, STRING, TIMESTAMP, UTILITY, Field
 from swftools.fields.jobs import JOB_NUMBER, JOB_OCCURRENCE, JOBS, SWF_NAMES
 from swftools.fields.predictions import WAIT_EVALUATION, WAIT_PREDICTIONS
+from swftools.fields.reevaluation import POLICY_WATCH, WORKLOAD_DRIFT
 from swftools.fields.reproduction import MEASUREMENTS, REPRODUCTION
 from swftools.fields.schedules import EXCLUSION_REASON, METRICS, SCHEDULE_COLUMNS, SEED, SEGMENT_COLUMNS
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 """Raised whenever a column is added, removed, renamed, retyped or given another meaning."""
 
 
@@ -51,6 +52,8 @@ TABLES: dict[str, tuple[Field, ...]] = {
     "wait_evaluation": WAIT_EVALUATION,
     "reproduction": REPRODUCTION,
     "measurements": MEASUREMENTS,
+    "workload_drift": WORKLOAD_DRIFT,
+    "policy_watch": POLICY_WATCH,
 }
 
 TABLE_MEANINGS = {
@@ -76,6 +79,8 @@ TABLE_MEANINGS = {
     "wait_evaluation": "One row a method and group of jobs: how often the bounds were right, and how tight they were.",
     "reproduction": "One row a cell of a paper's table and a reading of it: the published value beside ours.",
     "measurements": "One row a measure of an experiment of a paper.",
+    "workload_drift": "One row an aspect of the workload and a statistic: the last weeks beside the year before them.",
+    "policy_watch": "One row a policy, measure and statistic, over runs of the last weeks of a log, shaken and not.",
 }
 
 SORTED_BY = {
