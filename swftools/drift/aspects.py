@@ -92,7 +92,7 @@ def _never_ran(jobs: JobColumns) -> FloatArray:
 
 
 def _failed(jobs: JobColumns) -> FloatArray:
-    """Return 1 for jobs that ran and failed, 0 for other jobs that ran; missing for those that did not, or no status."""
+    """Return 1 for jobs that ran and failed, 0 for others that ran; missing where they did not, or have no status."""
     known = ~np.isnan(jobs.run_time) & (jobs.status != -1)
     return np.where(known, (jobs.status == FAILED).astype(np.float64), np.nan)
 
@@ -164,7 +164,7 @@ _ASPECTS = (
         "1",
         "1 for a job that ran and failed, 0 for another that ran",
         _failed,
-        {"difference_of_means": 0.1},
+        {"difference_of_means": 0.08},
     ),
     Aspect(
         "users",

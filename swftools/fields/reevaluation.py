@@ -40,7 +40,7 @@ WORKLOAD_DRIFT = (
         "drift",
         FLOAT64,
         "1",
-        "The statistic: how far the recent window is from the reference. A distance, a ratio or a difference of shares.",
+        "The statistic: how far the recent window is from the reference: a distance, a ratio or a difference.",
         "null: too few jobs, or it has no meaning",
         stage=_STAGE,
     ),
