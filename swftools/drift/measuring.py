@@ -74,7 +74,7 @@ def measure_drift(
     recent_days : int
         The recent window: jobs submitted later than so many days before ``now``, and not after it.
     reference_days : int
-        The reference: so many days before that. It begins at the first job given where that is later.
+        The reference: so many days before that; where the first job given is later, so many as there are since its day.
     thresholds : mapping, optional
         Other thresholds: ``{"run_time": {"kolmogorov_smirnov": 0.3}}``. None in place of a number: measured, never
         told. A statistic that is not measured of the aspect by default (``list_drift_aspects``) is added.
@@ -106,8 +106,10 @@ def measure_drift(
     >>> jobs = pd.DataFrame({"submit_time": hours * 3600, "run_time": np.where(hours < 60 * 24, 600.0, 1800.0)})
     >>> jobs = jobs.reindex(columns=JOB_COLUMNS).assign(requested_processors=1)
     >>> drift = measure_drift(jobs, 10, now=90 * 86400 - 1, reference_days=60).set_index(["aspect", "statistic"])
-    >>> drift.loc[("run_time", "ratio_of_medians"), ["recent", "reference", "drift", "is_beyond"]].tolist()
-    [1800.0, 600.0, 3.0, True]
+    >>> drift.loc[("run_time", "ratio_of_means"), ["recent", "reference", "drift", "threshold"]].astype(float).tolist()
+    [1800.0, 600.0, 3.0, 2.0]
+    >>> drift.index[drift["is_beyond"]].tolist()
+    [('offered_load', 'ratio_of_means'), ('run_time', 'kolmogorov_smirnov'), ('run_time', 'ratio_of_means')]
     """
     for name, days in (("recent_days", recent_days), ("reference_days", reference_days)):
         if not is_whole(days, 1, 100_000):
@@ -122,7 +124,7 @@ def measure_drift(
     submit = jobs["submit_time"].to_numpy(dtype=np.float64, na_value=np.nan)
     begin = now - recent_days * DAY
     first = float(submit[~np.isnan(submit)].min(initial=now))
-    days = int(min(reference_days, max(begin - first, 0.0) // DAY))
+    days = int(min(reference_days, np.ceil(max(begin - first, 0.0) / DAY)))
     is_wanted = (submit > begin - days * DAY) & (submit <= now)
     columns = _columns(jobs[is_wanted])
     is_recent = columns.submit_time > begin
@@ -194,7 +196,7 @@ def _rows(
         known = is_known[window.is_in]
         of_window = values[window.is_in][known]
         if aspect.by_day:
-            of_window = daily(of_window, window.ago[known], window.days)
+            of_window = daily(of_window.astype(np.float64), window.ago[known], window.days)
         if aspect.over_capacity:
             of_window = of_window / (processors * DAY)
         samples.append(Sample(of_window))

@@ -89,10 +89,10 @@ def population_stability(recent: Sample, reference: Sample) -> float:
     Examples
     --------
     >>> round(population_stability(Sample(np.array([1, 1, 1, 2])), Sample(np.array([1, 2, 1, 2]))), 4)
-    0.1695
+    0.1541
     """
     ordered = reference.in_order
-    places = np.ceil(np.arange(1, BINS) / BINS * len(ordered)).astype(np.int64) - 1
+    places = (np.arange(1, BINS) * len(ordered) + BINS - 1) // BINS - 1
     ends = np.unique(ordered[places])
 
     def shares(sample: Sample) -> npt.NDArray[np.float64]:
