@@ -18,7 +18,7 @@ from swftools.fields.dictionary import table_fields
 from swftools.models.shaking import shake_submissions
 from swftools.parameters import is_number, is_whole, refuse_unknown
 from swftools.selection import select_jobs
-from swftools.simulator.metrics.definitions import HIGHER, LOWER, MEASURES
+from swftools.simulator.metrics.definitions import HIGHER, LOWER, MEASURES, NEITHER
 from swftools.simulator.metrics.measures import measure
 from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.registry import OPTIONS, Policy, read_policy
@@ -173,15 +173,14 @@ def find_worse(now: pd.DataFrame, before: pd.DataFrame, *, noises: float = 2.0, 
     )
     difference = both["value"] - both["value_before"]
     noise = np.hypot(both["spread"].fillna(0.0), both["spread_before"].fillna(0.0))
-    sign = both["measure"].map({name: _SIGNS.get(one.worse, 0) for name, one in MEASURES.items()}).fillna(0)
-    loss = difference * sign
+    loss = difference * np.array([_SIGNS[MEASURES[name].worse] if name in MEASURES else 0 for name in both["measure"]])
     is_worse = (loss > noises * noise) & (loss > floor * both["value_before"].abs())
     columns = {"before": both["value_before"], "now": both["value"], "difference": difference, "noise": noise}
     found = both[_KEY].assign(**columns, unit=both["unit"])[is_worse].reset_index(drop=True)
     return found.assign(finding=pd.array([_in_words(row) for row in found.to_dict("records")], dtype="str"))
 
 
-_SIGNS = {HIGHER: 1, LOWER: -1}
+_SIGNS = {HIGHER: 1, LOWER: -1, NEITHER: 0}
 
 
 def _labels(policies: Sequence[str | Policy]) -> list[str]:
@@ -253,8 +252,11 @@ def _in_words(row: dict[Any, Any]) -> str:
     """Return what got worse, in words."""
     unit = "" if row["unit"] == "1" else f" {row['unit']}"
     now, before, noise = (f"{_shown(row[name])}{unit}" for name in ("now", "before", "noise"))
-    times = f"{abs(row['difference']) / row['noise']:.2g} times the noise of {noise}" if row["noise"] else "no noise"
-    return f"{row['policy']}: {row['measure']}, {row['statistic']} is {now}, was {before}; that is {times}"
+    words = f"{row['policy']}: {row['measure']}, {row['statistic']} is {now}, was {before}"
+    if not row["noise"]:
+        return f"{words}; their noise is not known, or none"
+    times = abs(row["difference"]) / row["noise"]
+    return f"{words}; that is {f'{times:,.0f}' if times >= 10 else f'{times:.2g}'} times the noise of {noise}"
 
 
 def _shown(value: float) -> str:
