@@ -117,13 +117,18 @@ def watch_policies(
     return _over_seeds(pd.concat(runs, ignore_index=True))
 
 
-def find_worse(now: pd.DataFrame, before: pd.DataFrame, *, noises: float = 2.0, floor: float = 0.05) -> pd.DataFrame:
+def find_worse(
+    now: pd.DataFrame, before: pd.DataFrame, *, beside: str | None = None, noises: float = 2.0, floor: float = 0.05
+) -> pd.DataFrame:
     """Find what got worse between two watches, by more than chance does.
 
     Parameters
     ----------
     now, before : pandas.DataFrame
         As ``watch_policies`` returns them; of the policies and measures that stand in both.
+    beside : str, optional
+        A policy of both tables. What is compared is then each other policy's value over that policy's in the same
+        table, so that jobs which fare worse under any policy are no finding; see Notes.
     noises : float
         A measure is worse if its value is, by more than so many times the noise of both: the root of the sum of the
         squares of their spreads. A spread that is missing counts as 0.
@@ -147,8 +152,11 @@ def find_worse(now: pd.DataFrame, before: pd.DataFrame, *, noises: float = 2.0, 
     Which way is worse stands with each measure (``swftools.simulator.metrics.definitions``).
 
     The noise is that of replays of one log. Two watches of different weeks differ by their weeks too: there a finding
-    says that the jobs of these weeks fare worse under the policy, not that the policy is at fault; ``measure_drift``
-    says whether the jobs are others.
+    says that the jobs of these weeks fare worse under the policy, not that the policy is at fault. Of real logs that is
+    so from most months to the next; ``beside`` another policy it is rare (docs/watching.md).
+
+    The noise of a quotient of values a and b with spreads s and t is a / b times the root of (s / a)^2 + (t / b)^2, as
+    if they were independent. Both are of the same shaken logs, so that is rather too much.
 
     Examples
     --------
@@ -168,6 +176,11 @@ def find_worse(now: pd.DataFrame, before: pd.DataFrame, *, noises: float = 2.0, 
         if (twice := table.duplicated(_KEY)).any():
             policy, measure, statistic = table.loc[twice, _KEY[:3]].iloc[0]
             raise ParameterError(f"find_worse: {policy}, {measure}, {statistic} stands twice in the table {name}")
+        if beside is not None and not (table["policy"] == beside).any():
+            there_are = ", ".join(table["policy"].drop_duplicates()) or "no policies"
+            raise ParameterError(f"find_worse: beside={beside!r} is not in the table {name}; there are {there_are}")
+    if beside is not None:
+        now, before = _quotients(now, beside), _quotients(before, beside)
     both = now.assign(parameter=now["parameter"].astype("float64")).merge(
         before.assign(parameter=before["parameter"].astype("float64")), on=_KEY, suffixes=("", "_before")
     )
@@ -177,7 +190,8 @@ def find_worse(now: pd.DataFrame, before: pd.DataFrame, *, noises: float = 2.0, 
     is_worse = (loss > noises * noise) & (loss > floor * both["value_before"].abs())
     columns = {"before": both["value_before"], "now": both["value"], "difference": difference, "noise": noise}
     found = both[_KEY].assign(**columns, unit=both["unit"])[is_worse].reset_index(drop=True)
-    return found.assign(finding=pd.array([_in_words(row) for row in found.to_dict("records")], dtype="str"))
+    words = [_in_words(row, beside) for row in found.to_dict("records")]
+    return found.assign(finding=pd.array(words, dtype="str"))
 
 
 _SIGNS = {HIGHER: 1, LOWER: -1, NEITHER: 0}
@@ -248,11 +262,24 @@ def _over_seeds(runs: pd.DataFrame) -> pd.DataFrame:
     return table[list(table_fields("policy_watch"))].astype(_TYPES)
 
 
-def _in_words(row: dict[Any, Any]) -> str:
+def _quotients(watch: pd.DataFrame, beside: str) -> pd.DataFrame:
+    """Return a watch whose values are those of each other policy over those of one; rows where that is 0 are gone."""
+    others, one = watch[watch["policy"] != beside], watch[watch["policy"] == beside]
+    pairs = others.merge(one[[*_KEY[1:], "value", "spread"]], on=_KEY[1:], suffixes=("", "_beside"))
+    pairs = pairs[(pairs["value"] != 0) & (pairs["value_beside"] != 0)]
+    quotient = pairs["value"] / pairs["value_beside"]
+    relative = np.hypot(
+        pairs["spread"].fillna(0.0) / pairs["value"], pairs["spread_beside"].fillna(0.0) / pairs["value_beside"]
+    )
+    return pairs.assign(value=quotient, spread=quotient.abs() * relative, unit="1")[list(watch)]
+
+
+def _in_words(row: dict[Any, Any], beside: str | None) -> str:
     """Return what got worse, in words."""
     unit = "" if row["unit"] == "1" else f" {row['unit']}"
     now, before, noise = (f"{_shown(row[name])}{unit}" for name in ("now", "before", "noise"))
-    words = f"{row['policy']}: {row['measure']}, {row['statistic']} is {now}, was {before}"
+    what = f"{row['policy']}: {row['measure']}, {row['statistic']}"
+    words = f"{what} is {now}, was {before}" if beside is None else f"{what} is {now} of {beside}'s, was {before}"
     if not row["noise"]:
         return f"{words}; their noise is not known, or none"
     times = abs(row["difference"]) / row["noise"]

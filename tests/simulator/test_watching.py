@@ -226,6 +226,26 @@ def test_findings_are_in_words_and_in_order() -> None:
     assert list(find_worse(now, others)) == list(found)
 
 
+def test_beside_another_policy_what_both_suffer_is_no_finding() -> None:
+    """Ten times the wait under both is the jobs'; one and a half times that of the other is the policy's own."""
+    before = a_watch(("easy", "wait", "mean", 100.0, 3.0), ("mine", "wait", "mean", 110.0, 4.0))
+    both = a_watch(("easy", "wait", "mean", 1000.0, 30.0), ("mine", "wait", "mean", 1100.0, 40.0))
+    own = a_watch(("easy", "wait", "mean", 1000.0, 30.0), ("mine", "wait", "mean", 1500.0, 40.0))
+    assert 2 == len(find_worse(both, before))
+    assert 0 == len(find_worse(both, before, beside="easy"))
+    (row,) = find_worse(own, before, beside="easy").to_dict("records")
+    assert (row["policy"], row["before"], row["now"], row["unit"]) == ("mine", 1.1, 1.5, "1")
+    shares = [(3 / 100, 4 / 110, 1.1), (30 / 1000, 40 / 1500, 1.5)]
+    noise = sum((value * (one**2 + other**2) ** 0.5) ** 2 for one, other, value in shares) ** 0.5
+    assert row["noise"] == pytest.approx(noise)
+    assert row["finding"] == "mine: wait, mean is 1.5 of easy's, was 1.1; that is 5 times the noise of 0.07946"
+    none = a_watch(("easy", "wait", "mean", 0.0, 0.0), ("mine", "wait", "mean", 5.0, 0.0))
+    assert find_worse(own, none, beside="easy").empty
+    assert find_worse(none, before, beside="easy").empty
+    with pytest.raises(ParameterError, match="beside='fcfs' is not in the table now; there are easy, mine"):
+        find_worse(own, before, beside="fcfs")
+
+
 def test_a_policy_that_got_worse_is_found() -> None:
     """Twice the load makes every policy's jobs wait longer; the same log, measured twice, finds nothing."""
     heavy = LOG.with_jobs(LOG.jobs.assign(run_time=LOG.jobs["run_time"] * 2, requested_time=LOG.jobs["requested_time"]))
