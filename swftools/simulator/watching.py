@@ -279,7 +279,9 @@ def _in_words(row: dict[Any, Any], beside: str | None) -> str:
     unit = "" if row["unit"] == "1" else f" {row['unit']}"
     now, before, noise = (f"{_shown(row[name])}{unit}" for name in ("now", "before", "noise"))
     what = f"{row['policy']}: {row['measure']}, {row['statistic']}"
-    words = f"{what} is {now}, was {before}" if beside is None else f"{what} is {now} of {beside}'s, was {before}"
+    words = (
+        f"{what} is {now}, was {before}" if beside is None else f"{what} is {now} times that of {beside}, was {before}"
+    )
     if not row["noise"]:
         return f"{words}; their noise is not known, or none"
     times = abs(row["difference"]) / row["noise"]

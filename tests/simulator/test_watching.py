@@ -238,7 +238,7 @@ def test_beside_another_policy_what_both_suffer_is_no_finding() -> None:
     shares = [(3 / 100, 4 / 110, 1.1), (30 / 1000, 40 / 1500, 1.5)]
     noise = sum((value * (one**2 + other**2) ** 0.5) ** 2 for one, other, value in shares) ** 0.5
     assert row["noise"] == pytest.approx(noise)
-    assert row["finding"] == "mine: wait, mean is 1.5 of easy's, was 1.1; that is 5 times the noise of 0.07946"
+    assert row["finding"] == "mine: wait, mean is 1.5 times that of easy, was 1.1; that is 5 times the noise of 0.07946"
     none = a_watch(("easy", "wait", "mean", 0.0, 0.0), ("mine", "wait", "mean", 5.0, 0.0))
     assert find_worse(own, none, beside="easy").empty
     assert find_worse(none, before, beside="easy").empty
