@@ -8,11 +8,15 @@ import numpy.typing as npt
 from swftools.trace import Trace
 
 
+def work_of_jobs(width: npt.NDArray[np.int64], run_time: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return width x run time of each job, processor-seconds; NaN for jobs without width (above 0) or run time."""
+    return np.where(width > 0, width * run_time, np.nan)
+
+
 def work_of(trace: Trace) -> float:
     """Return the sum of width x run time of the jobs that have both, processor-seconds."""
-    arrays = trace.arrays
-    ran = (arrays.width > 0) & ~np.isnan(arrays.run_time)
-    return float((arrays.width[ran] * arrays.run_time[ran]).sum())
+    work = work_of_jobs(trace.arrays.width, trace.arrays.run_time)
+    return float(work[~np.isnan(work)].sum())
 
 
 def span_of(submit_time: npt.NDArray[np.float64]) -> float:

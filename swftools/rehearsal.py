@@ -22,6 +22,7 @@ from swftools.keyed_random import next_gamma, next_normal, next_uniform, stream
 from swftools.models import cirne_berman, lublin_feitelson
 from swftools.models.moldability import generate_speedup
 from swftools.models.requested_times import generate_requested_times
+from swftools.models.shaking import shake_submissions
 from swftools.models.speedup import (
     downey_maximum_processors,
     downey_working_set,
@@ -112,6 +113,7 @@ def _generate() -> None:
     cirne_berman.generate(20)
     generate_utility(trace)
     generate_requested_times(trace)
+    shake_submissions(trace, 1)
     run_time(2, trace.with_jobs(trace.jobs.join(generate_speedup(trace))).jobs.assign(width=trace.arrays.width))
     infer_checkpoints(_trace(), generate_checkpoint_survey(_trace()))
 

@@ -178,8 +178,7 @@ class Trace:
                 columns[swf.name] = np.array(series, dtype=np.float64)
             else:
                 columns[swf.name] = series.to_numpy(dtype=np.int64, na_value=-1, copy=True)
-        allocated = columns["allocated_processors"]
-        columns["width"] = np.where(allocated > 0, allocated, columns["requested_processors"])
+        columns["width"] = width_of(columns["allocated_processors"], columns["requested_processors"])
         return JobArrays(**columns)
 
     def with_jobs(self, jobs: pd.DataFrame, quarantine: pd.DataFrame | None = None) -> Trace:
@@ -221,6 +220,11 @@ class Trace:
         ours, theirs = _compared(self.jobs), _compared(other.jobs)
         same = self.header == other.header and self.machine_processors == other.machine_processors
         return same and list(ours) == list(theirs) and ours.equals(theirs)
+
+
+def width_of(allocated_processors: IntArray, requested_processors: IntArray) -> IntArray:
+    """Return the width of jobs: allocated processors where known and positive, else requested ones; -1 is missing."""
+    return np.where(allocated_processors > 0, allocated_processors, requested_processors)
 
 
 def _taken(source: pa.LargeBinaryArray, line_numbers: pd.Series[Any]) -> list[bytes | None]:

@@ -18,6 +18,7 @@ from pipelines.tasks.augmentations.checkpoints import SurveyedCheckpoints
 from pipelines.tasks.augmentations.registry import AUGMENTATIONS
 from swftools.cleaning import DEFAULT_RULES, list_rules
 from swftools.cleaning import registry as cleaning_registry
+from swftools.drift import registry as drift_registry
 from swftools.formats import registry as format_registry
 from swftools.models.arrivals import ArrivalParameters
 from swftools.models.cirne_berman import CirneBermanParameters
@@ -56,7 +57,7 @@ def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(cleaning_registry, "_RULES", list_rules())  # what a page registers is gone with it
     registries = (policy_registry._POLICIES, predictor_registry._PREDICTORS, bound_registry._BOUNDS)
-    for names in (*registries, rival_registry._RIVALS, format_registry._FORMATS):
+    for names in (*registries, rival_registry._RIVALS, format_registry._FORMATS, drift_registry._STATISTICS):
         monkeypatch.setattr(names, "known", dict(names.known))
         monkeypatch.setattr(names, "_sources", dict(names._sources))
     namespace: dict[str, object] = {"__name__": "docs"}

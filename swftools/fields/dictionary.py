@@ -20,6 +20,7 @@ from swftools.fields.definition import BOOL, FLOAT64, INT64, INTEGERS, STRING, T
 from swftools.fields.history import INGESTED, RECORDS, REJECTED, WAIT_COVERAGE, WAITING_FILES
 from swftools.fields.jobs import JOB_NUMBER, JOB_OCCURRENCE, JOBS, SWF_NAMES
 from swftools.fields.predictions import WAIT_EVALUATION, WAIT_PREDICTIONS
+from swftools.fields.reevaluation import POLICY_WATCH, WORKLOAD_DRIFT
 from swftools.fields.reproduction import MEASUREMENTS, REPRODUCTION
 from swftools.fields.schedules import EXCLUSION_REASON, METRICS, SCHEDULE_COLUMNS, SEED, SEGMENT_COLUMNS
 
@@ -57,6 +58,8 @@ TABLES: dict[str, tuple[Field, ...]] = {
     "waiting": WAITING_FILES,
     "rejected": REJECTED,
     "wait_coverage": WAIT_COVERAGE,
+    "workload_drift": WORKLOAD_DRIFT,
+    "policy_watch": POLICY_WATCH,
 }
 
 TABLE_MEANINGS = {
@@ -87,6 +90,8 @@ TABLE_MEANINGS = {
     "waiting": "One row a file of the inbox that is not, or not wholly, in the history.",
     "rejected": "One row a line of a file of the history that is no record of a job.",
     "wait_coverage": "One row a period, method and queue: how often the bounds of waits were right, and how tight.",
+    "workload_drift": "One row an aspect of the workload and a statistic: the last weeks beside the year before them.",
+    "policy_watch": "One row a policy, measure and statistic, over runs of the last weeks of a log, shaken and not.",
 }
 
 SORTED_BY = {

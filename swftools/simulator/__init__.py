@@ -41,6 +41,7 @@ from swftools.simulator.registry import Policy, find_policy, list_policies, poli
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.simulation import Simulation, simulate
 from swftools.simulator.validation.report import ValidationReport, validate
+from swftools.simulator.watching import find_worse, watch_policies
 
 __all__ = [
     "ANY",
@@ -71,6 +72,7 @@ __all__ = [
     "expected_time",
     "find_policy",
     "find_predictor",
+    "find_worse",
     "first_waiting",
     "fits",
     "foretold",
@@ -100,6 +102,7 @@ __all__ = [
     "validate",
     "waiting_jobs",
     "wake_at",
+    "watch_policies",
     "width",
     "work_done",
 ]

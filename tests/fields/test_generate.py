@@ -18,6 +18,7 @@ from pipelines.papers.paper import Measurements
 from swftools import Trace, UtilityParameters, clean, generate_utility, read_log, read_swf
 from swftools.checkpoints.inference import infer_checkpoints
 from swftools.checkpoints.synthetic_survey import generate_checkpoint_survey
+from swftools.drift import measure_drift
 from swftools.fields.dictionary import TABLES
 from swftools.fields.generate import data_dictionary, generated_files, json_schema, main, stale_files, write_files
 from swftools.models.arrivals import generate_arrivals
@@ -25,7 +26,7 @@ from swftools.models.moldability import SpeedupParameters, generate_speedup
 from swftools.models.requested_times import generate_requested_times
 from swftools.qbets import evaluate, replay
 from swftools.selection import select_jobs
-from swftools.simulator import measure, simulate
+from swftools.simulator import measure, simulate, watch_policies
 from swftools.tables import to_arrow
 from tests.folders import ROOT
 
@@ -129,6 +130,8 @@ def tables(shipped_log: Path) -> dict[str, pa.Table]:
         "schedule": schedule.jobs,
         "segments": schedule.segments,
         "excluded": schedule.excluded,
+        "workload_drift": measure_drift(augmented.jobs, 1152, now=float(augmented.jobs["submit_time"].max())),
+        "policy_watch": watch_policies(select_jobs(augmented, lines=(0, 999)), ["fcfs"], seeds=2),
         "metrics": metrics,
         "comparison": metrics.assign(seed=0),
         "jobs": augmented.jobs,

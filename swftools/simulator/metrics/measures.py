@@ -20,6 +20,7 @@ import pandas as pd
 
 from swftools.errors import ParameterError
 from swftools.simulator.metrics.columns import FloatArray, IntArray, column_of, rows_of
+from swftools.simulator.metrics.definitions import EXCESS, MACHINE, MEASURES, SPREAD, TRUTH
 from swftools.simulator.metrics.job_classes import By, Classes, Sample, classify
 from swftools.simulator.metrics.of_jobs import Where, choose_jobs, measure_jobs, start_delay
 from swftools.simulator.metrics.over_time import max_over_time, mean_over_time, over_time
@@ -39,34 +40,6 @@ USUAL = (
     ("makespan", "value"),
 )
 """What ``summarize`` shows if not told: pairs of measure and statistic."""
-
-
-SPREAD = {
-    "wait": "s",
-    "turnaround": "s",
-    "expansion_factor": "1",
-    "requested_expansion_factor": "1",
-    "bounded_slowdown": "1",
-    "utility": "value",
-    "start_value_earned": "1",
-}
-"""Measures of jobs of which means and percentiles are taken, with their units."""
-
-EXCESS = {
-    "preemptions": "1",
-    "kills": "1",
-    "checkpoint_restarts": "1",
-    "suspensions": "1",
-    "resizes": "1",
-    "lost_work": "processor-seconds",
-    "overhead": "processor-seconds",
-    "run_time_waste": "1",
-    "excessive_wait": "s",
-    "excessive_wait_over_max": "s",
-    "excessive_wait_over_p98": "s",
-    "start_delay": "s",
-}
-"""Measures that are 0 for most jobs: how many are above, how much in all, and for each of those."""
 
 
 class _Row(NamedTuple):
@@ -267,7 +240,7 @@ def _job_rows(
         "start_value": values["start_value"],
     }
     rows = []
-    for name in [*SPREAD, "is_backfilled", *(name for name in EXCESS if name in values)]:
+    for name in [*SPREAD, *TRUTH, *(name for name in EXCESS if name in values)]:
         sample = Sample(values[name], classes.of_job, len(classes.labels))
         for statistic, unit, jobs, value in _statistics(name, sample, weights, parameters.percentiles):
             rows.append(_Row(name, statistic, thresholds.get(name, np.nan), unit, jobs, value))
@@ -278,7 +251,7 @@ def _statistics(
     name: str, sample: Sample, weights: dict[str, FloatArray], percentiles: Sequence[float]
 ) -> Iterator[tuple[str, str, IntArray, FloatArray]]:
     """Yield the statistics of a measure of jobs: name, unit, over how many jobs, values by class."""
-    unit = SPREAD.get(name) or EXCESS.get(name, "1")
+    unit = MEASURES[name].unit
     above = sample.above_zero()
     count = np.where(sample.jobs > 0, above.jobs, np.nan)
     if name in EXCESS or name == "utility":
@@ -295,7 +268,7 @@ def _statistics(
             yield "mean_by_start_value", unit, sample.jobs, sample.mean(weights["start_value"])
         for point in percentiles:
             yield f"p{point:.15g}", unit, sample.jobs, sample.percentile(point)
-    if name != "is_backfilled":
+    if name not in TRUTH:
         yield "max", unit, sample.jobs, sample.largest()
 
 
@@ -310,13 +283,13 @@ def _machine_rows(schedule: Schedule, work: FloatArray, parameters: MetricParame
     """Return the measures of the machine, over all jobs that were simulated."""
     jobs, steps, window = schedule.jobs, over_time(schedule), parameters.window
     submit, end = column_of(jobs, "submit_time"), column_of(jobs, "end_time")
-    values: list[tuple[str, str, str, float | None]] = [
-        ("makespan", "value", "s", float(end.max() - submit.min()) if len(jobs) else None),
-        ("offered_load", "value", "1", _offered_load(schedule, work, window)),
+    values: list[tuple[str, str, float | None]] = [
+        ("makespan", "value", float(end.max() - submit.min()) if len(jobs) else None),
+        ("offered_load", "value", _offered_load(schedule, work, window)),
     ]
-    for name, unit in (("utilization", "1"), ("queue_length", "jobs"), ("queued_work", "processor-seconds")):
-        values.append((name, "time_mean", unit, mean_over_time(steps, name, window) if len(jobs) else None))
-        values.append((name, "max", unit, max_over_time(steps, name, window) if len(jobs) else None))
+    for name in ("utilization", "queue_length", "queued_work"):
+        values.append((name, "time_mean", mean_over_time(steps, name, window) if len(jobs) else None))
+        values.append((name, "max", max_over_time(steps, name, window) if len(jobs) else None))
     loads: dict[str, float | None] = dict.fromkeys(("useful", "wasted", "overhead"))
     whole = mean_over_time(steps, "utilization", window) if len(jobs) else None
     if whole is not None:
@@ -324,12 +297,12 @@ def _machine_rows(schedule: Schedule, work: FloatArray, parameters: MetricParame
             loads[name] = share = (mean_over_time(steps, column, window) or 0.0) / schedule.processors
             whole -= share
         loads["useful"] = whole
-    values += [(f"{name}_load", "value", "1", load) for name, load in loads.items()]
-    values.append(("excluded_jobs", "count", "jobs", float(len(schedule.excluded))))
+    values += [(f"{name}_load", "value", load) for name, load in loads.items()]
+    values.append(("excluded_jobs", "count", float(len(schedule.excluded))))
     count = np.array([len(jobs)])
     return [
-        _Row(name, statistic, np.nan, unit, count, np.array([np.nan if value is None else value]))
-        for name, statistic, unit, value in values
+        _Row(name, statistic, np.nan, MACHINE[name].unit, count, np.array([np.nan if value is None else value]))
+        for name, statistic, value in values
     ]
 
 

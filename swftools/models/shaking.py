@@ -1,0 +1,99 @@
+"""Shaking: the same log with each submission moved a little, to see what of a result is the policy's, what chance.
+
+A schedule is a chain of events: one job that comes a second later may change the wait of thousands. So a single
+replay measures the policy and an accident of the log. Several, each of a log that might as well have been, tell them
+apart: the mean is the result, and the spread its noise.
+
+References
+----------
+Tsafrir, Ouaknine and Feitelson 2007, "Reducing performance evaluation sensitivity and variability by input shaking",
+MASCOTS, 231-237.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from swftools.errors import ParameterError
+from swftools.fields.definition import MAX_TIME
+from swftools.kernel import FloatArray, IntArray, kernel
+from swftools.keyed_random import STATE_LENGTH, WordArray, count_occurrences, next_uniform, start_stream, step_key
+from swftools.models.arrivals import apply_arrivals
+from swftools.parameters import LARGEST_SEED, is_whole
+from swftools.trace import Trace
+
+
+def shake_submissions(trace: Trace, seed: int, seconds: int = 300) -> Trace:
+    """Return a trace in which each job comes a little later than it did, each by a time of its own.
+
+    Parameters
+    ----------
+    trace : Trace
+        Its submit_time is used.
+    seed : int
+        From 0 to 2**64 - 1; each gives another log. Draws are keyed by (seed, step "shaking", job number,
+        occurrence): so a job is moved alike in a log that has grown, and in every part of it.
+    seconds : int
+        The longest time by which a job is moved; a whole number of seconds from 0 on. 0 moves nothing.
+
+    Returns
+    -------
+    Trace
+        Sorted by submission; jobs of one second keep their order, as in a simulation only by job number and
+        occurrence. As with other arrivals (``apply_arrivals``), logged waits and think times are gone, for they
+        belonged to other submissions; job_occurrence is added, so that whatever is drawn later for a job is what is
+        drawn for it in the log.
+
+    Raises
+    ------
+    ParameterError
+        A seed, or a number of seconds, that cannot be one.
+
+    Notes
+    -----
+    A job is moved by a whole number of seconds, uniform from 0 to ``seconds``: logs are of whole seconds, so that jobs
+    still come together as often as such logs let them. Later, never earlier, since a log begins at 0; that all come
+    later by half of it in the mean is nothing to a schedule. No time is beyond the last that a log can say.
+
+    What the paper asks for is several simulations under small perturbations of the workload, and their mean. Which
+    perturbation, and how much, is ours: submissions alone are moved and run times kept, since these are what policies
+    order; and each job by itself, so that the jobs of a burst, which a machine often schedules as one, come apart.
+
+    Examples
+    --------
+    >>> trace = Trace.from_columns(job_number=[1, 2, 3], submit_time=[0, 50, 60])
+    >>> shaken = shake_submissions(trace, seed=1, seconds=20)
+    >>> (shaken.jobs.set_index("job_number")["submit_time"] - [0, 50, 60]).between(0, 20).all()
+    np.True_
+    """
+    if not is_whole(seed, 0, LARGEST_SEED):
+        raise ParameterError(f"shake_submissions: seed={seed!r} is not an integer from 0 to 2**64 - 1")
+    if not is_whole(seconds, 0, int(MAX_TIME)):
+        raise ParameterError(f"shake_submissions: seconds={seconds!r} is not an integer from 0 to {int(MAX_TIME):,}")
+    occurrence = count_occurrences(trace.jobs)
+    later = np.zeros(len(trace))
+    state = np.zeros(STATE_LENGTH, np.uint64)
+    _draw(later, state, np.uint64(seed), np.uint64(step_key("shaking")), trace.arrays.job_number, occurrence, seconds)
+    jobs = trace.jobs.assign(
+        model_submit_time=np.minimum(trace.arrays.submit_time + later, MAX_TIME),
+        job_occurrence=pd.array(occurrence, dtype="Int64"),
+    )
+    shaken = apply_arrivals(trace.with_jobs(jobs))
+    return shaken.with_jobs(shaken.jobs.drop(columns="model_submit_time"))
+
+
+@kernel(allocates=False)
+def _draw(
+    later: FloatArray,
+    state: WordArray,
+    seed: np.uint64,
+    step: np.uint64,
+    job_number: IntArray,
+    occurrence: IntArray,
+    seconds: int,
+) -> None:
+    """Fill ``later`` with a whole number of seconds for each job, uniform from 0 to ``seconds``; uses ``state``."""
+    for i in range(len(later)):
+        start_stream(state, seed, step, job_number[i], occurrence[i])
+        later[i] = np.floor(next_uniform(state) * (seconds + 1))
