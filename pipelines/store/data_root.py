@@ -23,7 +23,8 @@ from typing import Any
 import pyarrow as pa
 
 from pipelines.names import CATALOG, LATEST, MANIFEST, PENDING, check_name
-from pipelines.store.intake_catalog import CatalogVersion, catalog_text
+from pipelines.store.catalog_notes import Blocks, CatalogNotes
+from pipelines.store.intake_catalog import CatalogVersion, blocks_of, catalog_text
 from pipelines.store.manifest import describe_file, file_metadata, manifest_bytes
 from pipelines.store.parse_manifest import parse_manifest
 from pipelines.store.published import MEND, PublishedData, listing
@@ -194,22 +195,25 @@ class DataRoot(PublishedData):
 
     def _write_catalog(self, without: Collection[tuple[str, str]] = ()) -> None:
         """Write the catalogue until it shows what is on the root: another process may publish meanwhile."""
-        manifests: dict[tuple[str, str], dict[str, Any]] = {}
+        notes = CatalogNotes(self.storage)
+        known: dict[tuple[str, str], tuple[str, Blocks]] = {}
         damage: dict[str, str] = {}
         written = None
-        while (found := self._catalog_versions(manifests, damage, without)) != written:
+        while (found := self._catalog_versions(notes, known, damage, without)) != written:
             self.storage.replace(CATALOG, catalog_text(found).encode())
             written = found
+        notes.write(found, {key: fingerprint for key, (fingerprint, _) in known.items()})
         for address, problem in damage.items():
             progress.warning("warning: %s: %s; %s goes without it", address, problem, CATALOG)
 
     def _catalog_versions(
         self,
-        manifests: dict[tuple[str, str], dict[str, Any]],
+        notes: CatalogNotes,
+        known: dict[tuple[str, str], tuple[str, Blocks]],
         damage: dict[str, str],
         without: Collection[tuple[str, str]],
     ) -> list[CatalogVersion]:
-        """Return all sound versions on the root but some, reading only manifests not read before; note what is not."""
+        """Return all sound versions on the root but some, looking only at those not known; note what is not sound."""
         found = []
         for data_set in self.data_sets():
             latest = None
@@ -217,17 +221,25 @@ class DataRoot(PublishedData):
                 latest = self._pointed(data_set)
             except ValueError as error:
                 damage[self.storage.address(f"{data_set}/{LATEST}")] = str(error)
-            for version in self._published(data_set):
-                if (data_set, version) in without:
+            versions = [name for name in self._published(data_set) if (data_set, name) not in without]
+            unknown = [name for name in versions if (data_set, name) not in known]
+            fingerprints = self.storage.fingerprints(f"{data_set}/{name}/{MANIFEST}" for name in unknown)
+            for version, fingerprint in zip(unknown, fingerprints, strict=True):
+                if fingerprint is None:  # removed since it was listed
                     continue
-                if (data_set, version) not in manifests:
-                    try:
-                        manifests[data_set, version] = self._manifest(data_set, version)
-                    except ValueError as error:
-                        address = self.storage.address(f"{data_set}/{version}/{MANIFEST}")
-                        damage[address] = f"damaged manifest ({error}); {MEND}"
-                        continue
-                    except VersionNotFoundError:  # removed since it was listed
-                        continue
-                found.append(CatalogVersion(data_set, version, version == latest, manifests[data_set, version]))
+                try:
+                    blocks = notes.find(data_set, version, fingerprint)
+                    if blocks is None:
+                        blocks = blocks_of(data_set, version, self._manifest(data_set, version))
+                    known[data_set, version] = fingerprint, blocks
+                except ValueError as error:
+                    address = self.storage.address(f"{data_set}/{version}/{MANIFEST}")
+                    damage[address] = f"damaged manifest ({error}); {MEND}"
+                except VersionNotFoundError:  # removed since it was listed
+                    continue
+            found += [
+                CatalogVersion(data_set, name, name == latest, known[data_set, name][1])
+                for name in versions
+                if (data_set, name) in known
+            ]
         return found

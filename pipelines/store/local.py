@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -93,6 +94,11 @@ class LocalStorage(Storage):
         with storage_errors(f"{self.location}: cannot be read"):
             return [_modified(self._base / key) for key in keys]
 
+    def fingerprints(self, keys: Iterable[str]) -> list[str | None]:
+        """Return a text for each file that is another one if its content is, None where there is no such file."""
+        with storage_errors(f"{self.location}: cannot be read"):
+            return [_fingerprint(self._base / key) for key in keys]
+
     def directories(self, key: str = "") -> list[str]:
         """Return the sorted names of the directories in a directory, without links that lead out of the root."""
         top, names = self._base / key, []
@@ -137,3 +143,12 @@ def _modified(path: Path) -> datetime | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     return datetime.fromtimestamp(found.st_mtime_ns / 1e9, UTC) if path.is_file() else None
+
+
+def _fingerprint(path: Path) -> str | None:
+    """Return the MD5 of a file's content, None if there is no such file."""
+    try:
+        content = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return hashlib.md5(content, usedforsecurity=False).hexdigest()
