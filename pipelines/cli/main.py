@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from pipelines.cli.data_sets import promote, prune, rollback, verify, versions
+from pipelines.cli.data_sets import promote, prune, rollback, tag, verify, versions
 from pipelines.cli.formats import formats
 from pipelines.cli.kernels import warm_up_kernels
 from pipelines.cli.logs import convert, describe_log, validate_logs
@@ -55,6 +55,7 @@ def main() -> None:
     Predict waits:            swftools evaluate --log LOG
     Make a paper's tables:    swftools reproduce nurmi2009
     See what is published:    swftools versions
+    Name a version for good:  swftools tag NAME VERSION TAG
 
     LOG is a path (SWF, or an accounting log of a batch system, which swftools formats
     lists; also .gz .bz2 .xz .zst, a folder of daily files, a pattern; a .parquet that
@@ -73,7 +74,7 @@ for _command in (
     *(augment, run),
     *(simulate_log, compare, check_schedule, evaluate),
     reproduce,
-    *(versions, rollback, promote, verify, prune),
+    *(versions, tag, rollback, promote, verify, prune),
     warm_up_kernels,
 ):
     main.add_command(_command)

@@ -30,6 +30,7 @@ from pipelines.store.parse_manifest import parse_manifest
 from pipelines.store.published import MEND, PublishedData, listing
 from pipelines.store.storage import storage_errors
 from pipelines.store.table_files import write_part
+from pipelines.store.tags import tag_key, tags_by_version
 from swftools.errors import ParameterError, StorageError, VersionNotFoundError
 from swftools.fields.dictionary import SCHEMA_VERSION
 
@@ -135,6 +136,64 @@ class DataRoot(PublishedData):
             version = names[names.index(current) + 1]
         return self.promote(data_set, version)
 
+    def tag(self, data_set: str, version: str, name: str, *, force: bool = False) -> str:
+        """Give a version a name for good, and return the version.
+
+        Parameters
+        ----------
+        data_set, version : str
+            Names; the version also by a tag, the beginning of its name, or ``latest``.
+        name : str
+            The tag.
+        force : bool
+            Let the tag name this version from now on where it names another one, or is damaged.
+
+        Raises
+        ------
+        VersionNotFoundError
+            There is no such version; lists those there are.
+        ParameterError
+            The tag names another version, or is the name of one.
+        UnsafeNameError
+            It is no name for a tag.
+        StorageError
+            The version's manifest, or the tag, is damaged, or the tag could not be written.
+        """
+        key = tag_key(self.storage, data_set, name)
+        version = str(self.manifest(data_set, version)["version"])
+        if self.is_there(data_set, name):
+            raise ParameterError(f"tag {name!r}: data set {data_set!r} has a version of that name; choose another tag")
+        content = f"{version}\n".encode()
+        if force:
+            self.storage.replace(key, content)
+        elif not self.storage.create(key, content) and (named := self._tagged(data_set, name)) != version:
+            address = self.storage.address(key)
+            if named is None:
+                raise StorageError(f"{address}: was deleted meanwhile, or is no file; look there and run again")
+            raise ParameterError(f"{address}: the tag names {named}; choose another, or move it by --force")
+        if not self.is_there(data_set, version):
+            self.storage.remove(key)
+            raise VersionNotFoundError(f"{self.path(data_set, version)}: was removed while it was being tagged")
+        return version
+
+    def remove_tag(self, data_set: str, name: str) -> None:
+        """Delete a tag, also a damaged one; the version that it names stays.
+
+        Raises
+        ------
+        VersionNotFoundError
+            There is no such tag; lists those there are.
+        StorageError
+            It could not be deleted.
+        """
+        key = tag_key(self.storage, data_set, name)
+        if not self.storage.exists(key):
+            names = [tag.name for tag in self.tags(data_set)]
+            raise VersionNotFoundError(
+                f"{self.location}: data set {data_set!r} has no tag {name!r}; it has {listing(names)}"
+            )
+        self.storage.remove(key)
+
     def withdraw(self, versions: Collection[tuple[str, str]]) -> None:
         """Remove versions for good, from the catalogue first, so that it never names what is not there.
 
@@ -146,7 +205,8 @@ class DataRoot(PublishedData):
         Raises
         ------
         StorageError
-            `latest` names one of them by now, or one could not be removed; those before it are gone.
+            `latest` or a tag names one of them by now, a tag of the data set is damaged, or one could not be removed;
+            those before it are gone.
         """
         keys = [self._key(data_set, version) for data_set, version in versions]
         with storage_errors(f"{self.location}: not all versions were removed"):
@@ -155,6 +215,11 @@ class DataRoot(PublishedData):
                 for (data_set, version), key in zip(versions, keys, strict=True):
                     if version == self.latest(data_set):
                         raise StorageError(f"{self.storage.address(key)} has become the latest; promote another first")
+                    if tags := tags_by_version(self.storage, data_set).get(version):
+                        raise StorageError(
+                            f"{self.storage.address(key)} has the tag {tags[0]!r}; delete that first by `swftools tag "
+                            f"--delete {data_set} {tags[0]}`"
+                        )
                     self.storage.withdraw(key)
             finally:
                 self._write_catalog()
@@ -185,7 +250,8 @@ class DataRoot(PublishedData):
 
     def _point(self, data_set: str, version: str, *, settles_all: bool) -> None:
         """Move `latest`, write the catalogue, then take away the version's marker, or those of all versions."""
-        with storage_errors(f"{self.path(data_set, version)} is published, but `latest` or {CATALOG} may not show it"):
+        address = self.storage.address(self._key(data_set, version))
+        with storage_errors(f"{address} is published, but `latest` or {CATALOG} may not show it"):
             settled = self._published(data_set) if settles_all else [version]
             self.storage.replace(self._pointer(data_set), f"{version}\n".encode())
             self._write_catalog()

@@ -78,6 +78,17 @@ class LocalStorage(Storage):
 
     def replace(self, key: str, content: bytes) -> None:
         """Write a file beside its place and rename it there."""
+        with self._new_file(key, content) as (new, target):
+            new.replace(target)
+
+    def create(self, key: str, content: bytes) -> bool:
+        """Write a file beside its place and give it its name unless that is taken; return whether it was not."""
+        with self._new_file(key, content) as (new, target):
+            return _name_unless_taken(new, target)
+
+    @contextmanager
+    def _new_file(self, key: str, content: bytes) -> Iterator[tuple[Path, Path]]:
+        """Give a new file that is on disk, and the path that it is meant for."""
         target = self._base / key
         with storage_errors(f"{target}: cannot be written"):
             with self.scratch(key.rpartition("/")[0], target.name) as directory:
@@ -86,7 +97,7 @@ class LocalStorage(Storage):
                 sync(new)
                 # What a pointer names must be on disk before the pointer is.
                 sync(target.parent)
-                new.replace(target)
+                yield new, target
             sync(target.parent)
 
     def modified(self, keys: Iterable[str]) -> list[datetime | None]:
@@ -134,6 +145,25 @@ class LocalStorage(Storage):
         """Delete a file; it is no mistake if another process was faster."""
         with storage_errors(f"{self.address(key)}: cannot be removed"):
             (self._base / key).unlink(missing_ok=True)
+
+
+def _name_unless_taken(new: Path, target: Path) -> bool:
+    """Give a file another name; return False if something has that name already."""
+    try:
+        target.hardlink_to(new)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK, errno.ENOSYS):
+            raise
+        # A file system without hard links: whoever is killed here leaves an empty file, which is told of.
+        try:
+            with target.open("xb") as file:
+                file.write(new.read_bytes())
+        except FileExistsError:
+            return False
+        sync(target)
+    return True
 
 
 def _modified(path: Path) -> datetime | None:

@@ -20,6 +20,7 @@ from pipelines.store.locations import open_storage
 from pipelines.store.parse_manifest import parse_manifest
 from pipelines.store.storage import Storage
 from pipelines.store.table_files import PART, read_part
+from pipelines.store.tags import Tag, list_tags, read_tag
 from swftools.errors import StorageError, VersionNotFoundError
 
 MEND = "restore it from a copy, or remove the version's directory and publish it again"
@@ -41,10 +42,12 @@ class PublishedVersion:
     """Size of its files, without the manifest; of a damaged version, of all that is there."""
     damage: str | None = None
     """What is wrong with its manifest, None if nothing is."""
+    tags: tuple[str, ...] = ()
+    """Names that people gave it."""
 
 
 class PublishedData:
-    """What is published under a root. Versions may be given by the beginning of their name that only one has."""
+    """What is published under a root. Versions may be given by a tag, or the beginning of a name that only one has."""
 
     def __init__(self, storage: Storage) -> None:
         self.storage = storage
@@ -74,10 +77,18 @@ class PublishedData:
         return self.storage.location
 
     def path(self, data_set: str, version: str = LATEST) -> str:
-        """Return the path or URI of a version by its whole name, for messages and other tools; it need not exist."""
-        if version == LATEST:
+        """Return the path or URI of a version by its whole name or a tag, for messages and other tools.
+
+        A version that is given by its name need not exist.
+        """
+        is_tag = version != LATEST and not self.is_there(data_set, version) and self._tagged(data_set, version)
+        if version == LATEST or is_tag:
             version = self.resolve(data_set, version)
         return self.storage.address(self._key(data_set, version))
+
+    def is_there(self, data_set: str, version: str) -> bool:
+        """Return whether a version, by its whole name, can be read; it may be damaged."""
+        return self._exists(self._key(data_set, version))
 
     def is_published(self, data_set: str, version: str) -> bool:
         """Return whether a version, by its whole name, is there and `latest` and the catalogue have followed it."""
@@ -116,6 +127,7 @@ class PublishedData:
         """
         self._require(data_set)
         latest = self.latest(data_set)
+        tags = self.tags(data_set)
         found = []
         for version, published_at in self._published(data_set).items():
             jobs, damage = None, None
@@ -128,7 +140,8 @@ class PublishedData:
             else:
                 jobs = manifest["tables"].get("jobs", {}).get("rows")
                 size = sum(file["bytes"] for file in manifest["files"].values())
-            found.append(PublishedVersion(version, published_at, version == latest, jobs, size, damage))
+            names = tuple(tag.name for tag in tags if tag.version == version)
+            found.append(PublishedVersion(version, published_at, version == latest, jobs, size, damage, names))
         # S3 counts whole seconds; of two versions in one second the latest is the newer.
         return sorted(found, key=lambda v: (v.published_at, v.is_latest, v.version), reverse=True)
 
@@ -146,6 +159,10 @@ class PublishedData:
         except ValueError as error:
             raise StorageError(f"{self.storage.address(key)}: {error}") from None
 
+    def tags(self, data_set: str) -> list[Tag]:
+        """Return the tags of a data set by name, also damaged ones and those of versions that are gone."""
+        return list_tags(self.storage, data_set)
+
     def resolve(self, data_set: str, version: str) -> str:
         """Return the name of a version that exists.
 
@@ -154,16 +171,26 @@ class PublishedData:
         data_set : str
             Name of a data set.
         version : str
-            A version's name, the beginning of just one (at least 4 characters), or ``latest``.
+            A version's name, a tag, the beginning of just one name (at least 4 characters), or ``latest``; where it
+            can mean several of these, the first.
 
         Raises
         ------
         VersionNotFoundError
-            There is none, or several begin so; lists them.
+            There is none, or several begin so; lists them. Or there is none any more that the tag names.
+        StorageError
+            The tag is damaged.
         """
         exact = (self.latest(data_set) or version) if version == LATEST else version
-        if exact != LATEST and self._exists(self._key(data_set, exact)):
+        if exact != LATEST and self.is_there(data_set, exact):
             return exact
+        if version != LATEST and (tagged := self._tagged(data_set, version)):
+            if self.is_there(data_set, tagged):
+                return tagged
+            raise VersionNotFoundError(
+                f"{self.location}: tag {version!r} of data set {data_set!r} names {tagged}, which is not there any "
+                f"more; restore it, or delete the tag by `swftools tag --delete {data_set} {version}`"
+            )
         self._require(data_set)
         names = list(self._published(data_set))
         is_prefix = len(version) >= _SHORTEST_PREFIX and version != LATEST
@@ -231,6 +258,10 @@ class PublishedData:
     def _pointer(self, data_set: str) -> str:
         """Return the key of a data set's pointer, once it is sure to stay inside the root."""
         return self.storage.check_inside(f"{check_name(data_set, 'data set')}/{LATEST}")
+
+    def _tagged(self, data_set: str, name: str) -> str | None:
+        """Return the version that a tag names, None if there is no such tag."""
+        return read_tag(self.storage, data_set, name)
 
     def _exists(self, key: str) -> bool:
         return self.storage.exists(f"{key}/{MANIFEST}")

@@ -24,7 +24,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from pipelines.names import MANIFEST, PENDING, is_name
 from pipelines.store.staging import unchecked_staging
-from pipelines.store.storage import ABANDONED_AFTER, Storage
+from pipelines.store.storage import ABANDONED_AFTER, Storage, storage_errors
 from swftools.errors import ParameterError, StorageError
 
 _FORM = "give s3://bucket/prefix"
@@ -102,6 +102,11 @@ class S3Storage(Storage):
         """Put one object, which S3 does at once or not at all."""
         with self._errors(f"{self.address(key)}: cannot be written"):
             self._s3.put_object(Bucket=self._bucket, Key=self._key(key), Body=content)
+
+    def create(self, key: str, content: bytes) -> bool:
+        """Put one object unless there is one; return whether it is ours."""
+        with storage_errors(f"{self.address(key)}: cannot be written"):
+            return self._create(key, content)
 
     def modified(self, keys: Iterable[str]) -> list[datetime | None]:
         """Return the UTC time of each file's last change, None where there is no such file."""

@@ -97,6 +97,10 @@ class Storage(ABC):
         """Write one small file so that readers see the old content or the new, never a part."""
 
     @abstractmethod
+    def create(self, key: str, content: bytes) -> bool:
+        """Write one small file, whole or not at all, unless there is one; return whether there was none."""
+
+    @abstractmethod
     def modified(self, keys: Iterable[str]) -> list[datetime | None]:
         """Return the UTC time of each file's last change, None where there is no such file."""
 

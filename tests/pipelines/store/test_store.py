@@ -46,8 +46,8 @@ def test_layout(root: DataRoot, place: Path, tmp_path: Path) -> None:
 
     assert Publication(str(place / "sdsc" / "v1"), "v1", is_new=True) == made
     found = contents(place)
-    expected = {"catalog.yaml", CATALOG_NOTES, "sdsc/latest", *(f"sdsc/v1/{n}" for n in ("jobs/part-0.parquet", MANIFEST))}
-    assert expected | {"sdsc/v1/sdsc.swf.gz"} == found.keys()
+    expected = {"catalog.yaml", "sdsc/latest", *(f"sdsc/v1/{n}" for n in ("jobs/part-0.parquet", MANIFEST))}
+    assert expected | {"sdsc/v1/sdsc.swf.gz", CATALOG_NOTES} == found.keys()
     assert b"v1\n" == found["sdsc/latest"]
     assert log.read_bytes() == found["sdsc/v1/sdsc.swf.gz"]
     assert [] == staged(place)
