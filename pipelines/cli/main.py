@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from pipelines.cli.data_sets import promote, prune, rollback, tag, verify, versions
+from pipelines.cli.diff import diff
 from pipelines.cli.formats import formats
 from pipelines.cli.kernels import warm_up_kernels
 from pipelines.cli.logs import convert, describe_log, validate_logs
@@ -55,6 +56,7 @@ def main() -> None:
     Predict waits:            swftools evaluate --log LOG
     Make a paper's tables:    swftools reproduce nurmi2009
     See what is published:    swftools versions
+    Tell two versions apart:  swftools diff NAME
     Name a version for good:  swftools tag NAME VERSION TAG
 
     LOG is a path (SWF, or an accounting log of a batch system, which swftools formats
@@ -74,7 +76,7 @@ for _command in (
     *(augment, run),
     *(simulate_log, compare, check_schedule, evaluate),
     reproduce,
-    *(versions, tag, rollback, promote, verify, prune),
+    *(versions, diff, tag, rollback, promote, verify, prune),
     warm_up_kernels,
 ):
     main.add_command(_command)

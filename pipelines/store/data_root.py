@@ -125,16 +125,7 @@ class DataRoot(PublishedData):
         VersionNotFoundError
             There is no such version, or none before the current one; damaged versions are passed over.
         """
-        if version is None:
-            current = self.latest(data_set)
-            names = [v.version for v in self.versions(data_set) if v.damage is None or v.version == current]
-            if current not in names[:-1]:
-                raise VersionNotFoundError(
-                    f"{self.location}: data set {data_set!r} has no version before {current!r} to go back to; "
-                    f"it has {listing(names)} (list them with `swftools versions`)"
-                )
-            version = names[names.index(current) + 1]
-        return self.promote(data_set, version)
+        return self.promote(data_set, self.previous(data_set) if version is None else version)
 
     def tag(self, data_set: str, version: str, name: str, *, force: bool = False) -> str:
         """Give a version a name for good, and return the version.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Self
@@ -142,8 +143,7 @@ class PublishedData:
                 size = sum(file["bytes"] for file in manifest["files"].values())
             names = tuple(tag.name for tag in tags if tag.version == version)
             found.append(PublishedVersion(version, published_at, version == latest, jobs, size, damage, names))
-        # S3 counts whole seconds; of two versions in one second the latest is the newer.
-        return sorted(found, key=lambda v: (v.published_at, v.is_latest, v.version), reverse=True)
+        return sorted(found, key=lambda each: _age(each.published_at, each.version, latest), reverse=True)
 
     def latest(self, data_set: str) -> str | None:
         """Return the version that `latest` names, None if the data set has none.
@@ -162,6 +162,40 @@ class PublishedData:
     def tags(self, data_set: str) -> list[Tag]:
         """Return the tags of a data set by name, also damaged ones and those of versions that are gone."""
         return list_tags(self.storage, data_set)
+
+    def published_at(self, data_set: str, version: str) -> datetime:
+        """Return the UTC time of a version's publication, by its whole name.
+
+        Raises
+        ------
+        VersionNotFoundError
+            There is no such version.
+        """
+        key = self._key(data_set, version)
+        (time,) = self.storage.modified([f"{key}/{MANIFEST}"])
+        if time is None:
+            raise VersionNotFoundError(f"{self.storage.address(key)}: there is no such version any more")
+        return time
+
+    def previous(self, data_set: str) -> str:
+        """Return the version that was published just before the one that `latest` names; damaged ones do not count.
+
+        Raises
+        ------
+        VersionNotFoundError
+            There is none, or `latest` names none that is there.
+        """
+        self._require(data_set)
+        latest = self.latest(data_set)
+        times = self._published(data_set)
+        names = sorted(times, key=lambda name: _age(times[name], name, latest), reverse=True)
+        for name in names[names.index(latest) + 1 :] if latest in names else []:
+            with suppress(ValueError, VersionNotFoundError):  # damaged, or removed since it was listed
+                return str(self._manifest(data_set, name)["version"])
+        raise VersionNotFoundError(
+            f"{self.location}: data set {data_set!r} has no version before {latest!r}; it has {listing(names)} "
+            "(list them with `swftools versions`)"
+        )
 
     def resolve(self, data_set: str, version: str) -> str:
         """Return the name of a version that exists.
@@ -301,6 +335,11 @@ class PublishedData:
         if not is_name(version):
             raise ValueError(f"names no version ({version!r}); promote one to mend it")
         return version
+
+
+def _age(published_at: datetime, version: str, latest: str | None) -> tuple[datetime, bool, str]:
+    """Return what versions are sorted by: S3 counts whole seconds; of two in one second the latest is the newer."""
+    return published_at, version == latest, version
 
 
 def listing(names: Iterable[str]) -> str:
