@@ -47,10 +47,10 @@ def compare_metrics(a: pa.Table, b: pa.Table, how: ComparedTable) -> dict[str, A
     Returns
     -------
     dict
-        ``spreads``, by column of values, what the spread is, None for none; ``rows``, of each value that differs ``key``
-        (mapping), ``value`` (column), ``a`` and ``b`` (mean, spread, runs), ``difference`` (b - a; None where one is
-        missing), ``p_value``, ``is_beyond_spread`` (None where it cannot be told) and ``is_first``; ``equal``, the
-        number of values that do not; ``only_a`` and ``only_b``, the keys that only one of them has.
+        ``spreads``, by column of values, what the spread is, None for none; ``rows``, of each value that differs
+        ``key`` (mapping), ``value`` (column), ``a`` and ``b`` (mean, spread, runs), ``difference`` (b - a; None where
+        one is missing), ``p_value``, ``is_beyond_spread`` (None where it cannot be told) and ``is_first``; ``equal``,
+        the number of values that do not; ``only_a`` and ``only_b``, the keys that only one of them has.
     """
     rows: list[dict[str, Any]] = []
     equal = 0

@@ -108,14 +108,15 @@ def _tables(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, Any]:
         if one is None or other is None:
             found[name] = {"change": "added" if one is None else "gone", "rows": rows}
             continue
-        columns = _columns(one["columns"], other["columns"], max(one["rows"], other["rows"]))
+        columns = _columns(one, other)
         if one["rows"] != other["rows"] or any(columns.values()):
             found[name] = {"change": "changed", "rows": rows, "columns": columns}
     return found
 
 
-def _columns(a: Mapping[str, Any], b: Mapping[str, Any], rows: int) -> dict[str, Any]:
+def _columns(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
     """Return which columns of a table are new, gone or redefined, and whose statistics moved, the furthest first."""
+    a, b = one["columns"], other["columns"]
     redefined, moved = [], []
     for name in (name for name in b if name in a):
         changed = {key: _pair(a[name], b[name], key) for key in sorted(a[name].keys() | b[name].keys())}
@@ -125,7 +126,8 @@ def _columns(a: Mapping[str, Any], b: Mapping[str, Any], rows: int) -> dict[str,
         if definition:
             redefined.append({"column": name, **definition})
         if statistics:
-            moved.append({"column": name, "by": _distance(a[name], b[name], rows), **statistics})
+            nulls = abs(_share(a[name]["nulls"], one["rows"]) - _share(b[name]["nulls"], other["rows"]))
+            moved.append({"column": name, "by": max(nulls, _distance(a[name], b[name])), **statistics})
     return {
         "added": [name for name in b if name not in a],
         "gone": [name for name in a if name not in b],
@@ -138,17 +140,20 @@ def _pair(a: Mapping[str, Any], b: Mapping[str, Any], key: str) -> dict[str, Any
     return {"a": a.get(key), "b": b.get(key)}
 
 
-def _distance(a: Mapping[str, Any], b: Mapping[str, Any], rows: int) -> float:
-    """Return how far a column moved: its mean as a share of its range, or the nulls as a share of the rows."""
-    nulls = abs(a["nulls"] - b["nulls"]) / rows if rows else 0.0
+def _share(part: int, rows: int) -> float:
+    return part / rows if rows else 0.0
+
+
+def _distance(a: Mapping[str, Any], b: Mapping[str, Any]) -> float:
+    """Return how far the mean of a column moved, as a share of the column's range; 0 for one that is no number."""
     found = [column.get(key) for column in (a, b) for key in ("min", "max", "mean")]
     numbers = [float(number) for number in found if isinstance(number, int | float)]
     if len(numbers) < len(found):
-        return nulls
+        return 0.0
     low_a, high_a, mean_a, low_b, high_b, mean_b = numbers
     width = max(high_a, high_b) - min(low_a, low_b)
     share = abs(mean_b - mean_a) / width if width > 0 else 0.0
-    return max(share, nulls) if math.isfinite(share) else nulls
+    return share if math.isfinite(share) else 0.0
 
 
 def _files(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, Any]:

@@ -99,7 +99,7 @@ def _metric_lines(table: str, metrics: Mapping[str, Any]) -> Iterator[str]:
     yield from _wrapped(f"{table}: {len(rows):,} values differ, {metrics['equal']:,} do not{_legend(metrics)}", 0)
     ordered = sorted(rows, key=_rank)
     for row in ordered[:_MOST_RESULTS]:
-        yield from _result(row)
+        yield from _result(row, _is_judged(rows))
     if rest := ordered[_MOST_RESULTS:]:
         beyond = sum(row["is_beyond_spread"] is True for row in rest)
         yield f"  ... and {len(rest):,} more, {beyond:,} of them by more than chance; {_REST}"
@@ -114,8 +114,9 @@ def _legend(metrics: Mapping[str, Any]) -> str:
     if not rows:
         return ""
     legend = "".join(f"; ± {kind}" for kind in sorted(spreads))
-    if any(row["is_beyond_spread"] is not None for row in rows):
-        return f"{legend}; * by more than chance (p < .05)"
+    if _is_judged(rows):
+        unknown = any(row["is_beyond_spread"] is None for row in rows)
+        return f"{legend}; * by more than chance (p < .05){', ? not known' * unknown}"
     if spreads and all(min(row["a"]["runs"], row["b"]["runs"]) < 2 for row in rows):
         return f"{legend}; one run on a side, so there is no spread to judge by"
     return f"{legend}; there is nothing to judge them by"
@@ -128,7 +129,12 @@ def _rank(row: Mapping[str, Any]) -> tuple[bool, int, float]:
     return not row["is_first"], {True: 0, None: 1, False: 2}[row["is_beyond_spread"]], -share
 
 
-def _result(row: Mapping[str, Any]) -> Iterator[str]:
+def _is_judged(rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether the spread tells of any result whether it differs by more."""
+    return any(row["is_beyond_spread"] is not None for row in rows)
+
+
+def _result(row: Mapping[str, Any], is_judged: bool) -> Iterator[str]:
     """Yield a result of both versions; what it is of has a line of its own where it is long."""
     words = [_word(word) for name, word in row["key"].items() if word not in (None, "all") and name != "unit"]
     label = " ".join([*words, *([row["value"]] if row["value"] not in ("value", "ours") else [])])
@@ -136,7 +142,7 @@ def _result(row: Mapping[str, Any]) -> Iterator[str]:
     spreads = [_spread(row[side]["spread"], row[side]["mean"]) for side in "ab"]
     difference = "" if row["difference"] is None else _word(row["difference"])
     difference = f"+{difference}" if (row["difference"] or 0) > 0 else difference
-    mark = {True: " *", None: "", False: ""}[row["is_beyond_spread"]]
+    mark = {True: " *", None: " ?" * is_judged, False: ""}[row["is_beyond_spread"]]
     numbers = f"{a + spreads[0]:>15} -> {b + spreads[1]:<15} {difference:>9}{mark}"
     if len(label) > _LABEL or len(numbers) > COLUMNS - _LABEL - 3:
         yield _cut(f"  {label}")
@@ -233,7 +239,7 @@ def _spread(spread: float | None, mean: float | None) -> str:
     """Return the spread of a mean in words; nothing where there is none, or it is zero."""
     if not spread or mean is None:
         return ""
-    return f" ± {spread:,.0f}" if spread >= 100 else f" ± {spread:.2g}"
+    return f" ± {spread:,.0f}" if 100 <= spread < 10**7 else f" ± {spread:.2g}"
 
 
 def _listed(names: Sequence[str]) -> str:
