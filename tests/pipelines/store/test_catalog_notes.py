@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import shutil
 from pathlib import Path
@@ -16,6 +17,7 @@ from pipelines.store import catalog_notes, data_root, intake_catalog
 from pipelines.store.data_root import DataRoot
 from pipelines.store.intake_catalog import CatalogVersion, blocks_of, catalog_text
 from pipelines.store.local import LocalStorage
+from swftools.errors import StorageError
 from tests.pipelines.conftest import BUCKET
 from tests.pipelines.killed import killed_at_every_step
 from tests.pipelines.store.samples import publish
@@ -186,6 +188,25 @@ def test_notes_name_nothing_that_is_gone(root: DataRoot, place: Path) -> None:
     publish(root, "v1", rows=9)
     check_catalog(root, place)
     assert "rows: 9" in (place / CATALOG).read_text()
+
+
+def test_a_manifest_that_cannot_be_read_is_an_error(
+    root: DataRoot, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A passing fault of the disk drops no version from the catalogue."""
+    before = (place / CATALOG).read_bytes()
+    original = Path.read_bytes
+
+    def fail(path: Path) -> bytes:
+        if path.name == MANIFEST and path.parent.name == "v1":
+            raise OSError(errno.EIO, "Input/output error", str(path))
+        return original(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_bytes", fail)
+        with pytest.raises(StorageError, match=r"v2 is published, but .*: Input/output error .*v1/manifest.json"):
+            root.promote("sdsc", "v2")
+    assert before == (place / CATALOG).read_bytes()
 
 
 @pytest.mark.slow
