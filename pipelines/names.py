@@ -12,6 +12,12 @@ LATEST = "latest"
 CATALOG = "catalog.yaml"
 """The generated catalogue of the whole root."""
 
+CATALOG_NOTES = ".catalog-notes.json"
+"""What the catalogue is made of, by version, so that the next one need not read every manifest."""
+
+TAGS = ".tags"
+"""The directory of a data set that holds its tags, each a text file that names a version."""
+
 MANIFEST = "manifest.json"
 """A directory of files is a version once it holds this one."""
 
@@ -31,7 +37,7 @@ def check_name(name: str, what: str) -> str:
     Parameters
     ----------
     name : str
-        Name of a data set, version, table or file.
+        Name of a data set, version, tag, table or file.
     what : str
         Which of these it is, for the message.
 

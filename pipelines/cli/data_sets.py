@@ -1,4 +1,4 @@
-"""Commands for what is published: versions, rollback, promote, verify, prune."""
+"""Commands for what is published: versions, tag, rollback, promote, verify, prune."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pipelines.names import LATEST
 
 if TYPE_CHECKING:
     from pipelines.store.data_root import DataRoot
+    from pipelines.store.tags import Tag
 
 
 def open_root(location: str, data_set: str | None = None) -> DataRoot:
@@ -35,12 +36,14 @@ def open_root(location: str, data_set: str | None = None) -> DataRoot:
     return root
 
 
-@click.command(short_help="List data sets, versions (* is latest) or tables.")
+@click.command(short_help="List data sets, versions (* is latest, tags) or tables.")
 @click.argument("data_set", required=False)
 @click.argument("version", required=False)
 @data_root
 def versions(data_set: str | None, version: str | None, data_root: str) -> None:
-    """List data sets, the versions of one, newest first (* marks latest), or the tables of one version.
+    """List data sets, the versions of one, newest first (* marks latest) with their tags, or the tables of one version.
+
+    VERSION may be a tag, or the beginning of a version's name.
 
     \b
     Example: swftools versions KTH-SP2-1996-2.1-cln
@@ -61,6 +64,53 @@ def versions(data_set: str | None, version: str | None, data_root: str) -> None:
             click.echo(f"{mark} {listed.version}  {when} {jobs:>16} {listed.bytes:>14,} bytes")
             if listed.damage:
                 click.echo(f"    damaged: {listed.damage}")
+            if listed.tags:
+                click.echo(f"    tag{'s' * (len(listed.tags) > 1)}: {', '.join(listed.tags)}")
+        for tag in root.tags(name):
+            if tag.damage or not root.is_there(name, str(tag.version)):
+                click.echo(f"  {_tag_line(root, name, tag)}")
+
+
+def _tag_line(root: DataRoot, data_set: str, tag: Tag) -> str:
+    """Return which version a tag names, and what is wrong with it."""
+    if tag.damage:
+        return f"tag {tag.name}: damaged: {tag.damage}"
+    gone = "" if root.is_there(data_set, str(tag.version)) else ", which is not there any more"
+    return f"tag {tag.name}: {tag.version}{gone}"
+
+
+@click.command(short_help="Name a version for good; list and delete such names.")
+@click.argument("data_set")
+@click.argument("words", nargs=-1, metavar="[VERSION TAG]")
+@click.option("--delete", is_flag=True, help="Delete a tag: swftools tag --delete DATA_SET TAG; its version stays.")
+@click.option("--force", is_flag=True, help="Move a tag that names another version.")
+@data_root
+def tag(data_set: str, words: tuple[str, ...], delete: bool, force: bool, data_root: str) -> None:
+    """Give VERSION of DATA_SET a name, TAG, that stands for it wherever a version is asked for; alone, list the tags.
+
+    A version with a tag is not pruned. VERSION may be latest, another tag, or the beginning of a version's name.
+
+    \b
+    Example: swftools tag KTH-SP2-1996-2.1-cln latest paper-2026
+    """
+    if len(words) != 1 if delete else len(words) not in (0, 2):
+        raise click.UsageError("give DATA_SET, or DATA_SET VERSION TAG, or --delete DATA_SET TAG")
+    if force and (delete or not words):
+        raise click.UsageError("--force moves a tag: give DATA_SET VERSION TAG")
+    root = open_root(data_root, data_set)
+    if delete:
+        root.remove_tag(data_set, words[0])
+        click.echo(f"{data_set}: tag {words[0]} is deleted")
+    elif words:
+        version = root.tag(data_set, words[0], words[1], force=force)
+        click.echo(f"{data_set}: tag {words[1]} names {version}")
+    else:
+        tags = root.tags(data_set)
+        # An unknown data set is no data set without tags.
+        if not tags:
+            root.versions(data_set)
+        for found in tags:
+            click.echo(_tag_line(root, data_set, found))
 
 
 @click.command(short_help="Move latest back to an earlier version.")
@@ -70,7 +120,7 @@ def versions(data_set: str | None, version: str | None, data_root: str) -> None:
 def rollback(data_set: str, version: str | None, data_root: str) -> None:
     """Move latest of DATA_SET back to VERSION, or to the version published before it; nothing is removed.
 
-    VERSION may be the beginning of a version's name.
+    VERSION may be a tag, or the beginning of a version's name.
     """
     root = open_root(data_root, data_set)
     click.echo(f"{data_set}: latest is now {root.rollback(data_set, version)}")
@@ -83,7 +133,7 @@ def rollback(data_set: str, version: str | None, data_root: str) -> None:
 def promote(data_set: str, version: str, data_root: str) -> None:
     """Move latest of DATA_SET to VERSION, as after a rollback.
 
-    VERSION may be the beginning of a version's name.
+    VERSION may be a tag, or the beginning of a version's name.
     """
     root = open_root(data_root, data_set)
     click.echo(f"{data_set}: latest is now {root.promote(data_set, version)}")
@@ -96,7 +146,7 @@ def promote(data_set: str, version: str, data_root: str) -> None:
 def verify(data_set: str, version: str, data_root: str) -> None:
     """Check every file of a published version against the manifest's checksums; exit with 1 if one differs.
 
-    VERSION may be the beginning of a version's name.
+    VERSION may be a tag, or the beginning of a version's name.
     """
     root = open_root(data_root, data_set)
     version = root.resolve(data_set, version)
@@ -115,7 +165,7 @@ def verify(data_set: str, version: str, data_root: str) -> None:
 def prune(data_set: str | None, keep: int, yes: bool, data_root: str) -> None:
     """Remove old versions, of DATA_SET or of all, and what stages keep in the work directory.
 
-    The version that latest names stays, and so do the newest ones; the work directory is a cache.
+    What latest or a tag names stays, and so do the newest versions; the work directory is a cache.
 
     \b
     Example: swftools prune KTH-SP2-1996-2.1-cln --keep 2 --yes
@@ -130,6 +180,8 @@ def prune(data_set: str | None, keep: int, yes: bool, data_root: str) -> None:
     removals = [removal for plan in plans for removal in plan]
     for path, size, why in removals:
         click.echo(f"{size:>14,} bytes  {path}\n{'':>22}{why}")
+    if tagged := sum(len(plan.tagged) for plan in plans):
+        click.echo(f"kept for their tags: {tagged} version{'s' * (tagged > 1)}")
     if yes:
         for plan in plans:
             carry_out(plan)

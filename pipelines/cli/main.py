@@ -10,7 +10,8 @@ from typing import Any
 
 import click
 
-from pipelines.cli.data_sets import promote, prune, rollback, verify, versions
+from pipelines.cli.data_sets import promote, prune, rollback, tag, verify, versions
+from pipelines.cli.diff import diff
 from pipelines.cli.formats import formats
 from pipelines.cli.history import reevaluate
 from pipelines.cli.kernels import warm_up_kernels
@@ -57,6 +58,8 @@ def main() -> None:
     Evaluate what arrives:    swftools reevaluate --inbox DIR --history NAME
     Make a paper's tables:    swftools reproduce nurmi2009
     See what is published:    swftools versions
+    Tell two versions apart:  swftools diff NAME
+    Name a version for good:  swftools tag NAME VERSION TAG
 
     LOG is a path (SWF, or an accounting log of a batch system, which swftools formats
     lists; also .gz .bz2 .xz .zst, a folder of daily files, a pattern; a .parquet that
@@ -75,7 +78,7 @@ for _command in (
     *(augment, run),
     *(simulate_log, compare, check_schedule, evaluate),
     *(reevaluate, reproduce),
-    *(versions, rollback, promote, verify, prune),
+    *(versions, diff, tag, rollback, promote, verify, prune),
     warm_up_kernels,
 ):
     main.add_command(_command)

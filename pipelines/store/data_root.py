@@ -23,13 +23,15 @@ from typing import Any
 import pyarrow as pa
 
 from pipelines.names import CATALOG, LATEST, MANIFEST, PENDING, check_name
-from pipelines.store.intake_catalog import CatalogVersion, catalog_text
+from pipelines.store.catalog_notes import Blocks, CatalogNotes
+from pipelines.store.intake_catalog import CatalogVersion, blocks_of, catalog_text
 from pipelines.store.manifest import describe_file, file_metadata, manifest_bytes
 from pipelines.store.parse_manifest import parse_manifest
 from pipelines.store.parts import PartedTable, Shared, part_name
 from pipelines.store.published import MEND, PublishedData, listing
 from pipelines.store.storage import storage_errors
 from pipelines.store.table_files import write_part, write_parts
+from pipelines.store.tags import tag_key, tags_by_version
 from swftools.errors import ParameterError, StorageError, SupersededError, VersionNotFoundError
 from swftools.fields.dictionary import SCHEMA_VERSION
 
@@ -151,16 +153,65 @@ class DataRoot(PublishedData):
         VersionNotFoundError
             There is no such version, or none before the current one; damaged versions are passed over.
         """
-        if version is None:
-            current = self.latest(data_set)
-            names = [v.version for v in self.versions(data_set) if v.damage is None or v.version == current]
-            if current not in names[:-1]:
-                raise VersionNotFoundError(
-                    f"{self.location}: data set {data_set!r} has no version before {current!r} to go back to; "
-                    f"it has {listing(names)} (list them with `swftools versions`)"
-                )
-            version = names[names.index(current) + 1]
-        return self.promote(data_set, version)
+        return self.promote(data_set, self.previous(data_set) if version is None else version)
+
+    def tag(self, data_set: str, version: str, name: str, *, force: bool = False) -> str:
+        """Give a version a name for good, and return the version.
+
+        Parameters
+        ----------
+        data_set, version : str
+            Names; the version also by a tag, the beginning of its name, or ``latest``.
+        name : str
+            The tag.
+        force : bool
+            Let the tag name this version from now on where it names another one, or is damaged.
+
+        Raises
+        ------
+        VersionNotFoundError
+            There is no such version; lists those there are.
+        ParameterError
+            The tag names another version, or is the name of one.
+        UnsafeNameError
+            It is no name for a tag.
+        StorageError
+            The version's manifest, or the tag, is damaged, or the tag could not be written.
+        """
+        key = tag_key(self.storage, data_set, name)
+        version = str(self.manifest(data_set, version)["version"])
+        if self.is_there(data_set, name):
+            raise ParameterError(f"tag {name!r}: data set {data_set!r} has a version of that name; choose another tag")
+        content = f"{version}\n".encode()
+        if force:
+            self.storage.replace(key, content)
+        elif not self.storage.create(key, content) and (named := self._tagged(data_set, name)) != version:
+            address = self.storage.address(key)
+            if named is None:
+                raise StorageError(f"{address}: was deleted meanwhile, or is no file; look there and run again")
+            raise ParameterError(f"{address}: the tag names {named}; choose another, or move it by --force")
+        if not self.is_there(data_set, version):
+            self.storage.remove(key)
+            raise VersionNotFoundError(f"{self.path(data_set, version)}: was removed while it was being tagged")
+        return version
+
+    def remove_tag(self, data_set: str, name: str) -> None:
+        """Delete a tag, also a damaged one; the version that it names stays.
+
+        Raises
+        ------
+        VersionNotFoundError
+            There is no such tag; lists those there are.
+        StorageError
+            It could not be deleted.
+        """
+        key = tag_key(self.storage, data_set, name)
+        if not self.storage.exists(key):
+            names = [tag.name for tag in self.tags(data_set)]
+            raise VersionNotFoundError(
+                f"{self.location}: data set {data_set!r} has no tag {name!r}; it has {listing(names)}"
+            )
+        self.storage.remove(key)
 
     def withdraw(self, versions: Collection[tuple[str, str]]) -> None:
         """Remove versions for good, from the catalogue first, so that it never names what is not there.
@@ -173,7 +224,8 @@ class DataRoot(PublishedData):
         Raises
         ------
         StorageError
-            `latest` names one of them by now, or one could not be removed; those before it are gone.
+            `latest` or a tag names one of them by now, a tag of the data set is damaged, or one could not be removed;
+            those before it are gone.
         """
         keys = [self._key(data_set, version) for data_set, version in versions]
         with storage_errors(f"{self.location}: not all versions were removed"):
@@ -182,6 +234,11 @@ class DataRoot(PublishedData):
                 for (data_set, version), key in zip(versions, keys, strict=True):
                     if version == self.latest(data_set):
                         raise StorageError(f"{self.storage.address(key)} has become the latest; promote another first")
+                    if tags := tags_by_version(self.storage, data_set).get(version):
+                        raise StorageError(
+                            f"{self.storage.address(key)} has the tag {tags[0]!r}; delete that first by `swftools tag "
+                            f"--delete {data_set} {tags[0]}`"
+                        )
                     self.storage.withdraw(key)
             finally:
                 self._write_catalog()
@@ -240,7 +297,8 @@ class DataRoot(PublishedData):
 
     def _point(self, data_set: str, version: str, *, settles_all: bool) -> None:
         """Move `latest`, write the catalogue, then take away the version's marker, or those of all versions."""
-        with storage_errors(f"{self.path(data_set, version)} is published, but `latest` or {CATALOG} may not show it"):
+        address = self.storage.address(self._key(data_set, version))
+        with storage_errors(f"{address} is published, but `latest` or {CATALOG} may not show it"):
             settled = self._published(data_set) if settles_all else [version]
             self.storage.replace(self._pointer(data_set), f"{version}\n".encode())
             self._write_catalog()
@@ -250,22 +308,25 @@ class DataRoot(PublishedData):
 
     def _write_catalog(self, without: Collection[tuple[str, str]] = ()) -> None:
         """Write the catalogue until it shows what is on the root: another process may publish meanwhile."""
-        manifests: dict[tuple[str, str], dict[str, Any]] = {}
+        notes = CatalogNotes(self.storage)
+        known: dict[tuple[str, str], tuple[str, Blocks]] = {}
         damage: dict[str, str] = {}
         written = None
-        while (found := self._catalog_versions(manifests, damage, without)) != written:
+        while (found := self._catalog_versions(notes, known, damage, without)) != written:
             self.storage.replace(CATALOG, catalog_text(found).encode())
             written = found
+        notes.write(found, {key: fingerprint for key, (fingerprint, _) in known.items()})
         for address, problem in damage.items():
             progress.warning("warning: %s: %s; %s goes without it", address, problem, CATALOG)
 
     def _catalog_versions(
         self,
-        manifests: dict[tuple[str, str], dict[str, Any]],
+        notes: CatalogNotes,
+        known: dict[tuple[str, str], tuple[str, Blocks]],
         damage: dict[str, str],
         without: Collection[tuple[str, str]],
     ) -> list[CatalogVersion]:
-        """Return all sound versions on the root but some, reading only manifests not read before; note what is not."""
+        """Return all sound versions on the root but some, looking only at those not known; note what is not sound."""
         found = []
         for data_set in self.data_sets():
             latest = None
@@ -273,17 +334,25 @@ class DataRoot(PublishedData):
                 latest = self._pointed(data_set)
             except ValueError as error:
                 damage[self.storage.address(f"{data_set}/{LATEST}")] = str(error)
-            for version in self._published(data_set):
-                if (data_set, version) in without:
+            versions = [name for name in self._published(data_set) if (data_set, name) not in without]
+            unknown = [name for name in versions if (data_set, name) not in known]
+            fingerprints = self.storage.fingerprints(f"{data_set}/{name}/{MANIFEST}" for name in unknown)
+            for version, fingerprint in zip(unknown, fingerprints, strict=True):
+                if fingerprint is None:  # removed since it was listed
                     continue
-                if (data_set, version) not in manifests:
-                    try:
-                        manifests[data_set, version] = self._manifest(data_set, version)
-                    except ValueError as error:
-                        address = self.storage.address(f"{data_set}/{version}/{MANIFEST}")
-                        damage[address] = f"damaged manifest ({error}); {MEND}"
-                        continue
-                    except VersionNotFoundError:  # removed since it was listed
-                        continue
-                found.append(CatalogVersion(data_set, version, version == latest, manifests[data_set, version]))
+                try:
+                    blocks = notes.find(data_set, version, fingerprint)
+                    if blocks is None:
+                        blocks = blocks_of(data_set, version, self._manifest(data_set, version))
+                    known[data_set, version] = fingerprint, blocks
+                except ValueError as error:
+                    address = self.storage.address(f"{data_set}/{version}/{MANIFEST}")
+                    damage[address] = f"damaged manifest ({error}); {MEND}"
+                except VersionNotFoundError:  # removed since it was listed
+                    continue
+            found += [
+                CatalogVersion(data_set, name, name == latest, known[data_set, name][1])
+                for name in versions
+                if (data_set, name) in known
+            ]
         return found

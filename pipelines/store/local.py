@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
@@ -83,6 +84,17 @@ class LocalStorage(Storage):
 
     def replace(self, key: str, content: bytes) -> None:
         """Write a file beside its place and rename it there."""
+        with self._new_file(key, content) as (new, target):
+            new.replace(target)
+
+    def create(self, key: str, content: bytes) -> bool:
+        """Write a file beside its place and give it its name unless that is taken; return whether it was not."""
+        with self._new_file(key, content) as (new, target):
+            return _name_unless_taken(new, target)
+
+    @contextmanager
+    def _new_file(self, key: str, content: bytes) -> Iterator[tuple[Path, Path]]:
+        """Give a new file that is on disk, and the path that it is meant for."""
         target = self._base / key
         with storage_errors(f"{target}: cannot be written"):
             with self.scratch(key.rpartition("/")[0], target.name) as directory:
@@ -91,13 +103,18 @@ class LocalStorage(Storage):
                 sync(new)
                 # What a pointer names must be on disk before the pointer is.
                 sync(target.parent)
-                new.replace(target)
+                yield new, target
             sync(target.parent)
 
     def modified(self, keys: Iterable[str]) -> list[datetime | None]:
         """Return the UTC time of each file's last change, None where there is no such file."""
         with storage_errors(f"{self.location}: cannot be read"):
             return [_modified(self._base / key) for key in keys]
+
+    def fingerprints(self, keys: Iterable[str]) -> list[str | None]:
+        """Return a text for each file that is another one if its content is, None where there is no such file."""
+        with storage_errors(f"{self.location}: cannot be read"):
+            return [_fingerprint(self._base / key) for key in keys]
 
     def directories(self, key: str = "") -> list[str]:
         """Return the sorted names of the directories in a directory, without links that lead out of the root."""
@@ -158,6 +175,25 @@ def _link(source: Path, target: Path) -> None:
         sync(target)
 
 
+def _name_unless_taken(new: Path, target: Path) -> bool:
+    """Give a file another name; return False if something has that name already."""
+    try:
+        target.hardlink_to(new)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK, errno.ENOSYS):
+            raise
+        # A file system without hard links: whoever is killed here leaves an empty file, which is told of.
+        try:
+            with target.open("xb") as file:
+                file.write(new.read_bytes())
+        except FileExistsError:
+            return False
+        sync(target)
+    return True
+
+
 def _modified(path: Path) -> datetime | None:
     """Return the UTC time of a file's last change, None if there is no such file."""
     try:
@@ -165,3 +201,12 @@ def _modified(path: Path) -> datetime | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     return datetime.fromtimestamp(found.st_mtime_ns / 1e9, UTC) if path.is_file() else None
+
+
+def _fingerprint(path: Path) -> str | None:
+    """Return the MD5 of a file's content, None if there is no such file."""
+    try:
+        content = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return hashlib.md5(content, usedforsecurity=False).hexdigest()

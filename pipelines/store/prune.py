@@ -1,7 +1,7 @@
 """What may go from a data root and a work root, and its removal.
 
-A plan is looked at, then carried out. Nothing that `latest` names is ever in it, and whatever goes is out of sight at
-once: a run that is killed while it removes leaves no half of a version, only what the next plan takes.
+A plan is looked at, then carried out. Nothing that `latest` or a tag names is ever in it, and whatever goes is out of
+sight at once: a run that is killed while it removes leaves no half of a version, only what the next plan takes.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple, overload
 
-from pipelines.names import is_name
+from pipelines.names import TAGS, is_name
 from pipelines.store.data_root import DataRoot
 from pipelines.store.local import LocalStorage
 from pipelines.store.published import PublishedVersion
 from pipelines.store.storage import ABANDONED_AFTER, Storage
+from pipelines.store.tags import tags_by_version
 from swftools.errors import ParameterError
 
 _KEY = re.compile(r"[0-9a-f]{16}([0-9a-f]{48})?")
@@ -45,6 +46,8 @@ class Plan(Sequence[Removal]):
     keys: tuple[str, ...]
     """Keys of the other removals."""
     removals: tuple[Removal, ...]
+    tagged: tuple[tuple[str, str], ...] = ()
+    """Data set and version of what would be a removal, had it no tag."""
 
     @overload
     def __getitem__(self, index: int) -> Removal: ...
@@ -59,7 +62,7 @@ class Plan(Sequence[Removal]):
 
 
 def plan_prune(root: DataRoot, data_set: str | None = None, keep: int = 1) -> Plan:
-    """Find the versions that neither `latest` nor the newest few need, and what broken-off publications left.
+    """Find the versions that neither `latest` nor a tag nor the newest few need, and what broken-off publications left.
 
     Parameters
     ----------
@@ -68,8 +71,8 @@ def plan_prune(root: DataRoot, data_set: str | None = None, keep: int = 1) -> Pl
     data_set : str, optional
         Name of a data set; by default all.
     keep : int
-        How many of a data set's newest versions stay, besides the one that `latest` names. Damaged versions do not
-        count and go unless `latest` names them; where `latest` names none that is there, one version stays anyhow.
+        How many of a data set's newest versions stay, besides those that `latest` and tags name. Damaged versions do
+        not count and go unless one of these names them; where `latest` names none that is there, one stays anyhow.
 
     Returns
     -------
@@ -83,14 +86,20 @@ def plan_prune(root: DataRoot, data_set: str | None = None, keep: int = 1) -> Pl
     ParameterError
         `keep` is below 0.
     StorageError
-        The root cannot be read, or a pointer to the latest version is damaged.
+        The root cannot be read, or a pointer to the latest version, or a tag, is damaged.
     """
     if keep < 0:
         raise ParameterError(f"keep={keep}: give the number of versions to keep, 0 or more")
     versions: list[tuple[str, str]] = []
+    tagged: list[tuple[str, str]] = []
     removals: list[Removal] = []
     for name in [data_set] if data_set else root.data_sets():
-        for listed, why in _superseded(root.versions(name), keep):
+        listing = root.versions(name)
+        tags = tags_by_version(root.storage, name)
+        for listed, why in _superseded(listing, keep):
+            if listed.version in tags:
+                tagged.append((name, listed.version))
+                continue
             # `latest` may be about to move to a version that has only just appeared.
             is_young = listed.published_at > datetime.now(UTC) - ABANDONED_AFTER
             if root.is_published(name, listed.version) or not is_young:
@@ -98,9 +107,10 @@ def plan_prune(root: DataRoot, data_set: str | None = None, keep: int = 1) -> Pl
                 removals.append(_removal(root.storage, f"{name}/{listed.version}", why))
     storage = root.storage
     places = [data_set] if data_set else [name for name in storage.directories() if is_name(name)]
-    keys = [key for place in ("", *places) for key in storage.left_overs(place)]
+    tag_places = [storage.check_inside(f"{name}/{TAGS}") for name in places]
+    keys = [key for place in ("", *places, *tag_places) for key in storage.left_overs(place)]
     removals += [_removal(storage, key, "left by a publication or removal that came to no end") for key in keys]
-    return Plan(storage, root, tuple(versions), tuple(keys), tuple(removals))
+    return Plan(storage, root, tuple(versions), tuple(keys), tuple(removals), tuple(tagged))
 
 
 def plan_prune_work(work_root: Path) -> Plan:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Self
@@ -20,6 +21,7 @@ from pipelines.store.locations import open_storage
 from pipelines.store.parse_manifest import parse_manifest
 from pipelines.store.storage import Storage
 from pipelines.store.table_files import concat_parts, read_part
+from pipelines.store.tags import Tag, list_tags, read_tag
 from swftools.errors import StorageError, VersionNotFoundError
 
 MEND = "restore it from a copy, or remove the version's directory and publish it again"
@@ -41,10 +43,12 @@ class PublishedVersion:
     """Size of its files, without the manifest; of a damaged version, of all that is there."""
     damage: str | None = None
     """What is wrong with its manifest, None if nothing is."""
+    tags: tuple[str, ...] = ()
+    """Names that people gave it."""
 
 
 class PublishedData:
-    """What is published under a root. Versions may be given by the beginning of their name that only one has."""
+    """What is published under a root. Versions may be given by a tag, or the beginning of a name that only one has."""
 
     def __init__(self, storage: Storage) -> None:
         self.storage = storage
@@ -74,10 +78,18 @@ class PublishedData:
         return self.storage.location
 
     def path(self, data_set: str, version: str = LATEST) -> str:
-        """Return the path or URI of a version by its whole name, for messages and other tools; it need not exist."""
-        if version == LATEST:
+        """Return the path or URI of a version by its whole name or a tag, for messages and other tools.
+
+        A version that is given by its name need not exist.
+        """
+        is_tag = version != LATEST and not self.is_there(data_set, version) and self._tagged(data_set, version)
+        if version == LATEST or is_tag:
             version = self.resolve(data_set, version)
         return self.storage.address(self._key(data_set, version))
+
+    def is_there(self, data_set: str, version: str) -> bool:
+        """Return whether a version, by its whole name, can be read; it may be damaged."""
+        return self._exists(self._key(data_set, version))
 
     def is_published(self, data_set: str, version: str) -> bool:
         """Return whether a version, by its whole name, is there and `latest` and the catalogue have followed it."""
@@ -116,6 +128,7 @@ class PublishedData:
         """
         self._require(data_set)
         latest = self.latest(data_set)
+        tags = self.tags(data_set)
         found = []
         for version, published_at in self._published(data_set).items():
             jobs, damage = None, None
@@ -128,9 +141,9 @@ class PublishedData:
             else:
                 jobs = manifest["tables"].get("jobs", {}).get("rows")
                 size = sum(file["bytes"] for file in manifest["files"].values())
-            found.append(PublishedVersion(version, published_at, version == latest, jobs, size, damage))
-        # S3 counts whole seconds; of two versions in one second the latest is the newer.
-        return sorted(found, key=lambda v: (v.published_at, v.is_latest, v.version), reverse=True)
+            names = tuple(tag.name for tag in tags if tag.version == version)
+            found.append(PublishedVersion(version, published_at, version == latest, jobs, size, damage, names))
+        return sorted(found, key=lambda each: _age(each.published_at, each.version, latest), reverse=True)
 
     def latest(self, data_set: str) -> str | None:
         """Return the version that `latest` names, None if the data set has none.
@@ -146,6 +159,44 @@ class PublishedData:
         except ValueError as error:
             raise StorageError(f"{self.storage.address(key)}: {error}") from None
 
+    def tags(self, data_set: str) -> list[Tag]:
+        """Return the tags of a data set by name, also damaged ones and those of versions that are gone."""
+        return list_tags(self.storage, data_set)
+
+    def published_at(self, data_set: str, version: str) -> datetime:
+        """Return the UTC time of a version's publication, by its whole name.
+
+        Raises
+        ------
+        VersionNotFoundError
+            There is no such version.
+        """
+        key = self._key(data_set, version)
+        (time,) = self.storage.modified([f"{key}/{MANIFEST}"])
+        if time is None:
+            raise VersionNotFoundError(f"{self.storage.address(key)}: there is no such version any more")
+        return time
+
+    def previous(self, data_set: str) -> str:
+        """Return the version that was published just before the one that `latest` names; damaged ones do not count.
+
+        Raises
+        ------
+        VersionNotFoundError
+            There is none, or `latest` names none that is there.
+        """
+        self._require(data_set)
+        latest = self.latest(data_set)
+        times = self._published(data_set)
+        names = sorted(times, key=lambda name: _age(times[name], name, latest), reverse=True)
+        for name in names[names.index(latest) + 1 :] if latest in names else []:
+            with suppress(ValueError, VersionNotFoundError):  # damaged, or removed since it was listed
+                return str(self._manifest(data_set, name)["version"])
+        raise VersionNotFoundError(
+            f"{self.location}: data set {data_set!r} has no version before {latest!r}; it has {listing(names)} "
+            "(list them with `swftools versions`)"
+        )
+
     def resolve(self, data_set: str, version: str) -> str:
         """Return the name of a version that exists.
 
@@ -154,16 +205,26 @@ class PublishedData:
         data_set : str
             Name of a data set.
         version : str
-            A version's name, the beginning of just one (at least 4 characters), or ``latest``.
+            A version's name, a tag, the beginning of just one name (at least 4 characters), or ``latest``; where it
+            can mean several of these, the first.
 
         Raises
         ------
         VersionNotFoundError
-            There is none, or several begin so; lists them.
+            There is none, or several begin so; lists them. Or there is none any more that the tag names.
+        StorageError
+            The tag is damaged.
         """
         exact = (self.latest(data_set) or version) if version == LATEST else version
-        if exact != LATEST and self._exists(self._key(data_set, exact)):
+        if exact != LATEST and self.is_there(data_set, exact):
             return exact
+        if version != LATEST and (tagged := self._tagged(data_set, version)):
+            if self.is_there(data_set, tagged):
+                return tagged
+            raise VersionNotFoundError(
+                f"{self.location}: tag {version!r} of data set {data_set!r} names {tagged}, which is not there any "
+                f"more; restore it, or delete the tag by `swftools tag --delete {data_set} {version}`"
+            )
         self._require(data_set)
         names = list(self._published(data_set))
         is_prefix = len(version) >= _SHORTEST_PREFIX and version != LATEST
@@ -253,6 +314,10 @@ class PublishedData:
         """Return the key of a data set's pointer, once it is sure to stay inside the root."""
         return self.storage.check_inside(f"{check_name(data_set, 'data set')}/{LATEST}")
 
+    def _tagged(self, data_set: str, name: str) -> str | None:
+        """Return the version that a tag names, None if there is no such tag."""
+        return read_tag(self.storage, data_set, name)
+
     def _exists(self, key: str) -> bool:
         return self.storage.exists(f"{key}/{MANIFEST}")
 
@@ -291,6 +356,11 @@ class PublishedData:
         if not is_name(version):
             raise ValueError(f"names no version ({version!r}); promote one to mend it")
         return version
+
+
+def _age(published_at: datetime, version: str, latest: str | None) -> tuple[datetime, bool, str]:
+    """Return what versions are sorted by: S3 counts whole seconds; of two in one second the latest is the newer."""
+    return published_at, version == latest, version
 
 
 def listing(names: Iterable[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 import re
@@ -24,7 +25,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from pipelines.names import MANIFEST, PENDING, is_name
 from pipelines.store.staging import unchecked_staging
-from pipelines.store.storage import ABANDONED_AFTER, Storage
+from pipelines.store.storage import ABANDONED_AFTER, Storage, storage_errors
 from swftools.errors import ParameterError, StorageError
 
 _FORM = "give s3://bucket/prefix"
@@ -112,14 +113,22 @@ class S3Storage(Storage):
         with self._errors(f"{self.address(key)}: cannot be written"):
             self._s3.put_object(Bucket=self._bucket, Key=self._key(key), Body=content)
 
+    def create(self, key: str, content: bytes) -> bool:
+        """Put one object unless there is one; return whether it is ours."""
+        with storage_errors(f"{self.address(key)}: cannot be written"):
+            return self._create(key, content)
+
     def modified(self, keys: Iterable[str]) -> list[datetime | None]:
         """Return the UTC time of each file's last change, None where there is no such file."""
+        found = self._heads(keys)
+        return [None if head is None else head["LastModified"].astimezone(UTC) for head in found]
+
+    def fingerprints(self, keys: Iterable[str]) -> list[str | None]:
+        """Return a text for each file that is another one if its content is, None where there is no such file."""
         wanted = list(keys)
-        with self._errors(f"{self.address()}: cannot be read"):
-            if len(wanted) == 1:
-                return [self._modified(wanted[0])]
-            with ThreadPoolExecutor(_AT_ONCE) as pool:
-                return list(pool.map(self._modified, wanted))
+        tags = [None if head is None else head["ETag"].strip('"') for head in self._heads(wanted)]
+        # What was sent in pieces has a tag that tells of the pieces.
+        return [_md5(self.read(key)) if tag and "-" in tag else tag for key, tag in zip(wanted, tags, strict=True)]
 
     def directories(self, key: str = "") -> list[str]:
         """Return the sorted names of the directories in a directory, none if it does not exist."""
@@ -192,14 +201,23 @@ class S3Storage(Storage):
         )
         return pages
 
-    def _modified(self, key: str) -> datetime | None:
+    def _heads(self, keys: Iterable[str]) -> list[dict[str, Any] | None]:
+        """Return what S3 says of each object, None where there is none."""
+        wanted = list(keys)
+        with self._errors(f"{self.address()}: cannot be read"):
+            if len(wanted) == 1:
+                return [self._head(wanted[0])]
+            with ThreadPoolExecutor(_AT_ONCE) as pool:
+                return list(pool.map(self._head, wanted))
+
+    def _head(self, key: str) -> dict[str, Any] | None:
         try:
-            time: datetime = self._s3.head_object(Bucket=self._bucket, Key=self._key(key))["LastModified"]
+            found: dict[str, Any] = self._s3.head_object(Bucket=self._bucket, Key=self._key(key))
         except ClientError as error:
             if error.response["Error"]["Code"] in _ABSENT:
                 return None
             raise
-        return time.astimezone(UTC)
+        return found
 
     def _create(self, key: str, content: bytes) -> bool:
         """Put one object unless there is one; return whether it is ours."""
@@ -295,6 +313,10 @@ def _parse(location: str) -> tuple[str, str, dict[str, str]]:
     if parts.username and parts.password:
         options |= {"aws_access_key_id": parts.username, "aws_secret_access_key": parts.password}
     return bucket, prefix, options
+
+
+def _md5(content: bytes) -> str:
+    return hashlib.md5(content, usedforsecurity=False).hexdigest()
 
 
 def _flat(text: str) -> str:

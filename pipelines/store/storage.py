@@ -101,8 +101,20 @@ class Storage(ABC):
         """Write one small file so that readers see the old content or the new, never a part."""
 
     @abstractmethod
+    def create(self, key: str, content: bytes) -> bool:
+        """Write one small file, whole or not at all, unless there is one; return whether there was none."""
+
+    @abstractmethod
     def modified(self, keys: Iterable[str]) -> list[datetime | None]:
         """Return the UTC time of each file's last change, None where there is no such file."""
+
+    @abstractmethod
+    def fingerprints(self, keys: Iterable[str]) -> list[str | None]:
+        """Return a text for each file that is another one if its content is, None where there is no such file.
+
+        It is the MD5 of the content, because that is what S3 has at hand; where a bucket's encryption makes S3 give
+        something else instead, it still goes with the content.
+        """
 
     def exists(self, key: str) -> bool:
         """Return whether a file stands under a key."""

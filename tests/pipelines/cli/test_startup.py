@@ -14,7 +14,7 @@ from tests.pipelines.luigi_runs import environment
 HEAVY = ("numpy", "pandas", "pyarrow", "numba", "scipy", "luigi", "pydantic", "yaml", "requests", "boto3")
 COMMANDS = [
     *("describe", "validate", "convert", "augment", "run", "simulate", "compare", "check-schedule"),
-    *("versions", "rollback", "promote", "verify", "prune", "warm-up"),
+    *("versions", "diff", "tag", "rollback", "promote", "verify", "prune", "warm-up"),
 ]
 
 

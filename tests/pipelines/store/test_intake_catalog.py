@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from pipelines.store.data_root import DataRoot
-from pipelines.store.intake_catalog import CatalogVersion, catalog_text
+from pipelines.store.intake_catalog import CatalogVersion, blocks_of, catalog_text
 from tests.pipelines.store.samples import jobs
 
 RECORD = {"licence": "none stated", "source_url": "https://example.org/sdsc.swf.gz", "citation": "Zoë {x}: data(x)"}
@@ -103,7 +103,12 @@ def test_text_depends_on_content_alone(place: Path) -> None:
     """Versions in any order give the same text, which plain YAML reads, without anchors."""
     root = DataRoot.open(place)
     versions = [
-        CatalogVersion(name, listed.version, listed.is_latest, root.manifest(name, listed.version))
+        CatalogVersion(
+            name,
+            listed.version,
+            listed.is_latest,
+            blocks_of(name, listed.version, root.manifest(name, listed.version)),
+        )
         for name in root.data_sets()
         for listed in root.versions(name)
     ]
@@ -125,7 +130,8 @@ def test_an_empty_root_gives_an_empty_catalogue(tmp_path: Path) -> None:
 def test_names_that_differ_in_punctuation_only_share_no_alias() -> None:
     """An alias that two entries would share is left out; the full names still tell them apart."""
     manifest: dict[str, Any] = {"tables": {"jobs": {"rows": 0, "columns": {}}}, "files": {}}
-    text = catalog_text(CatalogVersion(name, "1", is_latest=True, manifest=manifest) for name in ("a-b", "a.b", "9"))
+    names = ("a-b", "a.b", "9")
+    text = catalog_text(CatalogVersion(name, "1", True, blocks_of(name, "1", manifest)) for name in names)
     catalog = yaml.safe_load(text)
     assert {"_9_jobs": "9.jobs", "_9_1_jobs": "9@1.jobs"} == catalog["aliases"]
     assert {"a-b.jobs", "a-b@1.jobs", "a.b.jobs", "a.b@1.jobs", "9.jobs", "9@1.jobs"} == catalog["entries"].keys()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pipelines.names import CATALOG, MANIFEST, PENDING
+from pipelines.names import CATALOG, CATALOG_NOTES, MANIFEST, PENDING
 from pipelines.store.data_root import DataRoot
 from pipelines.store.prune import Plan, carry_out, plan_prune, plan_prune_work
 from pipelines.store.staging import staging
@@ -69,7 +69,7 @@ def test_latest_and_the_newest_stay(root: DataRoot, place: Path, keep: int, gone
     assert left == {listed.version for listed in root.versions("sdsc")} == in_catalog(place)
     assert "v2" == root.latest("sdsc")
     kept = {name: content for name, content in before.items() if not name.startswith(tuple(f"sdsc/{v}/" for v in gone))}
-    assert kept | {CATALOG: (place / CATALOG).read_bytes()} == contents(place)
+    assert kept | {name: (place / name).read_bytes() for name in (CATALOG, CATALOG_NOTES)} == contents(place)
     assert [] == list(plan_prune(root, "sdsc", keep))
 
 

@@ -17,7 +17,7 @@ import requests
 from botocore.exceptions import ClientError
 from pyarrow import fs
 
-from pipelines.names import CATALOG, MANIFEST, PENDING
+from pipelines.names import CATALOG, CATALOG_NOTES, MANIFEST, PENDING
 from pipelines.store import s3
 from pipelines.store.data_root import DataRoot
 from pipelines.store.prune import carry_out, plan_prune
@@ -276,7 +276,7 @@ def test_pruning(pruned: DataRoot) -> None:
     assert all(size > 1000 for _, size, _ in plan)
     carry_out(plan)
     assert {"v2"} == versions(pruned)
-    assert {"sdsc/v2", "sdsc/latest", CATALOG} == {"/".join(key.split("/")[:2]) for key in keys()}
+    assert {"sdsc/v2", "sdsc/latest", CATALOG, CATALOG_NOTES} == {"/".join(key.split("/")[:2]) for key in keys()}
     assert b"v1" not in pruned.storage.read(CATALOG)
     assert [] == list(plan_prune(pruned, keep=0))
 
@@ -336,7 +336,7 @@ def test_what_a_broken_off_publication_left(pruned: DataRoot, monkeypatch: pytes
     address = f"s3://{BUCKET}/some/prefix"
     assert [(f"{address}/new/v1", 3), (f"{address}/sdsc/v9", 6)] == [(path, size) for path, size, _ in plan]
     carry_out(plan)
-    known = ("sdsc/v1/", "sdsc/v2/", "sdsc/v3/", "sdsc/latest", CATALOG)
+    known = ("sdsc/v1/", "sdsc/v2/", "sdsc/v3/", "sdsc/latest", CATALOG, CATALOG_NOTES)
     assert {"sdsc/notes/text"} == {key for key in keys() if not key.startswith(known)}
     assert {"v1", "v2", "v3"} == versions(pruned)
 

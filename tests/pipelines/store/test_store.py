@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines.names import MANIFEST
+from pipelines.names import CATALOG_NOTES, MANIFEST
 from pipelines.store.data_root import DataRoot, Publication
 from swftools.errors import (
     ParameterError,
@@ -47,7 +47,7 @@ def test_layout(root: DataRoot, place: Path, tmp_path: Path) -> None:
     assert Publication(str(place / "sdsc" / "v1"), "v1", is_new=True) == made
     found = contents(place)
     expected = {"catalog.yaml", "sdsc/latest", *(f"sdsc/v1/{n}" for n in ("jobs/part-0.parquet", MANIFEST))}
-    assert expected | {"sdsc/v1/sdsc.swf.gz"} == found.keys()
+    assert expected | {"sdsc/v1/sdsc.swf.gz", CATALOG_NOTES} == found.keys()
     assert b"v1\n" == found["sdsc/latest"]
     assert log.read_bytes() == found["sdsc/v1/sdsc.swf.gz"]
     assert [] == staged(place)

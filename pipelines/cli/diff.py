@@ -1,0 +1,38 @@
+"""The command that tells two versions of a data set apart: diff."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from pipelines.cli.data_sets import open_root
+from pipelines.cli.options import data_root
+from pipelines.names import LATEST
+
+
+@click.command(short_help="What changed between two versions.")
+@click.argument("data_set")
+@click.argument("a", required=False)
+@click.argument("b", default=LATEST)
+@click.option("--json", "as_json", is_flag=True, help="All of it as JSON; docs/data_sets.md tells the form.")
+@data_root
+def diff(data_set: str, a: str | None, b: str, as_json: bool, data_root: str) -> None:
+    """Tell what changed from version A of DATA_SET to version B: how it was made, results, tables, files.
+
+    A is by default the version published before the latest, B the latest. Both may be tags, or the beginnings of
+    names. Results are shown as mean ± standard deviation over seeds where there are several.
+
+    \b
+    Example: swftools diff KTH-SP2-1996-2.1-cln-policies paper-2026
+    """
+    from pipelines.store.compare_versions import compare_versions
+    from pipelines.store.difference_text import difference_lines
+
+    root = open_root(data_root, data_set)
+    found = compare_versions(root, data_set, a or root.previous(data_set), b)
+    if as_json:
+        click.echo(json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False))
+    else:
+        for line in difference_lines(found):
+            click.echo(line)
