@@ -87,3 +87,21 @@ def of_cleaning(
             share = row["quarantined"] / row["records"]
             message = f"{row['file']}: {share:.1%} of {row['records']:,} lines are no records, more than {limit:.1%}"
             yield Finding("file", row["file"], message, share, limit)
+
+
+def of_drift(drift: pd.DataFrame) -> Iterator[Finding]:
+    """Yield what of the workload is beyond its threshold."""
+    for row in drift[drift["is_beyond"].to_numpy(dtype=bool)].to_dict("records"):
+        subject = f"{row['aspect']} {row['statistic']}"
+        message = (
+            f"{row['aspect']}: {row['recent']:.4g} {row['unit']} lately, {row['reference']:.4g} in the time before; "
+            f"{row['statistic'].replace('_', ' ')} {row['drift']:.4g}, beyond {row['threshold']:.4g}"
+        )
+        yield Finding("drift", subject, message, row["drift"], row["threshold"])
+
+
+def of_policies(worse: pd.DataFrame) -> Iterator[Finding]:
+    """Yield measures of policies that got worse by more than noise."""
+    for row in worse.to_dict("records"):
+        subject = f"{row['policy']} {row['measure']} {row['statistic']}"
+        yield Finding("policy", subject, str(row["finding"]), row["now"], row["before"])

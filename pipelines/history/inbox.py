@@ -149,7 +149,7 @@ class Inbox:
             arrival = self._read(name, beginnings)
             after = self._stamp(name)
         except (SwfToolsError, OSError) as error:
-            return Unreadable(name, " ".join(str(error).split()))
+            return Unreadable(name, str(error).replace(f"{self._storage.address(name)}: ", ""))
         if before != after:
             return Unreadable(name, "it was changed while it was read", outcome="unfinished")
         if not arrival.length:

@@ -150,8 +150,7 @@ def ingest(
         try:
             found = _read(arrival, end, how)
         except (SwfToolsError, UnicodeError) as error:
-            reason = " ".join(str(error).split())
-            night.waiting.append(_waits(arrival.name, arrival.sha256, "unreadable", reason))
+            night.waiting.append(_waits(arrival.name, arrival.sha256, "unreadable", str(error)))
             continue
         if found.row["sha256"] in texts:  # the same file under two names
             continue
@@ -266,5 +265,6 @@ class _Named(io.BytesIO):
 
 
 def _waits(name: str, sha256: str | None, outcome: str, reason: str) -> dict[str, Any]:
-    """Return a row of the table ``waiting``."""
+    """Return a row of the table ``waiting``; the reason in a line, without the name that stands before it."""
+    reason = " ".join(reason.split()).removeprefix(f"{name}: ").partition(" What is missing for each:")[0]
     return {"file": name, "sha256": sha256, "outcome": outcome, "reason": reason}

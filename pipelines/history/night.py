@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -20,6 +20,7 @@ from pipelines.history.months import TABLES, Making, making_of
 from pipelines.history.settings import Settings
 from pipelines.history.state import MADE_BY, State
 from pipelines.history.waits import Waits, options_of, part_of, replay_months
+from pipelines.history.watching import drift_of, policies_of
 from pipelines.keys import content_key
 from pipelines.logs.find import catalog_in_use
 from pipelines.store.parts import PartedTable, Shared
@@ -129,6 +130,16 @@ class Run:
         jobs = pd.concat([trace.jobs for trace in traces], ignore_index=True)
         return traces[0].with_jobs(jobs[jobs["submit_time"] > seconds].reset_index(drop=True))
 
+    def columns_since(self, seconds: float, names: Sequence[str]) -> pd.DataFrame:
+        """Return some columns of the cleaned jobs of the months that have times after some time."""
+        found = []
+        for label in self.labels_since(seconds):
+            if self.is_changed(label):
+                found.append(to_pandas(self.made(label, "jobs").select(names), "jobs"))
+            else:
+                found.append(self.state.table("jobs", [label], names))
+        return pd.concat(found, ignore_index=True)
+
     def labels_since(self, seconds: float) -> list[str]:
         """Return the months that have times after some time."""
         return [label for place, label in enumerate(self.labels) if self._ends_after(place, seconds)]
@@ -193,6 +204,16 @@ class Run:
             tables.append(add_coverage(months, "all", quantile=quantile, chance=chance))
         return pd.concat(tables, ignore_index=True) if tables else before.iloc[:0]
 
+    @cached_property
+    def drift(self) -> pd.DataFrame:
+        """The table ``workload_drift``."""
+        return drift_of(self)
+
+    @cached_property
+    def watched(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """The table ``policy_watch``, and what got worse."""
+        return policies_of(self)
+
     def tables(self) -> dict[str, pa.Table | PartedTable]:
         """Return all tables of the version."""
         book = self.night.book
@@ -209,6 +230,7 @@ class Run:
         told = {part_of(waits.method, label): part for waits in self.waits for label, part in waits.parts.items()}
         found["wait_predictions"] = PartedTable(told, tuple(arrow_schema("wait_predictions").names))
         small = {"ingested": self.night.ingested, "waiting": self.night.waiting_table, "wait_coverage": self.coverage}
+        small |= {"workload_drift": self.drift, "policy_watch": self.watched[0]}
         if len(book.names):
             small["names"] = book.names
         return found | {name: to_arrow(frame, name) for name, frame in small.items()}

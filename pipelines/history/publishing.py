@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from pipelines.history.findings import Finding, of_cleaning, of_coverage
+from pipelines.history.findings import Finding, of_cleaning, of_coverage, of_drift, of_policies
 from pipelines.history.night import DAY, Run, last_days
 from pipelines.history.summary import summary_text
 from pipelines.history.waits import state_file
@@ -23,6 +23,8 @@ def findings_of(run: Run) -> Iterator[Finding]:
     yield from of_coverage(run.coverage, last_days(period), run.settings)
     since = run.until - period * DAY
     recent = {label: run.accounts[label] for label in run.labels_since(since)}
+    yield from of_drift(run.drift)
+    yield from of_policies(run.watched[1])
     yield from of_cleaning(recent, run.night.ingested, since + run.making.begins, run.settings)
 
 

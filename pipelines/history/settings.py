@@ -94,15 +94,21 @@ class PolicySettings:
     days: _Days = 30.0
     warm_up_days: Annotated[float, Field(ge=0, le=36_500)] = 7.0
     seeds: Positive = 5
+    shake: Count = 300
+    """The longest time by which a submission is moved in the runs that say what noise is, s."""
+    noises: _Factor = 2.0
+    floor: Annotated[float, Field(ge=0, lt=1e9)] = 0.5
+    """A measure is worse by more than so many times the noise, and by more than this share."""
 
 
 @dataclass(frozen=True, kw_only=True, config=_CLOSED)
 class DriftSettings:
     """How the workload of the last days is compared with the time before."""
 
-    days: _Days = 30.0
-    reference_days: _Days = 365.0
-    thresholds: dict[str, _Factor] = field(default_factory=dict)
+    days: Positive = 30
+    reference_days: Positive = 365
+    thresholds: dict[str, dict[str, float | None]] = field(default_factory=dict)
+    """By aspect and statistic; null: measured, never told."""
 
 
 @dataclass(frozen=True, kw_only=True, config=_CLOSED)

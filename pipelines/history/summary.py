@@ -33,6 +33,9 @@ def summary_text(run: Run, facts: Mapping[str, Any], findings: Sequence[Finding]
             _bullets(f"{row['file']}: {row['outcome']}: {row['reason']}" for row in waiting.to_dict("records")),
         ]
     sections += ["## Waits: how often bounds were right", _coverage(run)]
+    if len(run.watched[0]):
+        sections += [f"## Policies on the last {run.settings.policies.days:g} days", _policies(run.watched[0])]
+    sections += ["## The workload of the last days, and of the time before", _drift(run.drift)]
     sections += ["## What became of the records", _bullets(account_lines(facts["account"], facts["assumptions"]))]
     sections += [f"## The last {min(NEWEST, len(files))} of {len(files):,} files", _files(files.tail(NEWEST))]
     return "\n\n".join(sections) + "\n"
@@ -72,6 +75,31 @@ def _cells(row: pd.DataFrame) -> list[str]:
         f"**{covered}**" if bool(one["is_below"]) else covered,
         f"{one['tightness']:,.1f}",
     ]
+
+
+def _policies(watch: pd.DataFrame) -> str:
+    """Return measures of policies with their noise as a Markdown table."""
+    lines = [["policy", "measure", "statistic", "value", "noise", "unit"]]
+    for row in watch.to_dict("records"):
+        value, noise = (_number(row[name]) for name in ("value", "spread"))
+        lines.append([row["policy"], row["measure"], row["statistic"], value, noise, row["unit"]])
+    return _markdown(lines)
+
+
+def _drift(drift: pd.DataFrame) -> str:
+    """Return the drift as a Markdown table; what is beyond its threshold is bold."""
+    lines = [["aspect", "lately", "before", "unit", "statistic", "drift", "threshold"]]
+    for row in drift.to_dict("records"):
+        value = f"**{_number(row['drift'])}**" if row["is_beyond"] else _number(row["drift"])
+        figures = (_number(row[name]) for name in ("recent", "reference"))
+        words = row["statistic"].replace("_", " ")
+        lines.append([row["aspect"], *figures, row["unit"], words, value, _number(row["threshold"])])
+    return _markdown(lines)
+
+
+def _number(value: float) -> str:
+    """Return a number in words; nothing for none."""
+    return "" if pd.isna(value) else f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def _files(files: pd.DataFrame) -> str:

@@ -10,12 +10,11 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pipelines.names import PENDING
+from pipelines.names import PART, PENDING
 from pipelines.store.compare_facts import compare_facts
 from pipelines.store.compare_metrics import compare_metrics
 from pipelines.store.compared_tables import COMPARED_TABLES, ComparedTable
 from pipelines.store.published import PublishedData
-from pipelines.store.table_files import PART
 from swftools.fields.dictionary import table_fields
 
 _STATISTICS = ("nulls", "min", "max", "mean")

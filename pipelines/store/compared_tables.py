@@ -73,6 +73,15 @@ COMPARED_TABLES: Mapping[str, ComparedTable] = MappingProxyType(
             only={"grouped_by": ("all", "queue")},
             first={"grouped_by": ("all",)},
         ),
+        "wait_coverage": ComparedTable(
+            ("method", "period", "queue"),
+            (Value("coverage"), Value("tightness")),
+            first={"period": ("all",), "queue": ("all",)},
+        ),
+        "policy_watch": ComparedTable(
+            ("policy", "measure", "statistic", "parameter", "unit"), (Value("value", "spread", "seeds"),)
+        ),
+        "workload_drift": ComparedTable(("aspect", "statistic", "unit"), (Value("recent"), Value("drift"))),
         "reproduction": ComparedTable(("place", "row", "column", "reading", "unit"), (Value("ours", "spread"),)),
     }
 )
