@@ -94,3 +94,10 @@ class TrailingQuantile(Bound):
     def places(self, waits: int) -> int:  # noqa: ARG002 (as all bounds)
         """Return the length of a state, which does not grow."""
         return LISTS + 2 * self.window
+
+    def settled(self, state: FloatArray, waits: int) -> FloatArray:  # noqa: ARG002 (as all bounds)
+        """Return a state in which nothing stands behind its waits."""
+        other, count = state.copy(), int(state[COUNT])
+        other[LISTS + count : LISTS + self.window] = 0.0
+        other[LISTS + self.window + count :] = 0.0
+        return other
