@@ -45,6 +45,7 @@ DTYPES = {kind.str: kind for kind in map(np.dtype, ("<f8", "<i8", "|b1", "|u1"))
 """Of arrays in files."""
 
 Array = npt.NDArray[Any]
+Columns = list[tuple[str, np.dtype[Any], int]]
 
 
 class SavedState:
@@ -60,7 +61,7 @@ class SavedState:
         By group, names, types and lengths of its arrays, and these, compressed.
     """
 
-    def __init__(self, name: str, about: Mapping[str, Any], groups: Mapping[str, tuple[Any, bytes]]) -> None:
+    def __init__(self, name: str, about: Mapping[str, Any], groups: Mapping[str, tuple[Columns, bytes]]) -> None:
         self.name = name
         self.about = about
         self._groups = groups
@@ -69,6 +70,11 @@ class SavedState:
     def labels(self) -> list[str]:
         """The groups of jobs, in order."""
         return list(self._groups)
+
+    @property
+    def is_of_rival(self) -> bool:
+        """Whether a rival knows jobs, rather than a bound waits."""
+        return any(column[0] == "predicted" for columns, _ in self._groups.values() for column in columns)
 
     def known(self, label: str, form: Any) -> Any:
         """Return what is known of a group: a tuple of arrays, which are not written to, of the form of another.
@@ -139,10 +145,12 @@ def read_state(path: str | os.PathLike[str]) -> SavedState:
         line, _, bodies = content.partition(b"\n")
         about = json.loads(line)
         _check_about(about)
-        groups, begin = {}, 0
+        groups: dict[str, tuple[Columns, bytes]] = {}
+        begin = 0
         for group in about.pop("groups"):
             end = begin + group["bytes"]
-            groups[str(group["label"])] = group["arrays"], bodies[begin:end]
+            columns = [(str(name), DTYPES[kind], int(count)) for name, kind, count in group["arrays"]]
+            groups[str(group["label"])] = columns, bodies[begin:end]
             begin = end
     except (KeyError, TypeError, ValueError) as error:
         raise _not_ours(name, error) from error
@@ -183,14 +191,15 @@ def _bytes_of(name: str, array: Array) -> bytes:
     return (np.diff(array.view("<i8"), prepend=0) if _is_in_steps(name) else array).tobytes()
 
 
-def _arrays(columns: Any, content: bytes) -> dict[str, Array]:
+def _arrays(columns: Columns, content: bytes) -> dict[str, Array]:
     """Return the arrays that stand in a text one behind the other."""
-    arrays, begin = {}, 0
+    arrays: dict[str, Array] = {}
+    begin = 0
     for name, kind, count in columns:
-        arrays[name] = np.frombuffer(content, DTYPES[kind], count, begin)
+        arrays[name] = np.frombuffer(content, kind, count, begin)
         begin += arrays[name].nbytes
         if _is_in_steps(name):
-            arrays[name] = np.cumsum(arrays[name].view("<i8")).view(DTYPES[kind])
+            arrays[name] = np.cumsum(arrays[name].view("<i8")).view(kind)
     return arrays
 
 

@@ -46,6 +46,9 @@ class Bound(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
 
     quantile: float
 
+    reads_any_quantile: ClassVar[bool] = False
+    """Whether a state serves every quantile, since only facts depend on it."""
+
     @classmethod
     @cache
     def compiled_add(cls) -> Any:

@@ -77,6 +77,8 @@ class TrailingQuantile(Bound):
     add: ClassVar[Any] = add_to_window
     bound: ClassVar[Any] = quantile_of_window
 
+    reads_any_quantile: ClassVar[bool] = True
+
     def __init__(self, quantile: float = 0.95, window: int = 500) -> None:
         self.quantile = quantile
         self.window = window
