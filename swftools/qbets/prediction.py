@@ -161,7 +161,7 @@ def predict_wait(
     """
     saved = state if isinstance(state, SavedState) else read_state(state)
     chosen = saved.about["parameters"]
-    _check_job(processors, requested_time, deadline)
+    _check_job(processors, requested_time, deadline, quantiles or ())
     _check_state(saved, method)
     label = _label(saved, group)
     known: KnownQueue = saved.known(label, nothing_known())
@@ -206,13 +206,16 @@ def predict_wait(
     )
 
 
-def _check_job(processors: object, requested_time: object, deadline: object) -> None:
+def _check_job(processors: object, requested_time: object, deadline: object, quantiles: Sequence[object]) -> None:
     """Refuse values outside their domains."""
     if processors is not None and not is_whole(processors, 1):
         raise ParameterError(f"processors={processors!r} is not an integer from 1 on")
     for name, value in (("requested_time", requested_time), ("deadline", deadline)):
         if value is not None and not is_number(value, 0.0):
             raise ParameterError(f"{name}={value!r} is not a number of seconds, 0 or more")
+    for quantile in quantiles:
+        if not is_number(quantile) or not 0.0 < quantile < 1.0:  # type: ignore[operator]
+            raise ParameterError(f"quantile={quantile!r} is not a number between 0 and 1, both excluded")
 
 
 def _check_state(saved: SavedState, method: object) -> None:
