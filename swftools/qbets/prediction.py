@@ -56,6 +56,8 @@ class WaitAnswer:
     ----------
     method : str
         As it was given to the predictor.
+    by : tuple of str
+        What jobs are grouped by; nothing where all are one group.
     group : str
         Of the job, in words: its queue, where jobs are grouped by queue.
     no_prediction : str or None
@@ -88,6 +90,7 @@ class WaitAnswer:
     """
 
     method: str
+    by: tuple[str, ...]
     group: str
     no_prediction: str | None
     bounds: tuple[ToldBound, ...]
@@ -185,6 +188,7 @@ def predict_wait(
     above = known.history.end[cluster.place - 1] if cluster.place else -math.inf
     return WaitAnswer(
         saved.about["name"],
+        tuple(saved.about["by"]),
         label,
         reason,
         bounds,
@@ -279,9 +283,8 @@ def _explanatory(
     if not missing:
         return math.prod(float(given[option] or 0.0) for option in OPTIONS[name])
     if is_needed:
-        raise ParameterError(
-            f"{saved.name} tells jobs of that group apart by {name.replace('_', ' ')}: give {' and '.join(missing)}"
-        )
+        asked = " and ".join(f"{option} (--{option.replace('_', '-')})" for option in missing)
+        raise ParameterError(f"{saved.name} tells jobs of that group apart by {name.replace('_', ' ')}: give {asked}")
     return None
 
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from swftools.errors import StateError
+from swftools.errors import StateError, StateNotFoundError
 from swftools.qbets.known_queue import KnownQueue, check_known
 from swftools.whole_files import create_file
 
@@ -125,13 +125,18 @@ def read_state(path: str | os.PathLike[str]) -> SavedState:
 
     Raises
     ------
+    StateNotFoundError
+        There is no such file.
     StateError
-        There is no such file, or it is of another form or version, truncated or damaged.
+        It cannot be read, is of another form or version, truncated or damaged.
     """
     name = os.fspath(path)
     try:
         with Path(path).open("rb") as file:
             form, checksum, content = file.readline(200), file.readline(200), file.read()
+    except FileNotFoundError as error:
+        remedy = "mend the path, or write one by WaitPredictor.save"
+        raise StateNotFoundError(f"{name}: cannot be read: {error.strerror}; {remedy}") from error
     except OSError as error:
         raise StateError(f"{name}: cannot be read: {error.strerror}") from error
     if not form.startswith(FORM + b" "):

@@ -258,7 +258,9 @@ def test_by_work(tmp_path: Path) -> None:
     log = made.with_jobs(made.jobs.assign(requested_processors=pd.array(np.arange(900) % 4 + 1, dtype="Int64")))
     options: dict[str, Any] = {"by": None, "training": 20, "explanatory": "requested_work"}
     state = state_of(log, tmp_path, cluster_every=100, **options)
-    with pytest.raises(ParameterError, match="by requested work: give requested_time and processors"):
+    with pytest.raises(
+        ParameterError, match=r"by requested work: give requested_time .--requested-time. and processors .--p"
+    ):
         predict_wait(state)
     with pytest.raises(ParameterError, match="by requested work: give processors"):
         predict_wait(state, requested_time=60)
