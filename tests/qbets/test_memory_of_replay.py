@@ -208,13 +208,13 @@ def test_a_state_of_the_version_before(log: Trace, tmp_path: Path) -> None:
 
 def test_what_a_predictor_keeps_is_not_what_it_had_room_for(log: Trace, tmp_path: Path) -> None:
     """The two series keep the values that are looked at again, in files too, and go on from them."""
-    options: dict[str, Any] = {"by": None, "training": 20, "availability_quantile": 0.99}
+    options: dict[str, Any] = {"by": None, "training": 20, "availability_quantile": 0.98}
     predictor = WaitPredictor(**options)
     predictor.replay(log.with_jobs(log.jobs.head(250)))
     predictor.save(tmp_path / "state")
     loaded = WaitPredictor.load(tmp_path / "state")
     queue = loaded.known["all"]
-    assert len(queue.gaps.value) == len(queue.arrivals.value) == 299  # of the .99 quantile a bound needs so many
+    assert len(queue.gaps.value) == len(queue.arrivals.value) == 149  # of the .98 quantile a bound needs so many
     rest = log.with_jobs(log.jobs.tail(50).reset_index(drop=True))
     expected = replay(log, **options).tail(50).reset_index(drop=True)
     pd.testing.assert_frame_equal(loaded.replay(rest), expected, check_exact=True)
