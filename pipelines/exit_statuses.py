@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from swftools.errors import (
     ParameterError,
+    StateNotFoundError,
     SwfToolsError,
     UnknownLogError,
     UnknownRuleError,
@@ -13,6 +14,9 @@ from swftools.errors import (
 
 FOUND_FAULTS = 1
 """What was to be checked has faults: ``validate``, ``check-schedule``, ``verify``."""
+
+CANNOT_SAY = 1
+"""Looked, and there is no answer: ``predict`` of a job that would be told nothing."""
 
 WRONG_COMMAND = 2
 """The command line, or a parameter's value, is wrong."""
@@ -35,9 +39,12 @@ INTERRUPTED = 130
 WRONG_VALUES = (ParameterError, UnknownRuleError, UnsafeNameError)
 """Errors that mean a wrong value."""
 
+MISSING = (StateNotFoundError, UnknownLogError, VersionNotFoundError)
+"""Errors that mean that an input is not there."""
+
 
 def status_of(error: SwfToolsError) -> int:
     """Return the exit status that an error ends a command with."""
     if isinstance(error, WRONG_VALUES):
         return WRONG_COMMAND
-    return MISSING_INPUT if isinstance(error, UnknownLogError | VersionNotFoundError) else FAILED
+    return MISSING_INPUT if isinstance(error, MISSING) else FAILED

@@ -43,6 +43,10 @@ class StateError(SwfToolsError, ValueError):
     """A saved state of a predictor cannot be read: no such file, damaged, or of another version."""
 
 
+class StateNotFoundError(StateError):
+    """There is no file where a saved state of a predictor should be."""
+
+
 class UnknownRuleError(SwfToolsError, KeyError):
     """A cleaning rule was asked for by a name that nothing is registered under."""
 

@@ -33,7 +33,7 @@ from swftools.qbets.bounds import find_bound, list_bounds
 from swftools.qbets.bounds.registry import FEW
 from swftools.qbets.change_points import autocorrelation, misses_in_a_row, rare_events
 from swftools.qbets.clusters import cluster
-from swftools.qbets.replay import replay
+from swftools.qbets.predictor import replay
 from swftools.qbets.rivals import features_at_submission
 from swftools.simulator.entry import Own
 from swftools.simulator.machine.state import SUSPEND, Machine

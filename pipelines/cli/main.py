@@ -17,6 +17,7 @@ from pipelines.cli.history import reevaluate
 from pipelines.cli.kernels import warm_up_kernels
 from pipelines.cli.logs import convert, describe_log, validate_logs
 from pipelines.cli.papers import reproduce
+from pipelines.cli.predict import predict
 from pipelines.cli.schedules import check_schedule, compare, simulate_log
 from pipelines.cli.tasks import augment, run
 from pipelines.cli.waits import evaluate
@@ -55,6 +56,7 @@ def main() -> None:
     Compare policies:         swftools compare --log LOG --policies fcfs,easy
     Check any schedule:       swftools check-schedule SCHEDULE.csv --log LOG
     Predict waits:            swftools evaluate --log LOG
+    Of a job submitted now:   swftools predict --state STATE --queue 3
     Evaluate what arrives:    swftools reevaluate --inbox DIR --history NAME
     Make a paper's tables:    swftools reproduce nurmi2009
     See what is published:    swftools versions
@@ -76,7 +78,7 @@ def main() -> None:
 for _command in (
     *(describe_log, validate_logs, convert, formats),
     *(augment, run),
-    *(simulate_log, compare, check_schedule, evaluate),
+    *(simulate_log, compare, check_schedule, evaluate, predict),
     *(reevaluate, reproduce),
     *(versions, diff, tag, rollback, promote, verify, prune),
     warm_up_kernels,

@@ -180,7 +180,7 @@ class ReplayOptionsParameter(luigi.Parameter):
         ParameterError
             One is unknown or outside its domain.
         """
-        from swftools.qbets.replay import ReplayParameters  # noqa: PLC0415 (as above)
+        from swftools.qbets.predictor import ReplayParameters  # noqa: PLC0415 (as above)
 
         return canonical_json(ReplayParameters.from_mapping(_assignments("options", value)).to_mapping())
 

@@ -19,7 +19,7 @@ from swftools.fields.jobs import JOBS
 from swftools.parameters import did_you_mean
 from swftools.qbets.log_columns import GROUPS, group_labels, read_submissions
 from swftools.qbets.methods import find_method
-from swftools.qbets.replay import WaitPredictor, replay
+from swftools.qbets.predictor import WaitPredictor, replay
 from swftools.tables import QUICK_OPTIONS, read_table, to_arrow, to_pandas, write_table
 
 

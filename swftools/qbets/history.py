@@ -33,24 +33,26 @@ HEAD = 64
 class History(NamedTuple):
     """Values, a row each in the order in which they became known, and clusters, a row each.
 
-    Of each value: ``is_missed``, whether it is beyond what was predicted for it; ``x``, its explanatory variable;
-    ``before``, the value of the same cluster that became known before it. Row i stands in place i modulo their length:
-    where clusters stay as they are, the newest values are enough.
+    Of each value: ``time``, when it became known, s; ``is_missed``, whether it is beyond what was predicted for it;
+    ``x``, its explanatory variable; ``before``, the value of the same cluster that became known before it. Row i stands
+    in place i modulo their length: where clusters stay as they are, the newest values are enough.
 
     Of each cluster: ``end``, the largest ``x`` that belongs to it; ``since``, the row from which on it keeps values;
-    ``last``, its last value; how many it has (``known``) and keeps (``kept``); ``misses``, how many in a row were
-    beyond what was told; ``calm``, the values since it was trimmed; ``draining``, of how many values to come just as
-    many go; ``states``, a bound's state.
+    ``first_time``, when the first value that it keeps became known, s; ``last``, its last value; how many it has
+    (``known``) and keeps (``kept``); ``misses``, how many in a row were beyond what was told; ``calm``, the values
+    since it was trimmed; ``draining``, of how many values to come just as many go; ``states``, a bound's state.
 
     ``counts`` has how many values and clusters there are.
     """
 
     value: FloatArray
+    time: FloatArray
     is_missed: BoolArray
     x: FloatArray
     before: npt.NDArray[np.int32]
     end: FloatArray
     since: IntArray
+    first_time: FloatArray
     last: IntArray
     known: IntArray
     kept: IntArray
@@ -86,10 +88,11 @@ def empty_history(values: int, clusters: int, places: int) -> History:
     whole = np.zeros((7, clusters), np.int64)
     whole[1] = NOTHING
     since, last, known, kept, misses, calm, draining = whole
-    end, states = np.full(clusters, np.inf), room_for(clusters, places)
-    value, x = np.zeros((2, values))
+    end, first_time, states = np.full(clusters, np.inf), np.full(clusters, np.nan), room_for(clusters, places)
+    value, time, x = (np.zeros(values) for _ in range(3))
     before, is_missed, counts = np.zeros(values, np.int32), np.zeros(values, np.bool_), np.array([0, 1])
-    return History(value, is_missed, x, before, end, since, last, known, kept, misses, calm, draining, states, counts)
+    of_values, of_clusters = (value, time, is_missed, x, before), (known, kept, misses, calm, draining)
+    return History(*of_values, end, since, first_time, last, *of_clusters, states, counts)
 
 
 def newest_needed(least: int) -> int:
@@ -126,6 +129,7 @@ def learn(
     value: float,
     told: float,
     x: float,
+    time: float,
 ) -> None:
     """Put a value that has become known into its cluster, which may be trimmed before; the caller has the room."""
     place = cluster_of(history, x)
@@ -143,8 +147,11 @@ def learn(
             _learn_kept(history, place, trimming.rows, facts, add)
     row = history.counts[VALUES]
     here = _place_of(history, row)
-    history.value[here], history.is_missed[here], history.x[here] = value, is_missed, x
+    history.value[here], history.time[here] = value, time
+    history.is_missed[here], history.x[here] = is_missed, x
     history.before[here] = history.last[place]
+    if history.kept[place] == 0:
+        history.first_time[place] = time
     history.last[place] = row
     history.known[place] += 1
     history.kept[place] += 1
@@ -183,6 +190,7 @@ def keep_newest(history: History, place: int, count: int) -> None:
     for _ in range(count - 1):
         row = history.before[_place_of(history, row)]
     history.since[place], history.kept[place] = row, count
+    history.first_time[place] = history.time[_place_of(history, row)]
 
 
 @kernel(allocates=False)
@@ -259,11 +267,15 @@ def regroup(
         history.since[place], history.calm[place] = room.since[origin], room.calm[origin]
         history.draining[place] = room.draining[origin]
         history.kept[place] = history.misses[place] = 0
+        history.first_time[place] = np.nan
     for row in range(size):
         place = cluster_of(history, history.x[row])
         history.before[row] = history.last[place]
         history.last[place] = row
-        history.kept[place] += row >= history.since[place]
+        if row >= history.since[place]:
+            if history.kept[place] == 0:
+                history.first_time[place] = history.time[row]
+            history.kept[place] += 1
         history.misses[place] = history.misses[place] + 1 if history.is_missed[row] else 0
     for place in range(count):
         fewest = min(least, history.known[place])

@@ -48,6 +48,12 @@ class ListedWaits(Bound):
         """Return the length of a state."""
         return LIST + waits
 
+    def settled(self, state: FloatArray, waits: int) -> FloatArray:
+        """Return a state of which no object was shown anything: objects do not outlive a replay."""
+        other = super().settled(state, waits)
+        other[SHOWN] = 0.0
+        return other
+
 
 class Asked:
     """Bounds in Python beside the replay of a queue: a copy of an object for each cluster.

@@ -104,20 +104,21 @@ SUBMITTED, WAITING, ARRIVALS, IS_DOWN = range(4)
 nothing seems to start."""
 
 
-def empty_queue(jobs: int, clusters: int, places: int, *, clusters_at_all: bool, newest: int) -> QueueState:
+def empty_queue(jobs: int, clusters: int, places: int, *, newest: int, newest_of_series: int) -> QueueState:
     """Return a queue of which nothing is known, with room for jobs and for clusters with states of so many places.
 
-    ``newest`` values of the two series have room; 0 where nothing is inferred from them.
+    ``newest`` waits have room, 0: all, where clusters are found anew. So many values of the two series have room as
+    ``newest_of_series``; 0 where nothing is inferred from them.
     """
-    values, series = (jobs if clusters_at_all else 0), (HEAP + jobs if newest else 0)
+    values, series = (0 if newest else jobs), (HEAP + jobs if newest_of_series else 0)
     return QueueState(
-        empty_history(jobs, clusters, places),
+        empty_history(min(newest, jobs) if newest else jobs, clusters, places),
         no_values(values),
         no_merging(values),
         np.zeros(clusters),
         no_regrouping(clusters),
-        empty_history(newest, 1, series),
-        empty_history(newest, 1, series),
+        empty_history(newest_of_series, 1, series),
+        empty_history(newest_of_series, 1, series),
         room_for(jobs),
         room_for(jobs).view(np.int64),
         np.full(1, -np.inf),
@@ -190,7 +191,7 @@ def start_until(
         counts[WAITING] -= 1
         if rules.availability > 0:
             _notice_start(queue, rules, start, add_to_series)
-        learn(queue.history, rules.trimming, rules.facts, add, jobs.wait[job], answers.bound[job], jobs.x[job])
+        learn(queue.history, rules.trimming, rules.facts, add, jobs.wait[job], answers.bound[job], jobs.x[job], start)
         if rules.every > 0:
             add_value(queue.values, jobs.x[job], jobs.wait[job])
 
@@ -236,7 +237,7 @@ def _notice_start(queue: QueueState, rules: Rules, start: float, add: Add) -> No
     if start > since > -np.inf:
         for series, value in ((queue.arrivals, float(queue.counts[ARRIVALS])), (queue.gaps, start - since)):
             told = largest_below(series.states[0], rules.series_facts)
-            learn(series, rules.series, rules.series_facts, add, value, told, 0.0)
+            learn(series, rules.series, rules.series_facts, add, value, told, 0.0, start)
     if start > since:
         queue.counts[ARRIVALS] = 0
     queue.clock[0] = start
@@ -259,7 +260,7 @@ def _types() -> tuple[Any, ...]:
     from numba import typeof, types  # noqa: PLC0415 (takes half a second)
 
     trimming = trimming_by(1, RareEvents(np.zeros(1), np.zeros(1, np.int64)))
-    queue = empty_queue(1, 1, 1, clusters_at_all=True, newest=1)
+    queue = empty_queue(1, 1, 1, newest=0, newest_of_series=1)
     rules = Rules(0, 0, 0, 0, trimming, np.zeros(1), trimming, np.zeros(1))
     jobs = Submissions(*(np.zeros(1) for _ in range(3)))
     add = types.FunctionType(add_signature())

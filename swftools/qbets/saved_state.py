@@ -1,16 +1,19 @@
 """What a predictor has learnt, as a file: saved whole or not at all, and read back only as it was written.
 
-The file begins with a line that names its form and version, and one with the SHA-256 of what follows, which is a zip of
-numpy arrays and a text of JSON. Nothing in it is executed when it is read.
+The file begins with a line that names its form and version, and one with the SHA-256 of what follows: a line of JSON,
+which says what the predictor is and which arrays stand where, and then, for each group of jobs in order of names, its
+arrays one behind the other, compressed by zstd. Nothing in it is executed when it is read. Equal knowledge makes equal
+bytes: no clock, nothing beyond what is known, one NaN.
+
+Little is imported here, since ``swftools predict`` is to answer at once.
 """
 
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import os
-import zipfile
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,70 +21,122 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from swftools.errors import StateError
-from swftools.qbets.bounds.registry import Bound
-from swftools.qbets.queue_state import WAITING, Submissions, empty_queue
-from swftools.qbets.resumed import Known
-from swftools.qbets.rivals.replaying import KnownJobs, nothing_submitted
+from swftools.errors import StateError, StateNotFoundError
+from swftools.qbets.known_queue import KnownQueue, check_known
 from swftools.whole_files import create_file
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 FORM = b"swftools wait predictor"
 
-VERSION = 2
+VERSION = 3
 """Raised when the arrays of a state come to mean something else."""
 
 ABOUT = {"method", "name", "by", "start", "parameters", "groups"}
-"""What a state says about its predictor."""
+"""What a state says about its predictor, and of the arrays of each group of jobs."""
+
+IN_STEPS = ("time", "submit")
+"""Names of arrays that mostly rise: the file has the differences of their bits, which take half the room."""
+
+DTYPES = {kind.str: kind for kind in map(np.dtype, ("<f8", "<i8", "|b1", "|u1"))}
+"""Of arrays in files."""
 
 Array = npt.NDArray[Any]
+Columns = list[tuple[str, np.dtype[Any], int]]
 
 
-def write_state(
-    path: str | os.PathLike[str], about: Mapping[str, Any], known: Mapping[str, Known | KnownJobs], bound: Bound
-) -> None:
-    """Write what is known of each group, and about the predictor.
+class SavedState:
+    """A state as it was read.
+
+    Parameters
+    ----------
+    name : str
+        Of the file, for messages.
+    about : mapping
+        What is said about the predictor.
+    groups : mapping of str to (list, bytes)
+        By group, names, types and lengths of its arrays, and these, compressed.
+    """
+
+    def __init__(self, name: str, about: Mapping[str, Any], groups: Mapping[str, tuple[Columns, bytes]]) -> None:
+        self.name = name
+        self.about = about
+        self._groups = groups
+
+    @property
+    def labels(self) -> list[str]:
+        """The groups of jobs, in order."""
+        return list(self._groups)
+
+    @property
+    def is_of_rival(self) -> bool:
+        """Whether a rival knows jobs, rather than a bound waits."""
+        return any(column[0] == "predicted" for columns, _ in self._groups.values() for column in columns)
+
+    def known(self, label: str, form: Any) -> Any:
+        """Return what is known of a group: a tuple of arrays, which are not written to, of the form of another.
+
+        Raises
+        ------
+        StateError
+            It has no such form.
+        """
+        try:
+            columns, content = self._groups[label]
+            arrays = _arrays(columns, zstd.decompress(content))
+            made = _remade(form, "", arrays)
+            _refuse_more(arrays)
+            if isinstance(made, KnownQueue):
+                check_known(made)
+        except (KeyError, TypeError, ValueError, zstd.ZstdError) as error:
+            raise _not_ours(self.name, f"group {label!r}: {error}") from error
+        return made
+
+
+def write_state(path: str | os.PathLike[str], about: Mapping[str, Any], known: Mapping[str, Any]) -> None:
+    """Write what is known of each group, tuples of arrays, and about the predictor.
 
     Raises
     ------
     StorageError
         The file cannot be written; an old one stays as it was.
     """
-    arrays: dict[str, Array] = {}
-    for number, one in enumerate(known.values()):
-        if isinstance(one, KnownJobs):  # of a rival
-            arrays |= dict(_named(one, f"{number}"))
-            continue
-        queue = one.with_room(
-            bound,
-            one.size + len(one.told),
-            len(one.queue.history.end) if one.queue else 1,
-            clusters_at_all=one.queue is not None and len(one.queue.values.value) > 1,
-            newest=len(one.queue.arrivals.value) if one.queue else 0,
-        )
-        arrays |= dict(_named(queue, f"{number}/queue"))
-        arrays |= dict(_named(one.waiting, f"{number}/waiting"))
-        arrays |= {f"{number}/told": one.told, f"{number}/last": np.array([one.last])}
-    text = json.dumps({**about, "groups": list(known)})
-    arrays["about"] = np.frombuffer(text.encode(), np.uint8)
-    body = io.BytesIO()
-    np.savez_compressed(body, **arrays)  # type: ignore[arg-type]  # its stubs want no names from a mapping
-    content = body.getvalue()
+    groups, bodies = [], []
+    for label in sorted(known):
+        arrays = dict(_named(known[label], ""))
+        columns = [[name, array.dtype.newbyteorder("<").str, len(array)] for name, array in arrays.items()]
+        bodies.append(zstd.compress(b"".join(_bytes_of(name, array) for name, array in arrays.items())))
+        groups.append({"label": label, "bytes": len(bodies[-1]), "arrays": columns})
+    head = json.dumps({**about, "groups": groups}, sort_keys=True, separators=(",", ":"))
+    content = [head.encode(), b"\n", *bodies]
+    checksum = hashlib.sha256()
+    for part in content:
+        checksum.update(part)
     with create_file(path) as file:
-        file.write(FORM + b" %d\n" % VERSION + hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
+        file.write(FORM + b" %d\n" % VERSION + checksum.hexdigest().encode() + b"\n")
+        file.writelines(content)
 
 
-def read_state(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Known | KnownJobs]]:
-    """Return what is said about the predictor, and what is known of each group.
+def read_state(path: str | os.PathLike[str]) -> SavedState:
+    """Return what a file says about a predictor, and what it knew, by group.
 
     Raises
     ------
+    StateNotFoundError
+        There is no such file.
     StateError
-        There is no such file, or it is of another form or version, truncated or damaged.
+        It cannot be read, is of another form or version, truncated or damaged.
     """
     name = os.fspath(path)
     try:
         with Path(path).open("rb") as file:
             form, checksum, content = file.readline(200), file.readline(200), file.read()
+    except FileNotFoundError as error:
+        remedy = "mend the path, or write one by WaitPredictor.save"
+        raise StateNotFoundError(f"{name}: cannot be read: {error.strerror}; {remedy}") from error
     except OSError as error:
         raise StateError(f"{name}: cannot be read: {error.strerror}") from error
     if not form.startswith(FORM + b" "):
@@ -92,14 +147,24 @@ def read_state(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
     if hashlib.sha256(content).hexdigest().encode() + b"\n" != checksum:
         raise StateError(f"{name}: truncated or damaged: its checksum differs; restore it, or replay the logs anew")
     try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            arrays = {key: archive[key] for key in archive.files}
-        about = json.loads(arrays["about"].tobytes())
+        line, _, bodies = content.partition(b"\n")
+        about = json.loads(line)
         _check_about(about)
-        known = {label: _known(arrays, str(number)) for number, label in enumerate(about.pop("groups"))}
-    except (KeyError, IndexError, TypeError, ValueError, zipfile.BadZipFile) as error:
-        raise StateError(f"{name}: is not what this swftools writes: {error}; replay the logs anew") from error
-    return about, known
+        groups: dict[str, tuple[Columns, bytes]] = {}
+        begin = 0
+        for group in about.pop("groups"):
+            end = begin + group["bytes"]
+            columns = [(str(name), DTYPES[kind], int(count)) for name, kind, count in group["arrays"]]
+            groups[str(group["label"])] = columns, bodies[begin:end]
+            begin = end
+    except (KeyError, TypeError, ValueError) as error:
+        raise _not_ours(name, error) from error
+    return SavedState(name, about, groups)
+
+
+def _not_ours(name: str, reason: object) -> StateError:
+    """Return the error about a file that is sound, and not of our making."""
+    return StateError(f"{name}: is not what this swftools writes: {reason}; replay the logs anew")
 
 
 def _check_about(about: object) -> None:
@@ -108,34 +173,52 @@ def _check_about(about: object) -> None:
         raise ValueError(f"about the predictor it says {about!r:.200}")
 
 
-def _known(arrays: Mapping[str, Array], number: str) -> Known | KnownJobs:
-    """Return what is known of a group, or by a rival of the machine."""
-    if f"{number}/predicted" in arrays:
-        return _remade(nothing_submitted(), number, arrays)
-    form = empty_queue(0, 1, 0, clusters_at_all=True, newest=1)
-    queue = _remade(form, f"{number}/queue", arrays)
-    waiting = _remade(Submissions(*np.zeros((3, 0))), f"{number}/waiting", arrays)
-    told, last = arrays[f"{number}/told"], float(arrays[f"{number}/last"][0])
-    if queue.counts[WAITING] != len(told) or len(waiting.submit) != len(told):
-        raise ValueError(f"group {number} has another number of waiting jobs than it says")
-    return Known(queue, waiting, told, last)
+def _refuse_more(arrays: Mapping[str, Array]) -> None:
+    """Refuse arrays that nobody took."""
+    if arrays:
+        raise ValueError(f"it has {', '.join(arrays)} too")
 
 
 def _named(part: Any, name: str) -> Iterator[tuple[str, Array]]:
     """Yield the arrays of a tuple of arrays, or of such tuples, by name."""
     if isinstance(part, tuple):
         for field, inner in zip(part._fields, part, strict=True):  # type: ignore[attr-defined]  # all of ours have names
-            yield from _named(inner, f"{name}/{field}")
+            yield from _named(inner, f"{name}/{field}" if name else field)
     else:
         yield name, part
 
 
-def _remade(form: Any, name: str, arrays: Mapping[str, Array]) -> Any:
-    """Return a tuple of the form of another, of the arrays that have its names."""
+def _bytes_of(name: str, array: Array) -> bytes:
+    """Return an array as it stands in a file."""
+    if array.dtype.kind == "f":
+        array = np.where(np.isnan(array), np.nan, array)  # a NaN may have a sign, by which processor made it
+    array = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+    return (np.diff(array.view("<i8"), prepend=0) if _is_in_steps(name) else array).tobytes()
+
+
+def _arrays(columns: Columns, content: bytes) -> dict[str, Array]:
+    """Return the arrays that stand in a text one behind the other."""
+    arrays: dict[str, Array] = {}
+    begin = 0
+    for name, kind, count in columns:
+        arrays[name] = np.frombuffer(content, kind, count, begin)
+        begin += arrays[name].nbytes
+        if _is_in_steps(name):
+            arrays[name] = np.cumsum(arrays[name].view("<i8")).view(kind)
+    return arrays
+
+
+def _is_in_steps(name: str) -> bool:
+    """Whether an array is saved as differences."""
+    return name.rpartition("/")[2] in IN_STEPS
+
+
+def _remade(form: Any, name: str, arrays: dict[str, Array]) -> Any:
+    """Return a tuple of the form of another, of the arrays that have its names, which are taken out."""
     if isinstance(form, tuple):
         fields = zip(form._fields, form, strict=True)  # type: ignore[attr-defined]
-        return type(form)(*(_remade(inner, f"{name}/{field}", arrays) for field, inner in fields))
-    array = np.ascontiguousarray(arrays[name])
-    if array.dtype != form.dtype or array.ndim != form.ndim:
-        raise ValueError(f"{name} is of {array.dtype}, {array.ndim} dimensions")
+        return type(form)(*(_remade(inner, f"{name}/{field}" if name else field, arrays) for field, inner in fields))
+    array = arrays.pop(name)
+    if array.dtype != form.dtype or (len(form) == 1 and len(array) != 1):
+        raise ValueError(f"{name} is of {array.dtype}, {len(array)} numbers")
     return array

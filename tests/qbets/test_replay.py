@@ -239,7 +239,7 @@ def test_a_damaged_state(state: Path) -> None:
     for content, says in [
         (whole[:-1], "truncated or damaged"),
         (bytes(changed), "truncated or damaged"),
-        (whole.replace(b"predictor 2\n", b"predictor 7\n", 1), "version 7, and this swftools reads 2"),
+        (whole.replace(b"predictor 3\n", b"predictor 7\n", 1), "version 7, and this swftools reads 3"),
         (b"; Version: 2.2\n1 2 3\n", "is no state of a wait predictor"),
         (b"", "is no state of a wait predictor"),
     ]:
@@ -268,8 +268,8 @@ def test_jobs_that_wait_are_carried_on(log: Trace) -> None:
     assert len(waits) > 1
     assert known.waiting.submit.tolist() == waits["submit_time"].tolist()
     assert known.waiting.wait.tolist() == waits["wait_time"].tolist()
-    assert known.told.tolist() == waits["wait_bound"].fillna(waits["withheld_bound"]).tolist()
-    assert len(set(known.told)) > 1
+    assert known.waiting.told.tolist() == waits["wait_bound"].fillna(waits["withheld_bound"]).tolist()
+    assert len(set(known.waiting.told)) > 1
     assert known.last == table["submit_time"].max()
 
 

@@ -189,6 +189,13 @@ class BinomialBound(Bound):
             other[places - others :] = state[len(state) - others :]
         return other
 
+    def settled(self, state: FloatArray, waits: int) -> FloatArray:
+        """Return a state in which both heaps are sorted."""
+        other = self.resized(state, self.places(waits))
+        for heap in (other[HEAP : HEAP + int(other[BELOW])], other[HEAP + int(other[BELOW]) :]):
+            heap[:] = np.sort(heap)[::-1]
+        return other
+
 
 def bound_ranks(waits: int, quantile: float, confidence: float, is_large: bool = False) -> FloatArray:
     """Return the rank, from 1, of the wait that is an upper bound, for 0 to ``waits`` waits; 0 where none is.

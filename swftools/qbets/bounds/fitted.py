@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import numpy as np
 
@@ -24,6 +25,8 @@ class FittedQuantile(Bound):
     quantile : float
         Between 0 and 1, both excluded.
     """
+
+    reads_any_quantile: ClassVar[bool] = True
 
     def __init__(self, quantile: float = 0.95) -> None:
         self.quantile = quantile

@@ -80,6 +80,8 @@ class LogNormalBound(Bound):
     add: ClassVar[Any] = add_to_mean
     bound: ClassVar[Any] = above_mean
 
+    reads_any_quantile: ClassVar[bool] = True
+
     def __init__(self, quantile: float = 0.95, confidence: float = 0.95, side: str = UPPER) -> None:
         self.quantile = quantile
         self.confidence = confidence

@@ -46,6 +46,9 @@ class Bound(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
 
     quantile: float
 
+    reads_any_quantile: ClassVar[bool] = False
+    """Whether a state serves every quantile, since only facts depend on it."""
+
     @classmethod
     @cache
     def compiled_add(cls) -> Any:
@@ -160,6 +163,13 @@ class Bound(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
         used = min(places, len(state))
         other[:used] = state[:used]
         return other
+
+    def settled(self, state: FloatArray, waits: int) -> FloatArray:
+        """Return a state that knows so many waits in no more room than they take, the same however it was reached.
+
+        What a state has of waits that were forgotten must not stand in it, nor an order that says nothing.
+        """
+        return self.resized(state, self.places(waits))
 
 
 def checked_waits(waits: npt.ArrayLike) -> FloatArray:

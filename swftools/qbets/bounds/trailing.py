@@ -77,6 +77,8 @@ class TrailingQuantile(Bound):
     add: ClassVar[Any] = add_to_window
     bound: ClassVar[Any] = quantile_of_window
 
+    reads_any_quantile: ClassVar[bool] = True
+
     def __init__(self, quantile: float = 0.95, window: int = 500) -> None:
         self.quantile = quantile
         self.window = window
@@ -94,3 +96,10 @@ class TrailingQuantile(Bound):
     def places(self, waits: int) -> int:  # noqa: ARG002 (as all bounds)
         """Return the length of a state, which does not grow."""
         return LISTS + 2 * self.window
+
+    def settled(self, state: FloatArray, waits: int) -> FloatArray:  # noqa: ARG002 (as all bounds)
+        """Return a state in which nothing stands behind its waits."""
+        other, count = state.copy(), int(state[COUNT])
+        other[LISTS + count : LISTS + self.window] = 0.0
+        other[LISTS + self.window + count :] = 0.0
+        return other

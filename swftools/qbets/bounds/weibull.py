@@ -45,10 +45,11 @@ PRECISION = 1e-7
 MOST_STEPS = 200
 """Of Newton's; they are bracketed, and a handful is usual."""
 
-COUNT, FIRST, IS_VARIED, SHAPE, REFERENCE, HIGHEST, SUM, BOUND_OF, BOUND, COEFFICIENTS = range(10)
+COUNT, FIRST, IS_VARIED, SHAPE, REFERENCE, HIGHEST, SUM, BOUND_OF, BOUND_BY, BOUND, COEFFICIENTS = range(11)
 """Places in the state: waits, the first one, whether one has another logarithm, the shape as solved for last; the
 reference shape, 0 without one, the largest logarithm when it was taken, and the sum of w; for how many waits the bound
-was solved, and that bound; the coefficients. Behind them stand the logarithms, in the order of learning."""
+was solved, by which fact, and that bound; the coefficients. Behind them stand the logarithms, in the order of
+learning."""
 
 LOGARITHMS = COEFFICIENTS + TERMS
 
@@ -78,9 +79,9 @@ def fitted_quantile(state: FloatArray, facts: FloatArray) -> float:
         return np.nan
     if state[IS_VARIED] == 0.0:
         return state[FIRST]
-    if state[BOUND_OF] != state[COUNT]:
+    if state[BOUND_OF] != state[COUNT] or state[BOUND_BY] != facts[0]:
         state[BOUND] = _solve(state, facts[0])
-        state[BOUND_OF] = state[COUNT]
+        state[BOUND_OF], state[BOUND_BY] = state[COUNT], facts[0]
     return state[BOUND]
 
 

@@ -32,7 +32,8 @@ from swftools.qbets.bounds.binomial import BinomialBound, bound_ranks, least_wai
 from swftools.qbets.bounds.registry import UPPER, Bound, check_fraction
 from swftools.qbets.change_points import RareEvents, rare_events
 from swftools.qbets.history import newest_needed, trimming_by
-from swftools.qbets.in_python import SHOWN, Asked, ListedWaits
+from swftools.qbets.in_python import Asked, ListedWaits
+from swftools.qbets.known_queue import KnownQueue, nothing_known
 from swftools.qbets.log_columns import group_labels, occurrences, prediction_table, read_submissions
 from swftools.qbets.methods import find_method
 from swftools.qbets.queue_state import (
@@ -43,9 +44,10 @@ from swftools.qbets.queue_state import (
     Rules,
     Submissions,
     compiled_replay,
+    empty_queue,
     no_answers,
 )
-from swftools.qbets.resumed import Known, nothing_known
+from swftools.qbets.resumed import known_after, nobody_waits, resume
 from swftools.qbets.rivals.at_submission import read_submitted
 from swftools.qbets.rivals.registry import Rival
 from swftools.qbets.rivals.replaying import nothing_submitted, replay_rival
@@ -170,7 +172,7 @@ class WaitPredictor:
         self.by = tuple(by or ()) if isinstance(by, Sequence | None) and not isinstance(by, str) else (by,)
         if not all(isinstance(name, str) for name in self.by):
             raise ParameterError(f"by={by!r} is neither the name of a group of jobs, nor a sequence of such, nor None")
-        self.known: dict[str, Any] = {}  # Known by group; KnownJobs, under one name, where a rival sees the machine
+        self.known: dict[str, Any] = {}  # KnownQueue by group; KnownJobs, under one name, where a rival sees all
         self.start: int | None = None
 
     @property
@@ -179,6 +181,11 @@ class WaitPredictor:
         if self._text is not None:
             return self._text
         return self.method.short_text() if isinstance(self.method, Bound | Rival) else type(self.method).__name__
+
+    @property
+    def last(self) -> float:
+        """The last submission that is known, s from ``start``; -inf before any."""
+        return max((known.last for known in self.known.values()), default=-math.inf)
 
     def replay(self, log: Trace | Schedule, progress: Progress | None = None) -> pd.DataFrame:
         """Submit the jobs of a log, and return what each is told.
@@ -228,10 +235,7 @@ class WaitPredictor:
         StorageError
             The file cannot be written; an old one stays as it was.
         """
-        method = self.method.to_text() if isinstance(self.method, Bound | Rival) else None
-        named = {"method": method, "name": self.name, "by": self.by, "start": self.start}
-        about = {**named, "parameters": self.parameters.to_mapping()}
-        write_state(path, about, self.known, self.bound)
+        write_state(path, self._about(), self.known)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], method: Any = None) -> Self:
@@ -251,17 +255,22 @@ class WaitPredictor:
         ParameterError
             It was saved with a bound of somebody's own, and none is given; or without, and one is.
         """
-        about, known = read_state(path)
+        state = read_state(path)
+        about = state.about
         if (about["method"] is None) != (method is not None):
             had = "an object of one's own: pass method=" if method is None else f"{about['method']}: leave method= out"
             raise ParameterError(f"{os.fspath(path)} was saved with {had}")
         made = cls(about["method"] or method, about["by"], **about["parameters"])
-        made.start, made.known, made._text = about["start"], known, about["name"]
-        if method is not None:
-            for one in known.values():
-                if isinstance(one, Known) and one.queue:
-                    one.queue.history.states[:, SHOWN] = 0.0
+        form = nothing_submitted() if isinstance(made.method, Rival) else nothing_known()
+        made.known = {label: state.known(label, form) for label in state.labels}
+        made.start, made._text = about["start"], about["name"]
         return made
+
+    def _about(self) -> dict[str, Any]:
+        """Return what a saved state says about its predictor."""
+        method = self.method.to_text() if isinstance(self.method, Bound | Rival) else None
+        named = {"method": method, "name": self.name, "by": list(self.by), "start": self.start}
+        return {**named, "parameters": self.parameters.to_mapping()}
 
     def _count_from_one_start(self, log: Trace | Schedule, submit: FloatArray) -> None:
         """Count the seconds of a log that goes on from another from the start of that; refuse one that goes back."""
@@ -270,12 +279,11 @@ class WaitPredictor:
             self.start = start
         elif start is not None:
             submit += start - self.start
-        last = max((known.last for known in self.known.values()), default=-np.inf)
         first = submit.min(initial=np.inf)
-        if first < last:
+        if first < self.last:
             raise ParameterError(
-                f"the log begins at {first:g} s, before the last submission that is known, at {last:g} s: logs are "
-                "replayed in order of time; begin with a new WaitPredictor"
+                f"the log begins at {first:g} s, before the last submission that is known, at {self.last:g} s: logs "
+                "are replayed in order of time; begin with a new WaitPredictor"
             )
 
     def _replay_groups(
@@ -294,36 +302,39 @@ class WaitPredictor:
                 column[rows] = part
             done = end
             if goes_on:
-                known[label] = learnt
+                known[label] = learnt()
         self.known = known  # at once: who interrupts it, or whose object fails, has learnt nothing
         return told
 
     def _replay_group(
         self, label: str, jobs: Submissions, rows: IntArray, tell: Callable[[int], None]
-    ) -> tuple[Known, Answers]:
-        """Submit some jobs, of one group; return what is known then, and what they are told; tell how many so far."""
-        known = self.known.get(label) or nothing_known()
-        clusters = self.parameters.most_clusters if self.parameters.clustering else 1
-        carried = len(known.waiting.submit)
-        room = known.size + carried + len(rows)
+    ) -> tuple[Callable[[], KnownQueue], Answers]:
+        """Submit some jobs, of one group; return what is known then, when called, and what they are told."""
+        known: KnownQueue | None = self.known.get(label)
+        waiting = known.waiting if known else nobody_waits()
+        carried = len(waiting.submit)
+        room = (int(known.history.size[0]) if known else 0) + carried + len(rows)
         rules = self._rules(room)
-        queue = known.with_room(
-            self.bound,
+        queue = empty_queue(
             room,
-            clusters,
-            clusters_at_all=rules.every > 0,
-            newest=newest_needed(rules.series.least) if rules.availability > 0 else 0,
+            self.parameters.most_clusters if self.parameters.clustering else 1,
+            self.bound.places(room),
+            newest=0 if rules.every > 0 else newest_needed(rules.trimming.least),
+            newest_of_series=newest_needed(rules.series.least) if rules.availability > 0 else 0,
         )
-        all_jobs = Submissions(*(np.append(old, new[rows]) for old, new in zip(known.waiting, jobs, strict=True)))
+        if known:
+            resume(known, queue, self.bound)
+        all_jobs = Submissions(*(np.append(old, new[rows]) for old, new in zip(waiting[:3], jobs, strict=True)))
         answers = no_answers(len(all_jobs.submit))
-        answers.bound[:carried] = known.told
+        answers.bound[:carried] = waiting.told
         submit, stop = self._submitter(queue)
         for first in range(carried, len(all_jobs.submit), AT_ONCE):
             behind = min(first + AT_ONCE, len(all_jobs.submit))
             # In a thread of its own, where no interrupt can lose itself.
             run_aside(partial(submit, rules, all_jobs, first, behind, answers), stop, pauses=False, leave=_nothing)
             tell(behind - carried)
-        return Known.after(queue, all_jobs, answers), Answers._make(column[carried:] for column in answers)
+        learnt = partial(known_after, queue, all_jobs, answers.bound, self.bound)
+        return learnt, Answers._make(column[carried:] for column in answers)
 
     def _submitter(self, queue: QueueState) -> tuple[Callable[..., None], Callable[[], None]]:
         """Return what submits jobs to a queue, and what makes that end early."""

@@ -1,0 +1,162 @@
+"""The command that says what a job submitted now would be told of its wait: predict."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pipelines.cli.durations import Duration, clock
+from pipelines.cli.options import PROCESSORS
+from pipelines.exit_statuses import CANNOT_SAY
+
+if TYPE_CHECKING:
+    from swftools.qbets.asked_method import ToldBound, ToldDeadline
+    from swftools.qbets.prediction import WaitAnswer
+
+WIDTH = 80
+
+GROUPED_BY = ("queue", "user", "partition")
+"""What a state may be grouped by that has an option of its own."""
+
+
+@click.command(short_help="Say how long a job submitted now would wait.", name="predict")
+@click.option("--state", required=True, type=click.Path(), help="What a wait predictor has learnt, a file.")
+@click.option("--queue", help="Of the job, where the state is by queue.")
+@click.option("--user", help="Of the job, where the state is by user.")
+@click.option("--partition", help="Of the job, where the state is by partition.")
+@click.option("--group", help="Of the job, as tables of predictions have it: 3, or 3/17 by queue and user.")
+@click.option("--processors", type=PROCESSORS, help="That the job requests.")
+@click.option("--requested-time", type=Duration(), help="Of the job: 90 (seconds), 30m, 4h, 04:00:00, 1-12:00:00.")
+@click.option(
+    "--quantile", "quantiles", type=float, multiple=True, help="Share of jobs; default: .5 .75 .9 .95 and the state's."
+)
+@click.option("--deadline", type=Duration(), help="Also say which share of such jobs starts within so long.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def predict(
+    state: str, group: str | None, processors: int | None, quantiles: tuple[float, ...], as_json: bool, **options: Any
+) -> None:
+    """Say what a job submitted now, behind all that a state knows, would be told of its wait.
+
+    Exits with 1 if it would be told nothing: too few waits are known, or nothing seems to start.
+
+    \b
+    Example: swftools predict --state blue.state --queue 3 \\
+                 --requested-time 4h --deadline 2h
+    """
+    given = {name: options[name] for name in GROUPED_BY if options[name] is not None}
+    if group is not None and given:
+        raise click.UsageError(f"give --group or --{next(iter(given))}, not both")
+    from swftools.qbets.prediction import predict_wait
+
+    answer = predict_wait(
+        state,
+        group=group if group is not None else given or None,
+        processors=processors,
+        requested_time=options["requested_time"],
+        quantiles=quantiles,
+        deadline=options["deadline"],
+    )
+    if as_json:
+        click.echo(json.dumps(answer.to_mapping(), indent=2))
+    else:
+        click.echo("\n".join(_lines(answer)))
+    sys.exit(0 if answer.is_answered else CANNOT_SAY)
+
+
+def _lines(answer: WaitAnswer) -> Iterator[str]:
+    """Yield what is printed of an answer."""
+    yield from _wrapped(_jobs(answer))
+    yield from _wrapped(_waits(answer))
+    if answer.no_prediction:
+        yield ""
+        yield from _wrapped(_reason(answer))
+    yield ""
+    yield "of such jobs   wait no longer than             with confidence"
+    for told in answer.bounds:
+        yield _line(told, answer)
+    if answer.deadline:
+        yield ""
+        yield from _wrapped(_deadline(answer.deadline, answer))
+
+
+def _wrapped(text: str) -> Iterator[str]:
+    """Yield the lines of a sentence."""
+    yield from click.wrap_text(text, WIDTH, subsequent_indent="  ").splitlines()
+
+
+def _name(answer: WaitAnswer) -> str:
+    """Return the group in words."""
+    return f"{'/'.join(answer.by)} {answer.group}" if answer.by else "the machine"
+
+
+def _jobs(answer: WaitAnswer) -> str:
+    """Say which jobs are alike."""
+    if answer.clusters == 1:
+        return f"jobs of {_name(answer)}"
+    unit = {"requested_time": "s", "requested_processors": "processors", "requested_work": "processor-seconds"}
+    ends = [f"more than {answer.above:,.0f}"] if answer.above is not None else []
+    ends += [f"up to {answer.up_to:,.0f}"] if answer.up_to is not None else []
+    return f"jobs of {_name(answer)} that request {' and '.join(ends)} {unit[answer.explanatory]}"
+
+
+def _waits(answer: WaitAnswer) -> str:
+    """Say what bounds are made of."""
+    text = f"{answer.method}, of {answer.waits:,} waits"
+    if answer.waits < answer.known_waits:
+        text += f", the newest of {answer.known_waits:,}"
+    if answer.since is None:
+        return text
+    if answer.since_utc:
+        return f"{text}; from {answer.since_utc} to {answer.until_utc}"
+    return f"{text}; from second {answer.since:,.0f} of the log to {answer.until:,.0f}"
+
+
+def _reason(answer: WaitAnswer) -> str:
+    """Say why nothing is told."""
+    if answer.no_prediction == "training":
+        known = f"{answer.group_waits:,} waits of {_name(answer)} are known, and {answer.training:,} must be"
+        return f"Nothing is told yet: {known}. It would have been:"
+    if answer.no_prediction == "too-few-waits":
+        return f"Nothing can be told of so few waits as {answer.waits:,}."
+    why = "jobs came, and for longer than usual none has started"
+    return f"Nothing is told, since {_name(answer)} seems to be unavailable: {why}. It would have been:"
+
+
+def _line(told: ToldBound, answer: WaitAnswer) -> str:
+    """Return the line of a bound."""
+    share = f"{_percent(told.quantile):>12}   "
+    if told.seconds is None:
+        needs = f"; it needs {told.needs:,}" if told.needs else ""
+        return f"{share}cannot be told of {answer.waits:,} waits{needs}"
+    return f"{share}{clock(told.seconds):>12} {told.seconds:>14,.0f} s   {_confidence(told.confidence)}"
+
+
+def _deadline(told: ToldDeadline, answer: WaitAnswer) -> str:
+    """Say which share of jobs starts in time."""
+    time = clock(told.seconds)
+    counted = "" if told.within is None else f" ({told.within:,} of the {answer.waits:,} waits were no longer)"
+    if told.share == 0.0:
+        return f"Of a start within {time} nothing can be promised{counted}."
+    share = _percent(int(told.share * 10_000) / 10_000)  # never more than is so
+    if told.confidence is None:
+        return f"About {share} of such jobs start within {time}; the method has no confidence."
+    return f"At least {share} of such jobs start within {time}, with confidence {_fraction(told.confidence)}{counted}."
+
+
+def _percent(share: float) -> str:
+    """Return a share of jobs in words."""
+    return f"{100 * share:.10g} %"
+
+
+def _confidence(confidence: float | None) -> str:
+    """Return a confidence in words."""
+    return "none" if confidence is None else _fraction(confidence)
+
+
+def _fraction(number: float) -> str:
+    """Return a number below 1 without the 0 in front."""
+    return f"{number:.10g}".removeprefix("0")

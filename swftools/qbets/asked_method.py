@@ -1,0 +1,232 @@
+"""What a method tells of the waits that a cluster keeps: bounds of several quantiles, and a share within a deadline.
+
+The binomial bound is read off the sorted waits, which takes no time. For the others their own code is loaded.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from abc import ABC, abstractmethod
+from bisect import bisect_right
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from swftools.errors import ParameterError
+from swftools.kernel import FloatArray
+from swftools.qbets.asked_cluster import AskedCluster
+from swftools.qbets.order_statistics import largest_quantile, needed_waits, upper_rank
+
+QUANTILES = (0.5, 0.75, 0.9, 0.95)
+"""What is told where nobody says what; that of the predictor besides."""
+
+FIRST_WAIT = 2
+"""Where the waits begin in a state of the binomial bound, or of an object of somebody's own; all behind are waits."""
+
+FITTED_STEPS = 20
+"""Halvings that find a quantile of a fitted distribution: to a millionth. Each takes some thousandths of a second."""
+
+
+@dataclass(frozen=True)
+class ToldBound:
+    """A bound of a quantile of waits.
+
+    Parameters
+    ----------
+    quantile : float
+        The share of jobs that wait no longer.
+    confidence : float or None
+        Of the bound; None of methods that have none.
+    seconds : float or None
+        The bound, s; None where too few waits are known.
+    needs : int or None
+        Waits that it needs at least; None where that is not known.
+    """
+
+    quantile: float
+    confidence: float | None
+    seconds: float | None
+    needs: int | None
+
+
+@dataclass(frozen=True)
+class ToldDeadline:
+    """Which share of jobs starts within a time.
+
+    Parameters
+    ----------
+    seconds : float
+        The time, from submission on, s.
+    share : float
+        The largest quantile whose bound is within it: at least so large a share of jobs waits no longer, with the
+        confidence; 0.0 where no share can be told.
+    confidence : float or None
+        None of methods that have none.
+    within : int or None
+        Of the waits that it is made of, how many were no longer; None where the state does not list them.
+    """
+
+    seconds: float
+    share: float
+    confidence: float | None
+    within: int | None
+
+
+class AskedMethod(ABC):
+    """A method with the waits that a cluster keeps.
+
+    Attributes
+    ----------
+    quantile : float
+        That the predictor told.
+    """
+
+    quantile: float
+    tells_any: bool
+    """Whether it tells other quantiles too."""
+
+    @abstractmethod
+    def told(self, quantile: float) -> ToldBound:
+        """Return the bound of a quantile."""
+
+    @abstractmethod
+    def deadline(self, seconds: float) -> ToldDeadline:
+        """Return which share starts within a time, s."""
+
+    def bounds(self, quantiles: Collection[float] | None) -> tuple[ToldBound, ...]:
+        """Return the bounds of quantiles, or of the usual ones.
+
+        Raises
+        ------
+        ParameterError
+            One is not told.
+        """
+        usual = {*QUANTILES, self.quantile} if self.tells_any else {self.quantile}
+        if quantiles and not self.tells_any and set(quantiles) != usual:
+            raise ParameterError(f"quantile: what was saved tells the {self.quantile!r} quantile and no other")
+        return tuple(self.told(quantile) for quantile in sorted(set(quantiles or usual)))
+
+
+class AskedBinomial(AskedMethod):
+    """The binomial bound.
+
+    Parameters
+    ----------
+    waits : list of float
+        Those that are kept, s, rising.
+    given : dict
+        Its parameters.
+    """
+
+    tells_any = True
+
+    def __init__(self, waits: list[float], given: dict[str, Any]) -> None:
+        self.waits = waits
+        self.quantile: float = given["quantile"]
+        self.confidence: float = given["confidence"]
+        self._is_large = given["approximation"] == "large-sample"
+
+    def told(self, quantile: float) -> ToldBound:
+        """Return the bound of a quantile."""
+        rank = self._rank(quantile)
+        seconds = self.waits[rank - 1] if rank else None
+        return ToldBound(quantile, self.confidence, seconds, needed_waits(quantile, self.confidence))
+
+    def deadline(self, seconds: float) -> ToldDeadline:
+        """Return the largest quantile whose bound is among the waits that were no longer."""
+        within = bisect_right(self.waits, seconds)
+        share = largest_quantile(lambda quantile: 0 < self._rank(quantile) <= within)
+        return ToldDeadline(seconds, share, self.confidence, within)
+
+    def _rank(self, quantile: float) -> int:
+        return upper_rank(len(self.waits), quantile, self.confidence, is_large=self._is_large)
+
+
+class AskedBound(AskedMethod):
+    """Any other bound, by its own code.
+
+    Parameters
+    ----------
+    text : str
+        Name and parameters.
+    state : ndarray of float
+        Of the cluster, as it was saved.
+    cluster : AskedCluster
+        What became known since.
+    quantile : float
+        Of the predictor, for bounds that have none of their own.
+    """
+
+    def __init__(self, text: str, state: FloatArray, cluster: AskedCluster, quantile: float) -> None:
+        from swftools.qbets.bounds import find_bound  # noqa: PLC0415 (takes a second)
+
+        self._bound = find_bound(text)
+        self.quantile = getattr(self._bound, "quantile", quantile)
+        self.confidence = getattr(self._bound, "confidence", None)
+        self.tells_any = self._bound.reads_any_quantile
+        self._waits = cluster.kept
+        places = self._bound.places(self._waits)
+        self._state = np.zeros(places) if cluster.is_renewed else self._bound.resized(state, places)
+        facts = self._bound.facts(self._waits)[0]
+        for wait in cluster.newest() if cluster.is_renewed else cluster.new:
+            type(self._bound).add(self._state, facts, wait)
+
+    def told(self, quantile: float) -> ToldBound:
+        """Return the bound of a quantile."""
+        bound = copy.copy(self._bound)
+        if quantile != self.quantile:
+            bound.quantile = quantile
+        seconds = float(type(bound).bound(self._state.copy(), bound.facts(self._waits)[0]))
+        return ToldBound(quantile, self.confidence, None if math.isnan(seconds) else seconds, None)
+
+    def deadline(self, seconds: float) -> ToldDeadline:
+        """Return the largest quantile whose bound is within a time, by the method's own formula."""
+        if self.tells_any:
+            share = largest_quantile(lambda quantile: self._is_within(quantile, seconds), FITTED_STEPS)
+        else:
+            share = self.quantile if self._is_within(self.quantile, seconds) else 0.0
+        return ToldDeadline(seconds, share, self.confidence, None)
+
+    def _is_within(self, quantile: float, seconds: float) -> bool:
+        try:
+            bound = self.told(quantile).seconds
+        except ParameterError:  # too close to 0 or 1 to be computed
+            return False
+        return bound is not None and bound <= seconds
+
+
+class AskedObject(AskedMethod):
+    """An object of somebody's own, which is shown all waits that are kept, in order.
+
+    Parameters
+    ----------
+    method : object
+        Has ``fit`` and ``predict``.
+    waits : list of float
+        In the order in which they became known, s.
+    quantile : float
+        Of the predictor.
+    """
+
+    tells_any = False
+
+    def __init__(self, method: Any, waits: list[float], quantile: float) -> None:
+        self.quantile = quantile
+        self._seconds: float | None = None
+        if waits:
+            shown = copy.deepcopy(method)
+            shown.fit(np.array(waits))
+            told = shown.predict()
+            self._seconds = None if told is None or math.isnan(told) else float(told)
+
+    def told(self, quantile: float) -> ToldBound:
+        """Return what it predicts."""
+        return ToldBound(quantile, None, self._seconds, None)
+
+    def deadline(self, seconds: float) -> ToldDeadline:
+        """Return its quantile, if what it predicts is within the time."""
+        is_within = self._seconds is not None and self._seconds <= seconds
+        return ToldDeadline(seconds, self.quantile if is_within else 0.0, None, None)
