@@ -27,7 +27,7 @@ from pipelines.tasks.replay_predictor import ReplayPredictor
 from pipelines.tasks.simulate import hash_of_module
 from swftools.errors import StateError, StorageError
 from swftools.qbets.methods import find_method
-from swftools.qbets.replay import WaitPredictor
+from swftools.qbets.predictor import WaitPredictor
 from swftools.tables import QUICK_OPTIONS, read_table, to_arrow, write_table
 from swftools.trace import Trace
 
