@@ -22,9 +22,10 @@ from pipelines.history.settings import Settings, read_settings
 from pipelines.history.state import State
 from pipelines.logs.how_read import HowRead
 from pipelines.store.data_root import DataRoot
+from pipelines.store.prune import carry_out, plan_prune
 from pipelines.store.staging import staging
 from pipelines.tasks.stage_task import StageTask
-from swftools.errors import ParameterError, SupersededError
+from swftools.errors import HistoryError, ParameterError, SupersededError
 from swftools.whole_files import create_file
 
 progress = logging.getLogger("pipelines")
@@ -130,6 +131,10 @@ class ReevaluateLogs(StageTask):
         """Whether the history has all that the inbox has, by the same settings."""
         if self.outcome is not None:
             return True
+        if (latest := self.root.latest(self.chosen.history)) and not self.root.is_published(
+            self.chosen.history, latest
+        ):
+            return False
         state, arrivals, unreadable = self._looked = self._look()
         if any(arrival.is_new for arrival in arrivals) or state.version is None:
             return False
@@ -166,8 +171,17 @@ class ReevaluateLogs(StageTask):
             if not run.labels:
                 return Outcome(None, is_new=False, waiting=night.waiting)
             if run.version == state.version:
+                if not root.is_published(chosen.history, run.version):  # killed before all had followed
+                    root.promote(chosen.history, run.version)
                 return outcome_of(state, [], is_new=False)
-            publish(run, root)
+            publication = publish(run, root)
+            if root.latest(chosen.history) != publication.version:
+                raise HistoryError(
+                    f"{publication.path} is published already, and latest is {state.version}: it was moved back; move "
+                    f"it by swftools promote {chosen.history} {publication.version}, or begin another history"
+                )
+        if chosen.keep:
+            carry_out(plan_prune(root, chosen.history, keep=chosen.keep))
         return outcome_of(State.load(root, chosen.history), night.taken, is_new=True)
 
     def _look(self) -> tuple[State, list[Arrival], list[Unreadable]]:

@@ -121,7 +121,7 @@ class DataRoot(PublishedData):
         with storage_errors(f"{path}: nothing was published"):
             is_new = not self._exists(key) and self._commit(key, record, tables, files, after)
         if is_new or self.storage.exists(f"{key}/{PENDING}"):
-            self._point(data_set, version, settles_all=is_new)
+            self._point(data_set, version, settles_all=is_new, after=after)
         return Publication(path, version, is_new)
 
     def promote(self, data_set: str, version: str) -> str:
@@ -295,16 +295,26 @@ class DataRoot(PublishedData):
                 described[file] = manifest["tables"][name]["parts"][file]
         return write_parts(data, name, staged / name, notes, described)
 
-    def _point(self, data_set: str, version: str, *, settles_all: bool) -> None:
+    def _point(self, data_set: str, version: str, *, settles_all: bool, after: str | EllipsisType | None = ...) -> None:
         """Move `latest`, write the catalogue, then take away the version's marker, or those of all versions."""
         address = self.storage.address(self._key(data_set, version))
         with storage_errors(f"{address} is published, but `latest` or {CATALOG} may not show it"):
             settled = self._published(data_set) if settles_all else [version]
-            self.storage.replace(self._pointer(data_set), f"{version}\n".encode())
+            pointer, new = self._pointer(data_set), f"{version}\n".encode()
+            if isinstance(after, EllipsisType):
+                self.storage.replace(pointer, new)
+            elif not self._exchange(pointer, after, new):
+                raise SupersededError(f"{address}: another run published after {after} first; run again")
             self._write_catalog()
             for marker in [f"{data_set}/{name}/{PENDING}" for name in settled]:
                 if self.storage.exists(marker):
                     self.storage.remove(marker)
+
+    def _exchange(self, pointer: str, after: str | None, new: bytes) -> bool:
+        """Move `latest` if it names a version, or nothing; return False if it does not."""
+        there = self.storage.read(pointer) if self.storage.exists(pointer) else None
+        named = None if there is None else there.decode(errors="replace").strip()
+        return named == after and self.storage.exchange(pointer, there, new)
 
     def _write_catalog(self, without: Collection[tuple[str, str]] = ()) -> None:
         """Write the catalogue until it shows what is on the root: another process may publish meanwhile."""

@@ -37,6 +37,7 @@ _TRANSFER = TransferConfig(multipart_threshold=_PIECE, multipart_chunksize=_PIEC
 _CONFIG = Config(connect_timeout=10, retries={"mode": "standard", "total_max_attempts": 4})
 _ATTEMPTS = 5
 _AT_ONCE = 8
+_CONFLICT = "ConditionalRequestConflict"
 _ABSENT = ("404", "NoSuchKey", "NotFound")
 
 
@@ -117,6 +118,30 @@ class S3Storage(Storage):
         """Put one object unless there is one; return whether it is ours."""
         with storage_errors(f"{self.address(key)}: cannot be written"):
             return self._create(key, content)
+
+    def exchange(self, key: str, old: bytes | None, new: bytes) -> bool:
+        """Put one object on condition that the one there is still that with the old content, or that there is none."""
+        place = {"Bucket": self._bucket, "Key": self._key(key)}
+        condition = {"IfNoneMatch": "*"}
+        with self._errors(f"{self.address(key)}: cannot be written"):
+            if old is not None:
+                try:
+                    answer = self._s3.get_object(**place)
+                except ClientError as error:
+                    if error.response["Error"]["Code"] in _ABSENT:
+                        return False
+                    raise
+                if answer["Body"].read() != old:
+                    return False
+                condition = {"IfMatch": answer["ETag"]}
+            try:
+                self._s3.put_object(**place, Body=new, **condition)
+            except ClientError as error:
+                if error.response["Error"]["Code"] in (*_ABSENT, "PreconditionFailed", "412", _CONFLICT, "409"):
+                    # An answer lost on the way makes the client ask again, and find its own object there.
+                    return self.exists(key) and self.read(key) == new
+                raise
+        return True
 
     def modified(self, keys: Iterable[str]) -> list[datetime | None]:
         """Return the UTC time of each file's last change, None where there is no such file."""
@@ -233,7 +258,7 @@ class S3Storage(Storage):
                         # An answer lost on the way makes the client ask again, and find its own object there.
                         return bool(self._s3.head_object(**place)["Metadata"] == mine)
                     # Another one is being put at this moment; which of them holds is known only when asked again.
-                    if code not in ("ConditionalRequestConflict", "409") or attempt == _ATTEMPTS:
+                    if code not in (_CONFLICT, "409") or attempt == _ATTEMPTS:
                         raise
                 else:
                     break

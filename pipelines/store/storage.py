@@ -104,6 +104,16 @@ class Storage(ABC):
     def create(self, key: str, content: bytes) -> bool:
         """Write one small file, whole or not at all, unless there is one; return whether there was none."""
 
+    def exchange(self, key: str, old: bytes | None, new: bytes) -> bool:
+        """Replace one small file that has a content, or is not there (None); return False if it is another.
+
+        Kinds of storage that can do so at once override this; the others must be locked by the caller.
+        """
+        if (self.read(key) if self.exists(key) else None) != old:
+            return False
+        self.replace(key, new)
+        return True
+
     @abstractmethod
     def modified(self, keys: Iterable[str]) -> list[datetime | None]:
         """Return the UTC time of each file's last change, None where there is no such file."""
