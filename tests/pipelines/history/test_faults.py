@@ -237,7 +237,7 @@ def test_history_on_s3(remote: Site, before: Site, monkeypatch: pytest.MonkeyPat
             patch.setattr(S3Storage, name, lambda self, *args, lost=lost, **options: lost(self, *args, **options))
             with pytest.raises((StorageError, EndpointConnectionError)):
                 remote.night()
-        assert lost.calls == step
+        assert lost.calls >= step
         # What is written last, the catalogue, comes when `latest` has moved.
         assert (remote.store.latest(remote.name) == first.version) == (name != "replace")
     outcome = remote.night()
