@@ -156,7 +156,7 @@ class Run:
                 jobs = self.made(label, "jobs")
                 last = pc.max(jobs["submit_time"]).as_py()
             else:
-                last = self.state.measured("jobs", label)["columns"]["submit_time"]["max"]
+                last = self.state.measured("jobs", label, "submit_time").most
             if last is not None:
                 return float(last)
         return 0.0
