@@ -70,3 +70,20 @@ def test_as_the_kernel_learns(is_whole: bool, seed: int, least: int, runs: int, 
     assert kept_waits(cluster, state) == kept
     if cluster.is_renewed:
         assert sorted(cluster.newest()) == kept
+
+
+@pytest.mark.parametrize("least", [59, 150])
+def test_the_first_wait_tells_a_change(least: int) -> None:
+    """As many of the newest values are at hand as are looked at, before any is learnt."""
+    table = rare_events("reference")
+    waits = np.random.default_rng(5).exponential(100.0, 303)
+    jobs = [(wait, wait if row < 300 else 0.0) for row, wait in enumerate(waits.tolist())]
+    history, trimming = empty_history(newest_needed(least), 1, BOUND.places(303)), trimming_by(least, table)
+    for time, (wait, told) in enumerate(jobs[:302]):
+        learn(history, trimming, FACTS, BinomialBound.compiled_add(), wait, told, 9.0, float(time))
+    cluster = AskedCluster(known_of(history, is_whole=False), 9.0, least, table)
+    assert cluster.kept == 302
+    learn(history, trimming, FACTS, BinomialBound.compiled_add(), *jobs[302], 9.0, 302.0)
+    cluster.learn(*jobs[302], 302.0)
+    assert (cluster.kept, cluster.first_time) == (least + 1, 302.0 - least) == (history.kept[0], history.first_time[0])
+    assert cluster.newest() == waits[-least - 1 :].tolist()
