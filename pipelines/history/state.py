@@ -69,7 +69,7 @@ class State:
         if self.version is None or table not in self.manifest["tables"]:
             return empty_frame(table)
         files = None if parts is None else [part_name(label) for label in parts]
-        read = self.root.read_table(self.name, table, self.version, parts=files, columns=columns)
+        read = self.root.read_described(self.manifest, table, parts=files, columns=columns)
         return to_pandas(read, table)
 
     def labels(self, table: str) -> list[str]:
