@@ -43,6 +43,7 @@ def reevaluate(as_json: bool, check: bool, **options: Any) -> None:
 
     arguments = ["--module", "pipelines", "ReevaluateLogs", *flags_of(options)]
     task = cast("ReevaluateLogs", task_of(arguments))
+    task.check()
     if check:
         click.echo(json.dumps(task.chosen.plan, indent=2))
         return

@@ -18,7 +18,13 @@ from pipelines.catalog.problems import message_of, path_of, report
 from pipelines.catalog.strict_yaml import NotYamlError, read_yaml
 from pipelines.logs.find import catalog_in_use
 from pipelines.logs.how_read import HowRead
-from pipelines.tasks.parameters import AugmentParameter, MethodsParameter, PoliciesParameter, ReplayOptionsParameter
+from pipelines.tasks.parameters import (
+    AugmentParameter,
+    MethodsParameter,
+    ParametersParameter,
+    PoliciesParameter,
+    ReplayOptionsParameter,
+)
 from swftools.cleaning import resolve_rules
 from swftools.errors import CatalogError, ParameterError, SwfToolsError
 
@@ -209,5 +215,6 @@ def _check_together(settings: Settings) -> None:
             "SWFTOOLS_ANONYMISE_KEY, by which a user is the same in all files"
         )
     AugmentParameter().normalize(list(settings.augment))
+    ParametersParameter().normalize(settings.augment)
     if settings.waits.days and list(settings.waits.days) != sorted(settings.waits.days):
         raise ParameterError("waits.days: give the shortest first")

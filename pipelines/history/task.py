@@ -15,7 +15,7 @@ from pipelines.history.findings import Finding
 from pipelines.history.inbox import Arrival, Inbox, Seen, Unreadable
 from pipelines.history.ingest import ingest, look
 from pipelines.history.lock import one_at_a_time
-from pipelines.history.months import begins_of
+from pipelines.history.months import augmentations_of, begins_of
 from pipelines.history.night import Run
 from pipelines.history.publishing import publish
 from pipelines.history.settings import Settings, read_settings
@@ -122,6 +122,12 @@ class ReevaluateLogs(StageTask):
     def cache(self) -> Path:
         """Where it is kept what is known of the inbox's files by their stamps, and the lock."""
         return work_root(self.data_root) / "inbox"
+
+    def check(self) -> None:
+        """Raise if the inbox is not there, the data set is no history, or an augmentation has no place in one."""
+        Inbox(self.chosen.inbox)
+        State.load(self.root, self.chosen.history)
+        augmentations_of(self.chosen, self.root.location)
 
     def output(self) -> HistoryTarget:
         """Return the history."""
