@@ -28,7 +28,7 @@ from pipelines.tasks.facts import account_of, software
 from swftools.fields.dictionary import SCHEMA_VERSION, arrow_schema
 from swftools.history.months import begin_of
 from swftools.qbets.coverage import NEEDED, add_coverage, count_coverage
-from swftools.tables import QUICK_OPTIONS, read_table, to_arrow, to_pandas, write_table
+from swftools.tables import QUICK_OPTIONS, empty_frame, read_table, to_arrow, to_pandas, write_table
 from swftools.trace import Trace
 
 CODE_VERSION = 1
@@ -254,7 +254,8 @@ class Run:
                 here = came[came["file_number"].map(lambda number: _block(int(number))) == label]
                 rows = pd.concat([rows, here[list(rows.columns)].astype(rows.dtypes.to_dict())], ignore_index=True)
             parts[label] = to_arrow(rows, "rejected")
-        return parts
+        # A table without a file could not be read by others.
+        return parts or {_block(1): to_arrow(empty_frame("rejected"), "rejected")}
 
     @cached_property
     def accounts(self) -> dict[str, Any]:

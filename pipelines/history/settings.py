@@ -165,7 +165,7 @@ def read_settings(path: str | Path | None, given: Mapping[str, Any] | None = Non
     path : str or Path, optional
         A file such as ``reevaluate.yaml``; by default all is as by default.
     given : mapping, optional
-        What holds instead: ``history`` and ``inbox``.
+        What holds instead, such as ``inbox``; what is empty does not count.
 
     Raises
     ------
@@ -188,10 +188,22 @@ def read_settings(path: str | Path | None, given: Mapping[str, Any] | None = Non
         if not isinstance(content, dict):
             raise CatalogError(f"{path}: it must be a mapping such as history: NAME, see docs/operation.md")
     _build(str(path), data, content)
-    whole = content | {name: value for name, value in (given or {}).items() if value}
+    whole = _with(content, given or {})
     settings = _build("command line", b"", whole)
     _check_together(settings)
     return settings
+
+
+def _with(content: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings with what was given instead; what is empty was not."""
+    whole = dict(content)
+    for name, value in given.items():
+        if isinstance(value, Mapping):
+            inner = _with(whole.get(name) or {}, value)
+            whole |= {name: inner} if inner else {}
+        elif value:
+            whole[name] = value
+    return whole
 
 
 def _build(source: str, data: bytes, content: Mapping[str, Any]) -> Settings:

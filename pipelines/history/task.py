@@ -20,6 +20,7 @@ from pipelines.history.night import Run
 from pipelines.history.publishing import publish
 from pipelines.history.settings import Settings, read_settings
 from pipelines.history.state import State
+from pipelines.logs.find import catalog_in_use
 from pipelines.logs.how_read import HowRead
 from pipelines.store.data_root import DataRoot
 from pipelines.store.prune import carry_out, plan_prune
@@ -86,6 +87,11 @@ class ReevaluateLogs(StageTask):
     settings = luigi.Parameter(default="", description="path of reevaluate.yaml; default: all as by default")
     inbox = luigi.Parameter(default="", description="folder, or s3://bucket/prefix, where files arrive")
     history = luigi.Parameter(default="", description="name of the data set; default: history")
+    card = luigi.Parameter(
+        default="", description="card of the log in data_catalog.yaml; default: that of the settings"
+    )
+    format = luigi.Parameter(default="", description="format with options, as slurm:time_zone=UTC; default: likewise")
+    processors = luigi.IntParameter(default=0, description="processors of the machine; 0: those of the settings")
 
     outcome: Outcome | None = None
     """What came of it, once it has run."""
@@ -100,7 +106,8 @@ class ReevaluateLogs(StageTask):
     @property
     def chosen(self) -> Settings:
         """The settings, with what was given beside them."""
-        return read_settings(self.settings or None, {"inbox": self.inbox, "history": self.history})
+        log = {"card": self.card, "format": self.format, "processors": self.processors}
+        return read_settings(self.settings or None, {"inbox": self.inbox, "history": self.history, "log": log})
 
     @property
     def root(self) -> DataRoot:
@@ -116,7 +123,8 @@ class ReevaluateLogs(StageTask):
     def how(self) -> HowRead:
         """How files are read."""
         chosen = self.chosen.log
-        return HowRead(chosen.format, chosen.anonymise).checked()
+        card = catalog_in_use().log(chosen.card) if chosen.card else None
+        return HowRead(chosen.format or (card.read_as if card else ""), chosen.anonymise).checked()
 
     @property
     def cache(self) -> Path:
