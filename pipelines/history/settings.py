@@ -20,7 +20,7 @@ from pipelines.logs.find import catalog_in_use
 from pipelines.logs.how_read import HowRead
 from pipelines.tasks.parameters import AugmentParameter, MethodsParameter, PoliciesParameter, ReplayOptionsParameter
 from swftools.cleaning import resolve_rules
-from swftools.errors import CatalogError, ParameterError, SwfToolsError
+from swftools.errors import ParameterError, SwfToolsError
 
 _CLOSED = ConfigDict(extra="forbid")
 _Share = Annotated[float, Field(gt=0, lt=1)]
@@ -163,10 +163,9 @@ def read_settings(path: str | Path | None, given: Mapping[str, Any] | None = Non
 
     Raises
     ------
-    CatalogError
-        The file cannot be read or is not valid; the message lists every problem with its line.
     ParameterError
-        What was given instead is wrong.
+        The file cannot be read or is not valid, and the message lists every problem with its line; or what was given
+        instead is wrong.
     """
     content: Any = {}
     data = b""
@@ -174,13 +173,13 @@ def read_settings(path: str | Path | None, given: Mapping[str, Any] | None = Non
         try:
             data = Path(path).read_bytes()
         except OSError as error:
-            raise CatalogError(f"{path}: {error.strerror or error}; check the path of the settings") from error
+            raise ParameterError(f"{path}: {error.strerror or error}; check the path of the settings") from error
         try:
             content = read_yaml(data)
         except NotYamlError as error:
-            raise CatalogError(f"{path}, {error}") from error
+            raise ParameterError(f"{path}, {error}") from error
         if not isinstance(content, dict):
-            raise CatalogError(f"{path}: it must be a mapping such as history: NAME, see docs/operation.md")
+            raise ParameterError(f"{path}: it must be a mapping such as history: NAME, see docs/operation.md")
     _build(str(path), data, content)
     whole = content | {name: value for name, value in (given or {}).items() if value}
     settings = _build("command line", b"", whole)
@@ -196,7 +195,7 @@ def _build(source: str, data: bytes, content: Mapping[str, Any]) -> Settings:
         found = error.errors(include_url=False)
         problems = [(path_of(details), message_of(details, Settings)) for details in found]
         if data:
-            raise CatalogError(report(source, data, problems)) from error
+            raise ParameterError(report(source, data, problems)) from error
         raise ParameterError("; ".join(f"{'.'.join(map(str, where))}: {what}" for where, what in problems)) from error
 
 
