@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipelines.cli.durations import Duration, clock
-from pipelines.cli.options import PROCESSORS
+from pipelines.cli.options import PROCESSORS, data_root
 from pipelines.exit_statuses import CANNOT_SAY
 
 if TYPE_CHECKING:
@@ -24,7 +24,10 @@ GROUPED_BY = ("queue", "user", "partition")
 
 
 @click.command(short_help="Say how long a job submitted now would wait.", name="predict")
-@click.option("--state", required=True, type=click.Path(), help="What a wait predictor has learnt, a file.")
+@click.option("--state", type=click.Path(), help="What a wait predictor has learnt, a file.")
+@click.option("--history", help="Name of a history, whose newest state is asked, and which knows names of queues.")
+@click.option("--method", help="Of those that the history follows; default: its first.")
+@data_root
 @click.option("--queue", help="Of the job, where the state is by queue.")
 @click.option("--user", help="Of the job, where the state is by user.")
 @click.option("--partition", help="Of the job, where the state is by partition.")
@@ -37,23 +40,42 @@ GROUPED_BY = ("queue", "user", "partition")
 @click.option("--deadline", type=Duration(), help="Also say which share of such jobs starts within so long.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def predict(
-    state: str, group: str | None, processors: int | None, quantiles: tuple[float, ...], as_json: bool, **options: Any
+    state: str | None,
+    history: str | None,
+    method: str | None,
+    data_root: str,
+    group: str | None,
+    processors: int | None,
+    quantiles: tuple[float, ...],
+    as_json: bool,
+    **options: Any,
 ) -> None:
     """Say what a job submitted now, behind all that a state knows, would be told of its wait.
 
     Exits with 1 if it would be told nothing: too few waits are known, or nothing seems to start.
 
     \b
-    Example: swftools predict --state blue.state --queue 3 \\
-                 --requested-time 4h --deadline 2h
+    Examples: swftools predict --state blue.state --queue 3 \\
+                  --requested-time 4h --deadline 2h
+              swftools predict --history site --queue normal --requested-time 4h
     """
     given = {name: options[name] for name in GROUPED_BY if options[name] is not None}
     if group is not None and given:
         raise click.UsageError(f"give --group or --{next(iter(given))}, not both")
+    if (state is None) == (history is None):
+        raise click.UsageError("give --state or --history")
+    if history is not None:
+        from pipelines.history.known_state import find_state
+
+        path, names = find_state(data_root, history, method)
+        state = str(path)
+        given = {kind: str(names.get(kind, {}).get(value, value)) for kind, value in given.items()}
+    elif method is not None:
+        raise click.UsageError("--method chooses among those of a --history; a state is of one")
     from swftools.qbets.prediction import predict_wait
 
     answer = predict_wait(
-        state,
+        str(state),
         group=group if group is not None else given or None,
         processors=processors,
         requested_time=options["requested_time"],

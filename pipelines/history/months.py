@@ -44,6 +44,8 @@ TABLES = ("jobs", "quarantine", "merged", "repairs", "cleaning_report")
 """The tables of a month."""
 
 _OF_ONE_FILE = ("MaxJobs", "MaxRecords", "StartTime", "EndTime", "UnixStartTime", "MaxProcs", "MaxNodes")
+_NUMBERED = ("MaxQueues", "Queues", "Queue", "MaxPartitions", "Partitions", "Partition", "Conversion", "Note")
+"""What the header of an accounting log says of numbers that its reader gave, and of its reading."""
 
 
 @dataclass(frozen=True)
@@ -177,7 +179,9 @@ def making_of(settings: Settings, state: State, headers: Iterable[SwfHeader], bo
     before = SwfHeader.from_lines(state.manifest.get("header", ()))
     sizes = [header.max_procs or header.max_nodes or 0 for header in (before, *came)]
     processors = settings.log.processors or (card.machine.processors if card else 0) or max(sizes, default=0) or None
-    kept = before if before.entries else _common(came[0] if came else SwfHeader(), card)
+    kept = (
+        before if before.entries else _common(came[0] if came else SwfHeader(), card, is_accounting=len(book.names) > 0)
+    )
     entries = [entry for entry in kept.entries if entry.label not in ("UnixStartTime", "MaxProcs")]
     if begins is not None:
         entries.append(HeaderEntry("UnixStartTime", str(begins)))
@@ -189,9 +193,10 @@ def making_of(settings: Settings, state: State, headers: Iterable[SwfHeader], bo
     return Making(SwfHeader(tuple(entries)), processors, rules, _augmentations(settings, state.root.location))
 
 
-def _common(header: SwfHeader, card: LogCard | None) -> SwfHeader:
+def _common(header: SwfHeader, card: LogCard | None, *, is_accounting: bool) -> SwfHeader:
     """Return what the header of the first file says of the machine and of all files."""
-    entries = [entry for entry in header.entries if entry.label is not None and entry.label not in _OF_ONE_FILE]
+    left_out = _OF_ONE_FILE + (_NUMBERED if is_accounting else ())
+    entries = [entry for entry in header.entries if entry.label is not None and entry.label not in left_out]
     if card and header.text("TimeZoneString") is None:
         entries.append(HeaderEntry("TimeZoneString", card.machine.time_zone))
     return SwfHeader(tuple(entries))

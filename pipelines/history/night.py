@@ -19,7 +19,7 @@ from pipelines.history.ingest import Night
 from pipelines.history.months import TABLES, Making, making_of
 from pipelines.history.settings import Settings
 from pipelines.history.state import MADE_BY, State
-from pipelines.history.waits import Waits, options_of, part_of, replay_months
+from pipelines.history.waits import Waits, options_of, part_of, replay_months, state_file
 from pipelines.history.watching import drift_of, policies_of
 from pipelines.keys import content_key
 from pipelines.logs.find import catalog_in_use
@@ -156,7 +156,7 @@ class Run:
                 jobs = self.made(label, "jobs")
                 last = pc.max(jobs["submit_time"]).as_py()
             else:
-                last = self.state.measured("jobs", label)["columns"]["submit_time"]["max"]
+                last = self.state.measured("jobs", label, "submit_time").most
             if last is not None:
                 return float(last)
         return 0.0
@@ -286,7 +286,19 @@ class Run:
             "until": self.until,
             "files_ingested": len(self.night.ingested),
             "jobs_key": self.making.key,
-            "waits": {waits.method: {"key": waits.key, "states": sorted(waits.states)} for waits in self.waits},
+            "waits": {
+                waits.method: {
+                    "key": waits.key,
+                    "states": sorted(waits.states),
+                    "files": {label: state_file(waits.method, label) for label in sorted(waits.states)},
+                }
+                for waits in self.waits
+            },
+            "names": {
+                kind: dict(zip(names["name"], names["number"].astype(int).tolist(), strict=True))
+                for kind, names in self.night.book.names.groupby("kind", sort=True)
+                if kind in ("queue", "partition")
+            },
             "accounts": self.accounts,
             "account": summed(self.accounts.values()),
             "assumptions": assumptions_of(self.making, self.night),

@@ -63,7 +63,7 @@ def _rows(run: Run, table: str, data: Any) -> int:
     count = 0
     for label, part in data.parts.items():
         if isinstance(part, Shared):
-            count += int(run.state.measured(table, label)["rows"])
+            count += run.state.rows(table, label)
         else:
             count += int((part if not callable(part) else part()).num_rows)
     return count

@@ -12,7 +12,7 @@ import pandas as pd
 from pipelines.history.inbox import Beginning
 from pipelines.names import MANIFEST
 from pipelines.store.data_root import DataRoot
-from pipelines.store.parts import label_of, part_name
+from pipelines.store.parts import Measured, label_of, measured_column, part_name
 from swftools.errors import HistoryError
 from swftools.history.book import HistoryBook
 from swftools.tables import empty_frame, to_pandas
@@ -78,10 +78,13 @@ class State:
             return []
         return [label_of(name) for name in self.manifest["tables"][table]["parts"]]
 
-    def measured(self, table: str, label: str) -> Mapping[str, Any]:
-        """Return what the manifest says of a part."""
-        found: Mapping[str, Any] = self.manifest["tables"][table]["parts"][part_name(label)]
-        return found
+    def rows(self, table: str, label: str) -> int:
+        """Return how many rows a part has."""
+        return int(self.manifest["tables"][table]["parts"][part_name(label)]["rows"])
+
+    def measured(self, table: str, label: str, column: str) -> Measured:
+        """Return what a part has in a column."""
+        return measured_column(self.manifest["tables"][table], part_name(label), column)
 
     @cached_property
     def ingested(self) -> pd.DataFrame:
@@ -113,8 +116,8 @@ class State:
         """Return its records, to be added to."""
         numbers = {}
         for label in self.labels("records"):
-            stands = self.measured("records", label)["columns"]["job_number"]
-            numbers[label] = (int(stands["min"]), int(stands["max"]))
+            stands = self.measured("records", label, "job_number")
+            numbers[label] = (int(stands.least), int(stands.most))
         says_when = None if self.version is None or not numbers else bool(self.manifest["says_when"])
         return HistoryBook(self._month, numbers, self.table("names"), says_when)
 

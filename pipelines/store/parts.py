@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -60,21 +60,36 @@ def label_of(name: str) -> str:
     return name.removeprefix("part-").removesuffix(SUFFIX)
 
 
-def measure_part(data: pa.Table) -> dict[str, Any]:
-    """Return rows, and of each column nulls, extremes and sum: what the whole table is described by.
+class Measured(NamedTuple):
+    """What a part has in a column: nulls, extremes and sum; text and lists have no more than nulls."""
 
-    Text and lists have neither extremes nor a sum; a sum of very large numbers is none.
+    nulls: int
+    least: Any = None
+    most: Any = None
+    sum: float | None = None
+
+
+def measure_part(data: pa.Table) -> dict[str, Any]:
+    """Return rows, and what each column has, in the order of names: what the whole table is described by.
+
+    A manifest has that of every part, so it is no longer than it must be.
     """
-    columns: dict[str, Any] = {}
-    for name in data.column_names:
+    measured = []
+    for name in sorted(data.column_names):
         column = data[name]
-        measured: dict[str, Any] = {"nulls": column.null_count}
+        least = most = total = None
         if not (pa.types.is_string(column.type) or pa.types.is_nested(column.type)):
-            measured |= {key: json_value(value) for key, value in pc.min_max(column).as_py().items()}
+            extremes = pc.min_max(column).as_py()
+            least, most = json_value(extremes["min"]), json_value(extremes["max"])
         if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
-            measured["sum"] = json_value(pc.sum(column.cast(pa.float64(), safe=False)).as_py())
-        columns[name] = measured
-    return {"rows": data.num_rows, "columns": columns}
+            total = json_value(pc.sum(column.cast(pa.float64(), safe=False)).as_py())
+        measured.append(list(Measured(column.null_count, least, most, total)))
+    return {"rows": data.num_rows, "measured": measured}
+
+
+def measured_column(table: Mapping[str, Any], part: str, column: str) -> Measured:
+    """Return what a part has in a column, from the manifest's entry of its table."""
+    return Measured(*table["parts"][part]["measured"][sorted(table["columns"]).index(column)])
 
 
 def describe_parts(table: str, columns: Iterable[str], parts: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -83,23 +98,25 @@ def describe_parts(table: str, columns: Iterable[str], parts: Mapping[str, Mappi
     Raises
     ------
     ParameterError
-        A part has other columns.
+        A part has another number of columns.
     """
     fields, names = table_fields(table), list(columns)
     for name, part in parts.items():
-        if set(part["columns"]) != set(names):
+        if len(part["measured"]) != len(names):
             raise ParameterError(f"table {table!r}: {name} has other columns than the table; make all parts anew")
     rows = sum(part["rows"] for part in parts.values())
     described = {}
-    for name in names:
-        measured = [part["columns"][name] for part in parts.values()]
-        entry = column_entry(fields[name], sum(each["nulls"] for each in measured))
-        for key, choose in (("min", min), ("max", max)):
-            if any(key in each for each in measured):
-                entry[key] = choose((each[key] for each in measured if each.get(key) is not None), default=None)
-        if any("sum" in each for each in measured):
+    for place, name in enumerate(sorted(names)):
+        measured = [Measured(*part["measured"][place]) for part in parts.values()]
+        kind = fields[name].type
+        entry = column_entry(fields[name], sum(each.nulls for each in measured))
+        if not (pa.types.is_string(kind) or pa.types.is_nested(kind)):
+            entry["min"] = min((each.least for each in measured if each.least is not None), default=None)
+            entry["max"] = max((each.most for each in measured if each.most is not None), default=None)
+        if pa.types.is_integer(kind) or pa.types.is_floating(kind):
             known = rows - entry["nulls"]
-            sums = [each["sum"] for each in measured if each.get("sum") is not None]
-            entry["mean"] = json_value(sum(sums) / known) if known else None
+            total = sum(each.sum for each in measured if each.sum is not None)
+            entry["mean"] = json_value(total / known) if known else None
         described[name] = entry
-    return {"rows": rows, "columns": described, "parts": {name: dict(part) for name, part in sorted(parts.items())}}
+    ordered = {name: described[name] for name in names}
+    return {"rows": rows, "columns": ordered, "parts": {name: dict(part) for name, part in sorted(parts.items())}}

@@ -76,7 +76,7 @@ class WaitAnswer:
     training : int
         Waits of its group that must be known before anyone is told anything.
     since, until : float or None
-        When the first of ``waits`` became known, and the last moment that the state knows of, s.
+        When the first of ``waits`` became known, and when the last job of the group came or started that is known, s.
     since_utc, until_utc : str or None
         The same as dates, where the log said when it began.
     explanatory : str

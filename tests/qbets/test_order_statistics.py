@@ -50,3 +50,10 @@ def test_by_hand() -> None:
     found = largest_quantile(lambda quantile: 0 < upper_rank(59, quantile, 0.95) <= 59)
     assert found == pytest.approx(0.05 ** (1 / 59), abs=1e-7)
     assert np.floor(found * 1e4) / 1e4 == 0.9504
+
+
+@pytest.mark.parametrize(("quantile", "confidence"), [(0.5, 0.5), (0.1, 0.9), (0.1, 0.81), (0.4, 0.36)])
+def test_where_rounding_decides(quantile: float, confidence: float) -> None:
+    """Half of an odd number of waits is below the median with a probability of just .5; .9 of one is .9."""
+    ranks = bound_ranks(200, quantile, confidence)
+    assert [upper_rank(waits, quantile, confidence) for waits in range(201)] == ranks.tolist()

@@ -115,6 +115,17 @@ def test_other_quantiles(tmp_path: Path, method: str) -> None:
         )
 
 
+@pytest.mark.parametrize("method", ["weibull", "binomial", "lognormal"])
+def test_notes_are_of_one_quantile(tmp_path: Path, method: str) -> None:
+    """The last job was told the .95 quantile of all that is known, and never started; others are other numbers."""
+    waits = [*np.floor(np.random.default_rng(1).exponential(1000.0, 300)), np.nan]
+    log = log_of(submit_time=[*range(300), 10**6], wait_time=waits, run_time=[1.0] * 300 + [np.nan])
+    answer = predict_wait(state_of(log, tmp_path, method, by=None, clustering=False, trimming=False, training=0))
+    told = [one.seconds for one in answer.bounds]
+    assert answer.waits == 300
+    assert told == sorted(set(told))  # type: ignore[type-var]
+
+
 @pytest.mark.parametrize("method", [*sorted(list_bounds()), "binomial:approximation=large-sample"])
 def test_deadline(tmp_path: Path, method: str) -> None:
     """Its share is the last quantile whose bound is within it."""
@@ -133,7 +144,7 @@ def test_deadline(tmp_path: Path, method: str) -> None:
         assert next_one.seconds > seconds or method == "binomial:approximation=large-sample"
         if method.startswith("binomial"):
             assert answer.deadline.within == (waits <= seconds).sum()
-    nothing = predict_wait(state, deadline=0.0 if method != "binomial" else -0.0)
+    nothing = predict_wait(state, deadline=0.0)
     assert nothing.deadline is not None
     assert nothing.deadline.share < 0.01
 

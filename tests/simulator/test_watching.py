@@ -86,6 +86,12 @@ def test_without_shaking_runs_are_alike() -> None:
     assert (watch["spread"] == 0).all()
 
 
+def test_what_draws_draws_by_the_seed() -> None:
+    """Predictors, requests and policies that draw differ from run to run, also where nothing is shaken."""
+    watch = watch_policies(LOG, ["easy"], seeds=3, shake=0, predictor="virtual:error=0.5")
+    assert values(watch, "easy", "wait", "mean")["spread"] > 0
+
+
 def test_the_warm_up_is_simulated_and_not_measured() -> None:
     """Jobs before the days measured load the machine and are in no mean."""
     cold, warm = (
@@ -276,4 +282,7 @@ def test_every_measure_says_which_way_is_worse() -> None:
     assert set(metrics["measure"]) == set(MEASURES)
     for name, rows in metrics.groupby("measure"):
         assert {MEASURES[str(name)].unit} >= set(rows["unit"]) - {"jobs"}
-    assert {one.worse for one in MEASURES.values()} == {"higher", "lower", "neither"}
+    lower, neither = ({name for name, one in MEASURES.items() if one.worse == way} for way in ("lower", "neither"))
+    assert lower == {"utility", "start_value_earned", "utilization", "useful_load"}
+    assert neither == {"is_backfilled", "resizes", "offered_load", "excluded_jobs"}
+    assert {one.worse for name, one in MEASURES.items() if name not in lower | neither} == {"higher"}

@@ -49,7 +49,8 @@ class Site:
         self.inbox, self.root = folder / "inbox", root or str(folder / "data")
         self.inbox.mkdir(parents=True, exist_ok=True)
         self.settings = folder / "reevaluate.yaml"
-        self.settings.write_text(settings)
+        if not self.settings.exists():  # of a site that is there already, in another process
+            self.settings.write_text(settings)
 
     def put(self, name: str, text: str | bytes, header: str = HEADER) -> Path:
         """Put a file into the inbox."""

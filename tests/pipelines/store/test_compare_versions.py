@@ -473,6 +473,10 @@ def test_means_with_a_spread_over_runs_are_judged_like_runs() -> None:
     (expected,) = results(waits("easy", runs[0]), waits("easy", runs[1]))["rows"]
     assert row["p_value"] == pytest.approx(expected["p_value"])
     assert row["is_beyond_spread"] == expected["is_beyond_spread"]
+    once = pa.table({"policy": ["easy"], "value": [9.0], "spread": [0.0], "seeds": [1]})
+    for pair in ((once, tables[1]), (tables[1], once)):
+        (row,) = compare_metrics(*pair, how)["rows"]
+        assert row["is_beyond_spread"] is None
 
 
 def test_every_compared_table_is_in_the_dictionary() -> None:

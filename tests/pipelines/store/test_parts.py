@@ -13,7 +13,7 @@ from pyarrow import fs
 
 from pipelines.store.data_root import DataRoot
 from pipelines.store.local import LocalStorage
-from pipelines.store.parts import PartedTable, Shared
+from pipelines.store.parts import Measured, PartedTable, Shared, measured_column
 from swftools.errors import ParameterError, SupersededError
 from tests.pipelines.conftest import BUCKET
 from tests.pipelines.store.samples import RECORD, contents, jobs
@@ -52,6 +52,17 @@ def test_manifest_describes_the_whole_table(tmp_path: Path) -> None:
         "part-b.parquet": 5,
         "part-c.parquet": 4,
     }
+
+
+def test_manifest_is_short(tmp_path: Path) -> None:
+    """What is measured of a part is one line of it, and reads back."""
+    root = DataRoot.open(tmp_path)
+    path = publish(root, "v1", {"a": jobs(3), "b": jobs(5)})
+    lines = [line for line in (path / "manifest.json").read_text().splitlines() if '"measured"' in line]
+    assert len(lines) == 2
+    table = root.manifest("sdsc", "v1")["tables"]["jobs"]
+    assert measured_column(table, "part-b.parquet", "submit_time") == Measured(0, 0.0, 40.0, 100.0)
+    assert measured_column(table, "part-b.parquet", "run_time") == Measured(1, 0.0, 7.5, 15.0)
 
 
 def test_shared_parts_and_files_are_links(tmp_path: Path) -> None:

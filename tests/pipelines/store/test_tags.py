@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -279,6 +281,37 @@ def test_a_file_system_without_hard_links(root: DataRoot, place: Path, monkeypat
         root.tag("sdsc", "v2", "paper")
     assert b"v1\n" == (place / "sdsc" / TAGS / "paper").read_bytes()
     assert [] == staged(place)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks /proc for a descriptor's path")
+@pytest.mark.parametrize("has_links", [True, False])
+def test_a_tag_is_on_disk_when_it_is_said_to_be_given(
+    root: DataRoot, place: Path, monkeypatch: pytest.MonkeyPatch, has_links: bool
+) -> None:
+    """Its text is synced before it has its name, or else under that name; the directory that lists it after."""
+    root.tag("sdsc", "v1", "another")
+    events: list[tuple[str, str]] = []
+    fsync, link = os.fsync, os.link
+
+    def note_sync(descriptor: int) -> None:
+        fsync(descriptor)
+        events.append(("sync", str(Path(f"/proc/self/fd/{descriptor}").readlink())))
+
+    def note_link(source: Any, target: Any, **options: Any) -> None:
+        if not has_links:
+            raise OSError(errno.EOPNOTSUPP, "Operation not supported")
+        link(source, target, **options)
+        events.append(("link", str(source)))
+
+    monkeypatch.setattr(os, "fsync", note_sync)
+    monkeypatch.setattr(os, "link", note_link)
+    root.tag("sdsc", "v1", "paper")
+    assert ("sync", str(place / "sdsc" / TAGS)) == events[-1]
+    if has_links:
+        named = next(number for number, event in enumerate(events) if event[0] == "link")
+        assert ("sync", events[named][1]) in events[:named]
+    else:
+        assert ("sync", str(place / "sdsc" / TAGS / "paper")) in events
 
 
 @pytest.mark.parametrize("name", ["fsync", "mkdir", "link", "open"])

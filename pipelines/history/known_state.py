@@ -1,0 +1,87 @@
+"""The state that a history keeps of a wait predictor, for questions that are to be answered at once.
+
+A local data root is read without the store, whose libraries take longer to load than the answer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pipelines.names import LATEST, MANIFEST, check_name
+from swftools.errors import ParameterError, StateNotFoundError, StorageError
+
+
+def find_state(data_root: str, history: str, method: str | None = None) -> tuple[Path, Mapping[str, Any]]:
+    """Return the file with what a method knows at the end of a history, and the numbers behind names.
+
+    Parameters
+    ----------
+    data_root : str
+        A local directory, or one on S3, whose file is fetched.
+    history : str
+        Name of the history.
+    method : str, optional
+        Of those that are followed; the first by default.
+
+    Returns
+    -------
+    path : Path
+        The state.
+    names : mapping
+        By kind (queue, user, partition), numbers by name; empty where logs have numbers only.
+
+    Raises
+    ------
+    StateNotFoundError
+        There is no such history, or it follows no predictor.
+    ParameterError
+        It follows others.
+    """
+    check_name(history, "history")
+    where = f"{data_root}/{history}"
+    if "://" in data_root:
+        return _fetched(data_root, history, method)
+    top = Path(data_root).expanduser() / history
+    try:
+        version = (top / LATEST).read_text(encoding="utf-8").strip()
+        manifest = json.loads((top / check_name(version, "version") / MANIFEST).read_bytes())
+    except FileNotFoundError:
+        raise StateNotFoundError(f"{where}: there is no such history; make it by swftools reevaluate") from None
+    except (OSError, ValueError) as error:
+        raise StorageError(f"{where}: cannot be read: {error}; restore it from a copy") from error
+    return top / version / _state_in(manifest, where, method), manifest.get("names", {})
+
+
+def _state_in(manifest: Mapping[str, Any], where: str, method: str | None) -> str:
+    """Return the name of the file with the newest state of a method."""
+    followed = manifest.get("waits")
+    if not isinstance(followed, dict) or not followed:
+        raise StateNotFoundError(f"{where}: no predictor of waits is followed there; name some under waits: methods:")
+    chosen = method or next(iter(manifest["parameters"]["waits"]["methods"]))
+    if chosen not in followed:
+        raise ParameterError(f"{where}: no predictor {method!r} is followed there; there are: {', '.join(followed)}")
+    states: list[str] = followed[chosen]["states"]
+    return str(followed[chosen]["files"][max(states)])
+
+
+def _fetched(data_root: str, history: str, method: str | None) -> tuple[Path, Mapping[str, Any]]:
+    """Fetch a state from S3 into the work root."""
+    from pipelines.config import work_root  # noqa: PLC0415 (who asks a local history needs none of these)
+    from pipelines.store.data_root import DataRoot  # noqa: PLC0415
+    from swftools.whole_files import create_file  # noqa: PLC0415
+
+    root = DataRoot.open(data_root)
+    version = root.latest(history)
+    if version is None:
+        raise StateNotFoundError(f"{data_root}/{history}: there is no such history; make it by swftools reevaluate")
+    manifest = root.manifest(history, version)
+    name = _state_in(manifest, f"{data_root}/{history}", method)
+    path = work_root(data_root) / "states" / f"{history}.{version}.{name}"
+    if not path.is_file():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with create_file(path) as file:
+            file.write(root.storage.read(f"{history}/{version}/{name}"))
+    return path, manifest.get("names", {})
