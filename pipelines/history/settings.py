@@ -178,6 +178,8 @@ def read_settings(path: str | Path | None, given: Mapping[str, Any] | None = Non
             content = read_yaml(data)
         except NotYamlError as error:
             raise ParameterError(f"{path}, {error}") from error
+        if content is None:  # nothing but comments
+            content = {}
         if not isinstance(content, dict):
             raise ParameterError(f"{path}: it must be a mapping such as history: NAME, see docs/operation.md")
     _build(str(path), data, content)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
 
+from pipelines.cli.main import main
 from pipelines.history import months, night
-from pipelines.history.task import Outcome
+from pipelines.history.task import Outcome, ReevaluateLogs
 from pipelines.tasks.replay_predictor import ReplayPredictor
 from pipelines.tasks.simulate import SimulatePolicy
 from swftools.errors import HistoryError, StorageError
@@ -130,39 +132,44 @@ def test_root_that_cannot_be_written(tmp_path: Path) -> None:
         site.night()
 
 
-def reevaluate(site: Site, *flags: str, **extra: str) -> subprocess.CompletedProcess[str]:
-    """Run the command as a timer does."""
-    options = ["--quiet", "--inbox", "inbox", "--history", "site", "--settings", "reevaluate.yaml"]
-    return run([*SWFTOOLS, "reevaluate", *options, *flags], site.folder, **extra)
-
-
-def test_statuses(tmp_path: Path) -> None:
-    """One status and one line for each way to end; the page quotes the line."""
+@pytest.fixture
+def watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
+    """Return a site in the current directory, whose first night has findings."""
+    monkeypatch.chdir(tmp_path)
     site = Site(tmp_path, WATCHED)
     site.put("first.swf", "".join(days(3)))
-    assert_ends(reevaluate(site), 3, "finding: tightness: binomial, all queues, last 30 days: bounds are")
-    site.put("notes.txt", b"nothing of a log\n")
-    assert_ends(reevaluate(site), 4, "unreadable: notes.txt: it looks like none of the formats that are read")
-    (site.inbox / "notes.txt").unlink()
-    site.settings.write_text("waits: {chanse: 1}\n")
-    line = "error: reevaluate.yaml, line 1: waits > chanse: unknown key; did you mean 'chance'?"
-    assert_ends(reevaluate(site), 2, line)
-    site.settings.unlink()
-    assert_ends(
-        reevaluate(site), 2, "error: reevaluate.yaml: No such file or directory; check the path of the settings"
-    )
-    site.settings.write_text("")
-    shutil.rmtree(site.inbox)
-    line = "error: inbox 'inbox' is no folder; make it, or give another by --inbox"
-    assert_ends(reevaluate(site), 20, line)
+    return site
 
 
-def assert_ends(done: subprocess.CompletedProcess[str], status: int, line: str) -> None:
-    """Assert how a command ended, and that the page tells of it."""
-    assert done.returncode == status, done.stderr
+def reevaluate() -> Result:
+    """Run the command as a timer does."""
+    ReevaluateLogs.clear_instance_cache()
+    options = ["--quiet", "--inbox", "inbox", "--history", "site", "--settings", "reevaluate.yaml"]
+    return CliRunner().invoke(main, ["reevaluate", *options, "--data-root", "data"])
+
+
+def assert_ends(status: int, line: str) -> None:
+    """Assert how the command ends, and that the page tells of it."""
+    done = reevaluate()
+    assert done.exit_code == status, done.stderr
     assert line in done.stderr
-    assert "Traceback" not in done.stderr
     assert line.partition(": bounds are")[0] in PAGE
+
+
+def test_statuses(watched: Site) -> None:
+    """One status and one line for each way to end; the page quotes the line."""
+    assert_ends(3, "finding: tightness: binomial, all queues, last 30 days: bounds are")
+    bad = watched.put("notes.txt", b"nothing of a log\n")
+    assert_ends(4, "unreadable: notes.txt: it looks like none of the formats that are read")
+    bad.unlink()
+    watched.settings.write_text("waits: {chanse: 1}\n")
+    assert_ends(2, "error: reevaluate.yaml, line 1: waits > chanse: unknown key; did you mean 'chance'?")
+    watched.settings.unlink()
+    assert_ends(2, "error: reevaluate.yaml: No such file or directory; check the path of the settings")
+    watched.settings.write_text("# nothing but comments\n")
+    assert reevaluate().exit_code == 0
+    shutil.rmtree(watched.inbox)
+    assert_ends(20, "error: inbox 'inbox' is no folder; make it, or give another by --inbox")
 
 
 def test_luigis_own_command_says_done(tmp_path: Path) -> None:
@@ -176,35 +183,36 @@ def test_luigis_own_command_says_done(tmp_path: Path) -> None:
     assert run(command, tmp_path).returncode == 2
 
 
-def test_command_for_findings(tmp_path: Path) -> None:
+def test_command_for_findings(watched: Site) -> None:
     """It gets a new version's findings; if it fails, so does the night, once."""
-    site = Site(tmp_path, WATCHED + "on_finding: cat > told; exit 7\n")
-    site.put("first.swf", "".join(days(3)))
-    done = reevaluate(site)
-    assert done.returncode == 30
+    watched.settings.write_text(WATCHED + "on_finding: cat > told; exit 7\n")
+    done = reevaluate()
+    assert done.exit_code == 30
     assert "error: on_finding ended with status 7: cat > told; exit 7" in done.stderr
-    assert '"findings": [{"kind": "tightness"' in (site.folder / "told").read_text()
-    (site.folder / "told").unlink()
-    assert reevaluate(site).returncode == 3
-    assert not (site.folder / "told").exists()
+    assert "error: on_finding ended with status 7: " in PAGE
+    told = watched.folder / "told"
+    assert json.loads(told.read_text())["findings"][0]["kind"] == "tightness"
+    told.unlink()
+    assert reevaluate().exit_code == 3
+    assert not told.exists()
 
 
 def test_copy_under_the_lock(site: Site) -> None:
     """Who holds the file that the page names keeps nights away, and a copy of the root is the history."""
     lock = Path(site.root) / ".work/inbox/site.lock"
     assert "flock data/.work/inbox/blue.lock" in PAGE
-    command = [sys.executable, "-c", "import sys; from pathlib import Path; "]
-    command[-1] += "from tests.pipelines.history.nights import Site; Site(Path(sys.argv[1])).night()"
     site.put("second.swf", days(1, first=3)[0])
     before = site.version()
+    command = [*SWFTOOLS, "reevaluate", "--inbox", "inbox", "--history", "site", "--settings", "reevaluate.yaml"]
+    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
     with lock.open("rb") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        waiting = subprocess.Popen([*command, str(site.folder)], env=environment())
-        with pytest.raises(subprocess.TimeoutExpired):
-            waiting.wait(8)
-        assert site.version() == before
-        shutil.copytree(site.root, site.folder / "copy", ignore=shutil.ignore_patterns(".work", ".staging"))
-    assert waiting.wait(60) == 0
+        with subprocess.Popen(command, cwd=site.folder, env=environment(), **silent) as waiting:
+            assert any("this one waits for it" in line for line in waiting.stderr)
+            assert site.version() == before
+            shutil.copytree(site.root, site.folder / "copy", ignore=shutil.ignore_patterns(".work", ".staging"))
+            fcntl.flock(held, fcntl.LOCK_UN)
+            assert waiting.wait(60) == 0
     other = Site(site.folder, root=str(site.folder / "copy"))
     assert other.version().name == before.name
     other.night()
