@@ -19,8 +19,8 @@ from pipelines.history.ingest import Night
 from pipelines.history.months import TABLES, Making, making_of
 from pipelines.history.settings import Settings
 from pipelines.history.state import MADE_BY, State
-from pipelines.history.waits import Waits, options_of, part_of, replay_months, state_file
-from pipelines.history.watching import drift_of, policies_of
+from pipelines.history.waits import Waits, options_of, part_of, replay_months, state_file, waits_key
+from pipelines.history.watching import code_of_policies, drift_of, policies_of
 from pipelines.keys import content_key
 from pipelines.logs.find import catalog_in_use
 from pipelines.store.parts import PartedTable, Shared
@@ -81,6 +81,8 @@ class Run:
             "waiting": waiting,
             "jobs": self.making.key,
             "plan": self.settings.plan,
+            "waits": [waits_key(self.settings, self.making, method) for method in self.settings.waits.methods],
+            "policies": code_of_policies(self.settings.policies.names),
             "card": self.settings.log.card,
             "history": self.settings.history,
             "schema_version": SCHEMA_VERSION,

@@ -26,7 +26,7 @@ from pipelines.tasks.parameters import (
     ReplayOptionsParameter,
 )
 from swftools.cleaning import resolve_rules
-from swftools.errors import CatalogError, ParameterError, SwfToolsError
+from swftools.errors import ParameterError, SwfToolsError
 
 _CLOSED = ConfigDict(extra="forbid")
 _Share = Annotated[float, Field(gt=0, lt=1)]
@@ -169,10 +169,9 @@ def read_settings(path: str | Path | None, given: Mapping[str, Any] | None = Non
 
     Raises
     ------
-    CatalogError
-        The file cannot be read or is not valid; the message lists every problem with its line.
     ParameterError
-        What was given instead is wrong.
+        The file cannot be read or is not valid, and the message lists every problem with its line; or what was given
+        instead is wrong.
     """
     content: Any = {}
     data = b""
@@ -180,13 +179,15 @@ def read_settings(path: str | Path | None, given: Mapping[str, Any] | None = Non
         try:
             data = Path(path).read_bytes()
         except OSError as error:
-            raise CatalogError(f"{path}: {error.strerror or error}; check the path of the settings") from error
+            raise ParameterError(f"{path}: {error.strerror or error}; check the path of the settings") from error
         try:
             content = read_yaml(data)
         except NotYamlError as error:
-            raise CatalogError(f"{path}, {error}") from error
+            raise ParameterError(f"{path}, {error}") from error
+        if content is None:  # nothing but comments
+            content = {}
         if not isinstance(content, dict):
-            raise CatalogError(f"{path}: it must be a mapping such as history: NAME, see docs/operation.md")
+            raise ParameterError(f"{path}: it must be a mapping such as history: NAME, see docs/operation.md")
     _build(str(path), data, content)
     whole = _with(content, given or {})
     settings = _build("command line", b"", whole)
@@ -214,7 +215,7 @@ def _build(source: str, data: bytes, content: Mapping[str, Any]) -> Settings:
         found = error.errors(include_url=False)
         problems = [(path_of(details), message_of(details, Settings)) for details in found]
         if data:
-            raise CatalogError(report(source, data, problems)) from error
+            raise ParameterError(report(source, data, problems)) from error
         raise ParameterError("; ".join(f"{'.'.join(map(str, where))}: {what}" for where, what in problems)) from error
 
 

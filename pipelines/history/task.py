@@ -24,7 +24,8 @@ from pipelines.logs.find import catalog_in_use
 from pipelines.logs.how_read import HowRead
 from pipelines.store.data_root import DataRoot
 from pipelines.store.prune import carry_out, plan_prune
-from pipelines.store.staging import staging
+from pipelines.store.staging import make_directories, staging
+from pipelines.store.storage import storage_errors
 from pipelines.tasks.stage_task import StageTask
 from swftools.errors import HistoryError, ParameterError, SupersededError
 from swftools.whole_files import create_file
@@ -190,10 +191,13 @@ class ReevaluateLogs(StageTask):
                 return outcome_of(state, [], is_new=False)
             publication = publish(run, root)
             if root.latest(chosen.history) != publication.version:
-                raise HistoryError(
-                    f"{publication.path} is published already, and latest is {state.version}: it was moved back; move "
-                    f"it by swftools promote {chosen.history} {publication.version}, or begin another history"
-                )
+                if night.taken:
+                    raise HistoryError(
+                        f"{publication.path} is published already, and latest is {state.version}: it was moved back; "
+                        f"move it by swftools promote {chosen.history} {publication.version}, or begin another history"
+                    )
+                # The files are the same: settings are as they once were, or what could not be read is gone.
+                root.promote(chosen.history, publication.version)
         if chosen.keep:
             carry_out(plan_prune(root, chosen.history, keep=chosen.keep))
         return outcome_of(State.load(root, chosen.history), night.taken, is_new=True)
@@ -204,9 +208,10 @@ class ReevaluateLogs(StageTask):
         path = self.cache / f"{self.chosen.history}.json"
         seen = Seen(_read_cache(path))
         found = look(state, inbox, seen)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with create_file(path) as file:
-            file.write(json.dumps(seen.to_mapping()).encode())
+        with storage_errors(f"{path}: nothing was published"):
+            make_directories(path.parent)
+            with create_file(path) as file:
+                file.write(json.dumps(seen.to_mapping()).encode())
         return state, *found
 
     def _say(self, what: str) -> None:

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from pipelines.tasks.measure import MeasureSchedule
 from pipelines.tasks.parameters import PoliciesParameter
+from pipelines.tasks.simulate import SimulatePolicy, source_hash
 from swftools.drift import JOB_COLUMNS, measure_drift
 from swftools.parameter_text import write_entry
+from swftools.simulator.registry import find_policy
 from swftools.simulator.watching import find_worse, watch_policies
 from swftools.tables import empty_frame
 
@@ -69,3 +72,15 @@ def names_of(policies: tuple[Any, ...]) -> list[str]:
         return []
     entries = json.loads(PoliciesParameter().normalize(list(policies)))
     return [write_entry(entry.pop("policy"), entry) for entry in entries]
+
+
+def code_of_policies(policies: tuple[Any, ...]) -> dict[str, Any]:
+    """Return the versions of the code that replays policies and measures what comes of it; none where none is named."""
+    if not policies:
+        return {}
+    names = {entry["policy"] for entry in json.loads(PoliciesParameter().normalize(list(policies)))}
+    return {
+        "simulate": SimulatePolicy.code_version,
+        "measure": MeasureSchedule.code_version,
+        "policies": {name: [find_policy(name).version, source_hash(name)] for name in sorted(names)},
+    }

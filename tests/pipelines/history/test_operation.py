@@ -1,0 +1,219 @@
+"""What who operates a re-evaluation meets: statuses, settings that come and go, upgrades, back-ups."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from pipelines.cli.main import main
+from pipelines.history import months, night
+from pipelines.history.task import Outcome, ReevaluateLogs
+from pipelines.tasks.replay_predictor import ReplayPredictor
+from pipelines.tasks.simulate import SimulatePolicy
+from swftools.errors import HistoryError, StorageError
+from tests.pages import DOCS
+from tests.pipelines.history.nights import SETTINGS, Site, days
+from tests.pipelines.luigi_runs import LUIGI, SWFTOOLS, environment, run
+
+WATCHED = "waits: {widest: 0.01, least_jobs: 5, options: {training: 5, quantile: 0.5, confidence: 0.5}}\n"
+"""Settings by which each bound is too wide."""
+
+PAGE = (DOCS / "operation.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    """Return a history of three days."""
+    site = Site(tmp_path)
+    site.put("first.swf", "".join(days(3)))
+    site.night()
+    return site
+
+
+def versions(site: Site) -> int:
+    """Return how many versions there are."""
+    return len(site.store.versions(site.name))
+
+
+def test_bad_file_that_goes_again(site: Site) -> None:
+    """The history is again what it was, and its version is the latest again."""
+    first = site.version()
+    bad = site.put("notes.txt", b"nothing of a log\n")
+    second = site.night()
+    assert (second.is_new, len(second.waiting)) == (True, 1)
+    bad.unlink()
+    third = site.night()
+    assert (third.is_new, third.waiting, site.version()) == (True, [], first)
+    assert site.night().is_new is False
+    assert versions(site) == 2
+
+
+def test_settings_that_are_put_back(site: Site) -> None:
+    """So it is with settings, however often they change."""
+    told = []
+    for training in (5, 6, 5, 6):
+        site.settings.write_text(SETTINGS.replace("training: 5", f"training: {training}"))
+        told.append(site.night().version)
+    assert told[0] == told[2] != told[1] == told[3]
+    assert site.version().name == told[3]
+
+
+def test_rollback_over_files_is_told(site: Site) -> None:
+    """What was taken is not taken again in silence."""
+    site.put("second.swf", days(1, first=3)[0])
+    site.night()
+    site.store.rollback(site.name)
+    with pytest.raises(HistoryError, match="it was moved back; move it by swftools promote site"):
+        site.night()
+
+
+def raised(site: Site, monkeypatch: pytest.MonkeyPatch, owner: object, name: str) -> tuple[Outcome, set[str]]:
+    """Run a night by code of another version; return which parts of tables it did not share with the last version."""
+    before = site.version()
+    monkeypatch.setattr(owner, name, getattr(owner, name) + 1)
+    outcome = site.night()
+    parts = {path.relative_to(site.version()) for path in site.version().glob("*/part-*")}
+    return outcome, {path.parts[0] for path in parts if not (site.version() / path).samefile(before / path)}
+
+
+SMALL = {"ingested", "waiting", "wait_coverage", "workload_drift", "policy_watch"}
+"""Tables that each version has anew."""
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "made_anew"),
+    [
+        (night, "CODE_VERSION", set()),
+        (ReplayPredictor, "code_version", {"wait_predictions"}),
+        (
+            months,
+            "CODE_VERSION",
+            {"wait_predictions", "jobs", "quarantine", "merged", "repairs", "cleaning_report"},
+        ),
+    ],
+    ids=["evaluation", "predictions", "jobs"],
+)
+def test_upgrade(site: Site, monkeypatch: pytest.MonkeyPatch, owner: object, name: str, made_anew: set[str]) -> None:
+    """Code whose output is another one makes another version, and anew what depends on it; the old code goes back."""
+    first = site.version()
+    with monkeypatch.context() as patch:
+        outcome, found = raised(site, patch, owner, name)
+        assert (outcome.is_new, outcome.taken) == (True, [])
+        assert site.version() != first
+        assert found - SMALL == made_anew
+        assert site.night().is_new is False
+    assert site.night().version == first.name
+
+
+def test_upgrade_of_policies(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another code of simulations counts where policies are replayed, and nowhere else."""
+    first = site.version()
+    monkeypatch.setattr(SimulatePolicy, "code_version", SimulatePolicy.code_version + 1)
+    assert site.night().is_new is False
+    site.settings.write_text(SETTINGS + "policies: {names: [fcfs], days: 1, warm_up_days: 1, seeds: 2}\n")
+    second = site.night().version
+    monkeypatch.setattr(SimulatePolicy, "code_version", SimulatePolicy.code_version + 1)
+    third = site.night()
+    assert third.is_new
+    assert len({first.name, second, third.version}) == 3
+
+
+def test_root_that_cannot_be_written(tmp_path: Path) -> None:
+    """It is one line."""
+    (tmp_path / "file").touch()
+    site = Site(tmp_path, root=str(tmp_path / "file" / "data"))
+    with pytest.raises(StorageError, match=r"inbox/site\.json: nothing was published: Not a directory"):
+        site.night()
+
+
+@pytest.fixture
+def watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
+    """Return a site in the current directory, whose first night has findings."""
+    monkeypatch.chdir(tmp_path)
+    site = Site(tmp_path, WATCHED)
+    site.put("first.swf", "".join(days(3)))
+    return site
+
+
+def reevaluate() -> Result:
+    """Run the command as a timer does."""
+    ReevaluateLogs.clear_instance_cache()
+    options = ["--quiet", "--inbox", "inbox", "--history", "site", "--settings", "reevaluate.yaml"]
+    return CliRunner().invoke(main, ["reevaluate", *options, "--data-root", "data"])
+
+
+def assert_ends(status: int, line: str) -> None:
+    """Assert how the command ends, and that the page tells of it."""
+    done = reevaluate()
+    assert done.exit_code == status, done.stderr
+    assert line in done.stderr
+    assert line.partition(": bounds are")[0] in PAGE
+
+
+def test_statuses(watched: Site) -> None:
+    """One status and one line for each way to end; the page quotes the line."""
+    assert_ends(3, "finding: tightness: binomial, all queues, last 30 days: bounds are")
+    bad = watched.put("notes.txt", b"nothing of a log\n")
+    assert_ends(4, "unreadable: notes.txt: it looks like none of the formats that are read")
+    bad.unlink()
+    watched.settings.write_text("waits: {chanse: 1}\n")
+    assert_ends(2, "error: reevaluate.yaml, line 1: waits > chanse: unknown key; did you mean 'chance'?")
+    watched.settings.unlink()
+    assert_ends(2, "error: reevaluate.yaml: No such file or directory; check the path of the settings")
+    watched.settings.write_text("# nothing but comments\n")
+    assert reevaluate().exit_code == 0
+    shutil.rmtree(watched.inbox)
+    assert_ends(20, "error: inbox 'inbox' is no folder; make it, or give another by --inbox")
+
+
+def test_luigis_own_command_says_done(tmp_path: Path) -> None:
+    """Findings are a version's, not a failure: luigi says 0, as the page warns; wrong settings are 2 there too."""
+    site = Site(tmp_path, WATCHED)
+    site.put("first.swf", "".join(days(3)))
+    command = [*LUIGI, "ReevaluateLogs", "--inbox", "inbox", "--settings", "reevaluate.yaml"]
+    done = run(command, tmp_path)
+    assert (done.returncode, "finding" in done.stderr) == (0, False), done.stderr
+    site.settings.write_text("waits: {chanse: 1}\n")
+    assert run(command, tmp_path).returncode == 2
+
+
+def test_command_for_findings(watched: Site) -> None:
+    """It gets a new version's findings; if it fails, so does the night, once."""
+    watched.settings.write_text(WATCHED + "on_finding: cat > told; exit 7\n")
+    done = reevaluate()
+    assert done.exit_code == 30
+    assert "error: on_finding ended with status 7: cat > told; exit 7" in done.stderr
+    assert "error: on_finding ended with status 7: " in PAGE
+    told = watched.folder / "told"
+    assert json.loads(told.read_text())["findings"][0]["kind"] == "tightness"
+    told.unlink()
+    assert reevaluate().exit_code == 3
+    assert not told.exists()
+
+
+def test_copy_under_the_lock(site: Site) -> None:
+    """Who holds the file that the page names keeps nights away, and a copy of the root is the history."""
+    lock = Path(site.root) / ".work/inbox/site.lock"
+    assert "flock data/.work/inbox/blue.lock" in PAGE
+    site.put("second.swf", days(1, first=3)[0])
+    before = site.version()
+    command = [*SWFTOOLS, "reevaluate", "--inbox", "inbox", "--history", "site", "--settings", "reevaluate.yaml"]
+    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
+    with lock.open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with subprocess.Popen(command, cwd=site.folder, env=environment(), **silent) as waiting:
+            assert any("this one waits for it" in line for line in waiting.stderr)
+            assert site.version() == before
+            shutil.copytree(site.root, site.folder / "copy", ignore=shutil.ignore_patterns(".work", ".staging"))
+            fcntl.flock(held, fcntl.LOCK_UN)
+            assert waiting.wait(60) == 0
+    other = Site(site.folder, root=str(site.folder / "copy"))
+    assert other.version().name == before.name
+    other.night()
+    assert other.hashes() == site.hashes()
