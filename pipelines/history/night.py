@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from pipelines.catalog.cards import LogCard
 from pipelines.history.findings import Finding
+from pipelines.history.fitting import fit_augmentations, told_of
 from pipelines.history.ingest import Night
 from pipelines.history.months import TABLES, Making, making_of
 from pipelines.history.settings import Settings
@@ -69,7 +70,8 @@ class Run:
     @cached_property
     def making(self) -> Making:
         """How jobs are made."""
-        return making_of(self.settings, self.state, self.night.headers, self.night.book)
+        making = making_of(self.settings, self.state, self.night.headers, self.night.book)
+        return replace(making, fitted=fit_augmentations(self.settings.refit, self.state, making, self.night.book))
 
     @cached_property
     def version(self) -> str:
@@ -287,6 +289,7 @@ class Run:
             "files_ingested": len(self.night.ingested),
             "jobs_key": self.making.key,
             "waits": {waits.method: {"key": waits.key, "states": sorted(waits.states)} for waits in self.waits},
+            "fitted": {name: each.facts for name, each in self.making.fitted.items()},
             "accounts": self.accounts,
             "account": summed(self.accounts.values()),
             "assumptions": assumptions_of(self.making, self.night),
@@ -347,4 +350,5 @@ def assumptions_of(making: Making, night: Night) -> list[str]:
         told.append("The size of the machine is not known: no job was found too wide, and no policy can be replayed.")
     if night.book.says_when is False:
         told.append("The files do not say when they begin (UnixStartTime): months are counted as if from 1970 on.")
+    told += told_of(making.fitted.values(), says_when=bool(night.book.says_when))
     return told

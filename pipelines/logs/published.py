@@ -54,9 +54,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 def hash_of_jobs(manifest: dict[str, Any]) -> str:
     """Return a hash of all that a trace has of a version: its jobs and names, the header, the machine."""
     files = {
-        name: told["sha256"]
-        for name, told in manifest["files"].items()
-        if name.partition("/")[0] in (JOBS, NAMES)
+        name: told["sha256"] for name, told in manifest["files"].items() if name.partition("/")[0] in (JOBS, NAMES)
     }
     inputs = {"files": files, "header": manifest.get("header"), "machine": manifest.get("machine_processors")}
     return hashlib.sha256(canonical_json(inputs).encode()).hexdigest()

@@ -91,5 +91,5 @@ def _read_parts(folder: Path) -> pa.Table:
     for path, part in zip(paths, parts, strict=True):
         if part.column_names != parts[0].column_names:
             others = sorted(set(part.column_names) ^ set(parts[0].column_names))
-            raise SchemaError(f"{path}: not a part of one table with {paths[0].name}: only one has the columns {others}")
+            raise SchemaError(f"{path}: not a part of one table with {paths[0].name}: one alone has {others}")
     return pa.concat_tables(parts)
