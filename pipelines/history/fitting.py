@@ -1,8 +1,8 @@
 """What augmentations that look at a whole trace are fitted to in a history: once, so that old jobs keep their values.
 
-The parameters are fitted to the jobs that the history has in the night in which the augmentation is first asked for, and
-published with each version from then on. They are what else than the jobs a later version depends on. They are fitted
-anew where the settings ask for it: by another ``refit``, or by other parameters of the augmentation.
+The parameters are fitted to the jobs that the history has in the night in which the augmentation is first asked for,
+and published with each version from then on. So a version depends on them beside its jobs. They are fitted anew where
+the settings ask for it: by another ``refit``, or by other parameters of the augmentation.
 """
 
 from __future__ import annotations
@@ -13,20 +13,16 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from pipelines.history.state import State
 from pipelines.keys import canonical_json, content_key
+from pipelines.tasks.augmentations.registry import Augmentation
 from swftools.errors import HistoryError, StorageError
 from swftools.history.months import begin_of
 from swftools.trace import Trace
-
-if TYPE_CHECKING:
-    from pipelines.history.months import Making
-    from pipelines.tasks.augmentations.registry import Augmentation
-    from swftools.history.book import HistoryBook
 
 FORM = 1
 """Raised when what is fitted has another form, so that what was fitted before is of no use."""
@@ -95,19 +91,27 @@ class Fitted:
         return "restore it from an earlier version that has it, or fit anew by another date as refit: in the settings"
 
 
-def fit_augmentations(refit: date | None, state: State, making: Making, book: HistoryBook) -> dict[str, Fitted]:
+def fit_augmentations(
+    augmentations: Iterable[Augmentation],
+    refit: date | None,
+    state: State,
+    months: Mapping[str, Callable[[], Trace]],
+    begins: float,
+) -> dict[str, Fitted]:
     """Return of each augmentation that is not stable under growth what it was, or is now, fitted to.
 
     Parameters
     ----------
+    augmentations : iterable of Augmentation
+        What adds columns.
     refit : date, optional
         Jobs submitted before it are fitted to; by default all.
     state : State
         What there is.
-    making : Making
-        How jobs are made.
-    book : HistoryBook
-        The records.
+    months : mapping of str to callable
+        What returns the cleaned jobs of each month, in order.
+    begins : float
+        Second 0 of the jobs, in seconds since 1970.
 
     Raises
     ------
@@ -118,7 +122,7 @@ def fit_augmentations(refit: date | None, state: State, making: Making, book: Hi
     """
     found: dict[str, Fitted] = {}
     trace = None
-    for each in making.augmentations:
+    for each in augmentations:
         if each.stable_under_growth:
             continue
         key = content_key(
@@ -128,8 +132,8 @@ def fit_augmentations(refit: date | None, state: State, making: Making, book: Hi
         if before.get("key") == key:
             found[each.name] = _kept(each.name, before, state)
         else:
-            trace = trace or _trace_before(refit, making, book)
-            found[each.name] = _fit(each, key, trace, making.begins)
+            trace = trace or _trace_before(refit, months, begins)
+            found[each.name] = _fit(each, key, trace, begins)
     return found
 
 
@@ -147,13 +151,13 @@ def _fit(augmentation: Augmentation, key: str, trace: Trace, begins: float) -> F
     return Fitted(augmentation.name, key, sha256, len(trace), until, read=lambda: content, is_new=True)
 
 
-def _trace_before(refit: date | None, making: Making, book: HistoryBook) -> Trace:
+def _trace_before(refit: date | None, months: Mapping[str, Callable[[], Trace]], begins: float) -> Trace:
     """Return the cleaned jobs of all months, or those submitted before a date."""
     end = float("inf") if refit is None else datetime.combine(refit, time(), UTC).timestamp()
-    traces = [making.cleaned(book.month(label))[0] for label in book.labels if begin_of(label) < end]
+    traces = [month() for label, month in months.items() if begin_of(label) < end]
     jobs = pd.concat([trace.jobs for trace in traces], ignore_index=True) if traces else pd.DataFrame()
     if len(jobs):
-        jobs = jobs[jobs["submit_time"] + making.begins < end].reset_index(drop=True)
+        jobs = jobs[jobs["submit_time"] + begins < end].reset_index(drop=True)
     if not len(jobs):
         when = "" if refit is None else f" that was submitted before refit: {refit}"
         raise HistoryError(f"there is no job{when} to which augmentations could be fitted; leave them out until then")

@@ -79,7 +79,7 @@ class Making:
     @property
     def key(self) -> str:
         """Content key of what determines jobs beside their records; another one means all months anew."""
-        inputs = {
+        inputs: dict[str, Any] = {
             "header": self.header.to_lines(),
             "processors": self.processors,
             "rules": [[name, parameters] for name, _, parameters in resolve_rules(self.rules or None)],
@@ -235,7 +235,8 @@ def _augmentations(settings: Settings, data_root: str) -> list[Augmentation]:
     for each in found:
         if not each.stable_under_growth and (why := each.why_not_fixed()):
             raise ParameterError(
-                f"augment.{each.name}: {why}. Old jobs of a history must not change when new ones come; publish "
-                f"{each.name} of one version by swftools augment --log {settings.history}'s jobs"
+                f"augment.{each.name}: {why}. Old jobs of a history must not change when new ones come. To have "
+                f"{each.name} for one version of it: swftools augment --log {data_root}/{settings.history}/VERSION "
+                f"--augment {each.name} --data-set NAME"
             )
     return found

@@ -71,7 +71,13 @@ class Run:
     def making(self) -> Making:
         """How jobs are made."""
         making = making_of(self.settings, self.state, self.night.headers, self.night.book)
-        return replace(making, fitted=fit_augmentations(self.settings.refit, self.state, making, self.night.book))
+        months = {label: partial(self._cleaned, making, label) for label in self.labels}
+        fitted = fit_augmentations(making.augmentations, self.settings.refit, self.state, months, making.begins)
+        return replace(making, fitted=fitted)
+
+    def _cleaned(self, making: Making, label: str) -> Trace:
+        """Return the jobs of a month without what augmentations add."""
+        return making.cleaned(self.night.book.month(label))[0]
 
     @cached_property
     def version(self) -> str:

@@ -28,8 +28,8 @@ class AddArrivals(Augmentation):
         if self.chosen.model == "scaled":
             return ""
         return (
-            f"model {self.chosen.model} gives the n-th time of one process to the n-th job, so that a job that comes late "
-            "would move all behind it; model=scaled can be had"
+            f"model {self.chosen.model} gives the n-th of its times to the n-th job, so that one that comes late would "
+            "move all behind it; model=scaled can be had"
         )
 
     def fit(self, trace: Trace) -> dict[str, Any]:

@@ -52,7 +52,7 @@ def test_its_jobs_folder_is_the_same_log(history: Path, path: str) -> None:
 
 
 def test_it_is_not_cleaned_again(history: Path) -> None:
-    """Its own rules kept a job wider than the machine, which the default ones remove; these hold where they are asked for."""
+    """Its own rules kept a job wider than the machine; the default ones remove it where they are asked for."""
     assert 900 in set(load_log(str(history)).trace.jobs["job_number"])
     assert 900 not in set(load_log(str(history), rules=["default"]).trace.jobs["job_number"])
     report = load_log(str(history)).report
@@ -146,7 +146,7 @@ def test_folder_of_parts(tmp_path: Path) -> None:
 
 def test_folder_without_parts(tmp_path: Path) -> None:
     """Is told as such, and to load_log it is a folder without files."""
-    with pytest.raises(UnreadableLogError, match="without a file that ends in .parquet"):
+    with pytest.raises(UnreadableLogError, match=r"without a file that ends in \.parquet"):
         read_parquet(tmp_path)
     with pytest.raises(UnknownLogError):
         load_log(str(tmp_path))
