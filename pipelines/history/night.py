@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from pipelines.catalog.cards import LogCard
 from pipelines.history.findings import Finding
+from pipelines.history.fitting import fit_augmentations, told_of
 from pipelines.history.ingest import Night
 from pipelines.history.months import TABLES, Making, making_of
 from pipelines.history.settings import Settings
@@ -69,7 +70,14 @@ class Run:
     @cached_property
     def making(self) -> Making:
         """How jobs are made."""
-        return making_of(self.settings, self.state, self.night.headers, self.night.book)
+        making = making_of(self.settings, self.state, self.night.headers, self.night.book)
+        months = {label: partial(self._cleaned, making, label) for label in self.labels}
+        fitted = fit_augmentations(making.augmentations, self.settings.refit, self.state, months, making.begins)
+        return replace(making, fitted=fitted)
+
+    def _cleaned(self, making: Making, label: str) -> Trace:
+        """Return the jobs of a month without what augmentations add."""
+        return making.cleaned(self.night.book.month(label))[0]
 
     @cached_property
     def version(self) -> str:
@@ -302,6 +310,7 @@ class Run:
                 for kind, names in self.night.book.names.groupby("kind", sort=True)
                 if kind in ("queue", "partition")
             },
+            "fitted": {name: each.facts for name, each in self.making.fitted.items()},
             "accounts": self.accounts,
             "account": summed(self.accounts.values()),
             "assumptions": assumptions_of(self.making, self.night),
@@ -362,4 +371,5 @@ def assumptions_of(making: Making, night: Night) -> list[str]:
         told.append("The size of the machine is not known: no job was found too wide, and no policy can be replayed.")
     if night.book.says_when is False:
         told.append("The files do not say when they begin (UnixStartTime): months are counted as if from 1970 on.")
+    told += told_of(making.fitted.values(), says_when=bool(night.book.says_when))
     return told

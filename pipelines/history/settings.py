@@ -139,6 +139,9 @@ class Settings:
     cleaning: CleaningSettings = field(default_factory=CleaningSettings)
     augment: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Augmentations by name, with their parameters."""
+    refit: date | None = None
+    """Augmentations of the whole trace are fitted to jobs submitted before it, as they are when it is set; default: to
+    those of the version that first has the augmentation."""
     seed: Count = 0
     waits: WaitSettings = field(default_factory=WaitSettings)
     policies: PolicySettings = field(default_factory=PolicySettings)
