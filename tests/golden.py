@@ -24,6 +24,7 @@ import luigi
 import pandas as pd
 import pyarrow as pa
 
+from pipelines.history import months, night
 from pipelines.logs.find import SHIPPED_LOG
 from pipelines.logs.generated import find_model, generate_log
 from pipelines.papers import find_paper, list_papers
@@ -47,6 +48,7 @@ from swftools.qbets import evaluate, features_at_submission, replay
 from swftools.simulator import list_policies, measure, simulate
 from swftools.tables import read_table, to_arrow
 from tests.folders import REFERENCES, ROOT
+from tests.golden_histories import history_output, months_of_history, rest_of_history
 
 GOLDEN = REFERENCES / "golden.json"
 LOGS = {
@@ -92,6 +94,8 @@ VERSIONS = {
     "experiment": ("code_version of RunExperiment in pipelines/tasks/run_experiment.py", RunExperiment.code_version),
     "reproduce": ("code_version of ReproducePaper in pipelines/tasks/reproduce_paper.py", ReproducePaper.code_version),
     "build": ("code_version of BuildAugmentedTrace in pipelines/tasks/build.py", BuildAugmentedTrace.code_version),
+    "history": ("CODE_VERSION in pipelines/history/months.py", months.CODE_VERSION),
+    "reevaluate": ("CODE_VERSION in pipelines/history/night.py", night.CODE_VERSION),
 }
 """Where each stage declares its version, and the version, in the order of the data's way."""
 
@@ -111,6 +115,11 @@ UPSTREAM = {
     "experiment": ("schema", "parse", "clean", "paper nurmi2009", "experiment"),
     "reproduce": ("schema", "parse", "clean", "paper nurmi2009", "experiment", "reproduce"),
     "build": ("schema", "parse", "clean", *AUGMENTATIONS, "build"),
+    "history": ("schema", "parse", "clean", "speedup", "history"),
+    "reevaluate": (
+        *("schema", "parse", "clean", "speedup", "simulate", "policy easy", "policy fcfs", "measure", "replay"),
+        *("history", "reevaluate"),
+    ),
 }
 """The stages, itself included, that a stage's output follows from."""
 
@@ -399,6 +408,8 @@ OUTPUTS: dict[str, Callable[[], Iterator[Any]]] = {
     **{stage: partial(paper_output, stage) for stage in PAPERS},
     "experiment": experiment_output,
     "reproduce": reproduce_output,
+    "history": partial(history_output, LOGS["shipped"], rows_of, months_of_history),
+    "reevaluate": partial(history_output, LOGS["shipped"], rows_of, rest_of_history),
 }
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from pipelines.cli.options import data_root_of_task, says_its_progress
+from pipelines.cli.options import PROCESSORS, data_root_of_task, says_its_progress
 from pipelines.cli.tasks import flags_of
 from pipelines.exit_statuses import FAILED, LEFT_TOLERANCE, UNREAD_INPUT
 
@@ -23,6 +23,9 @@ READ_NOTHING = ("unreadable", "empty")
 @click.command(short_help="Take new logs from a folder into a history, and evaluate it again.")
 @click.option("--inbox", help="Folder, or s3://bucket/prefix, where logs arrive; default: that of the settings.")
 @click.option("--history", help="Name of the data set; default: that of the settings, else history.")
+@click.option("--format", help="Format with options, as slurm:time_zone=Europe/Berlin. See swftools formats.")
+@click.option("--processors", type=PROCESSORS, help="Of the machine; default: the card's, or the logs' own.")
+@click.option("--card", help="Of the catalogue: its machine, terms, queue ranks, cleaning and format.")
 @click.option("--settings", type=click.Path(dir_okay=False), help="reevaluate.yaml: what is evaluated, and tolerances.")
 @data_root_of_task
 @click.option("--json", "as_json", is_flag=True, help="Tell what came of it as JSON.")
@@ -39,15 +42,14 @@ def reevaluate(as_json: bool, check: bool, **options: Any) -> None:
     from luigi.retcodes import run_with_retcodes
 
     import pipelines.history.task  # noqa: F401 (luigi knows the flags of those tasks alone that are defined)
-    from pipelines.history.inbox import Inbox
     from pipelines.tasks.luigi_settings import task_of
 
     arguments = ["--module", "pipelines", "ReevaluateLogs", *flags_of(options)]
     task = cast("ReevaluateLogs", task_of(arguments))
+    task.check()
     if check:
         click.echo(json.dumps(task.chosen.plan, indent=2))
         return
-    Inbox(task.chosen.inbox)  # luigi would take an input that is missing for a failure
     try:
         run_with_retcodes(arguments)
     except SystemExit as end:

@@ -1,15 +1,15 @@
 """From the records of a month to its jobs: cleaned, and augmented by what a job's own numbers decide.
 
-A month is cleaned by itself, so that no later one changes it. Augmentations that depend on all jobs of a log have no
-place in a history: each night they would give old jobs other values.
+A month is cleaned by itself, so that no later one changes it. Augmentations that depend on all jobs of a log would give
+old jobs other values each night: in a history their parameters are fitted once (``fitting.py``).
 """
 
 from __future__ import annotations
 
 import io
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, time
 from functools import cached_property
 from typing import Any
@@ -19,6 +19,7 @@ import pyarrow as pa
 
 import pipelines.tasks.augmentations  # noqa: F401 (defines them)
 from pipelines.catalog.cards import LogCard
+from pipelines.history.fitting import Fitted
 from pipelines.history.settings import Settings
 from pipelines.history.state import State
 from pipelines.keys import canonical_json, content_key
@@ -26,7 +27,7 @@ from pipelines.logs.find import catalog_in_use
 from pipelines.tasks.augmentations.registry import Augmentation
 from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.parameters import AUGMENTATIONS
-from swftools.cleaning import clean, resolve_rules
+from swftools.cleaning import CleaningReport, clean, resolve_rules
 from swftools.errors import HistoryError, ParameterError
 from swftools.fields.dictionary import SCHEMA_VERSION
 from swftools.fields.jobs import SWF_NAMES
@@ -62,12 +63,15 @@ class Making:
         Cleaning rules, as ``clean`` takes them.
     augmentations : sequence of Augmentation
         What adds columns.
+    fitted : mapping of str to Fitted
+        Of each that is not stable under growth, what was fitted.
     """
 
     header: SwfHeader
     processors: int | None
     rules: list[Any]
     augmentations: Sequence[Augmentation]
+    fitted: Mapping[str, Fitted] = field(default_factory=dict)
 
     @property
     def begins(self) -> float:
@@ -77,7 +81,7 @@ class Making:
     @property
     def key(self) -> str:
         """Content key of what determines jobs beside their records; another one means all months anew."""
-        inputs = {
+        inputs: dict[str, Any] = {
             "header": self.header.to_lines(),
             "processors": self.processors,
             "rules": [[name, parameters] for name, _, parameters in resolve_rules(self.rules or None)],
@@ -85,19 +89,24 @@ class Making:
             "clean": CleanTrace.code_version,
             "schema_version": SCHEMA_VERSION,
         }
+        if self.fitted:
+            inputs["fitted"] = {name: each.sha256 for name, each in self.fitted.items()}
         return content_key("history", CODE_VERSION, inputs)
 
-    def tables(self, records: pd.DataFrame) -> dict[str, pa.Table]:
-        """Return the tables of a month."""
+    def cleaned(self, records: pd.DataFrame) -> tuple[Trace, CleaningReport]:
+        """Return the cleaned jobs of a month, and what cleaning did."""
         jobs = records.drop(columns=["record_key", "file_number"]).reset_index(drop=True)
         for name in ("submit_time", "eligible_time"):
             jobs[name] -= self.begins
         jobs["line_number"] = pd.array(range(1, len(jobs) + 1), dtype="Int64")
         trace = Trace(self.header, jobs, machine_processors=self.processors, source=_Lines(jobs))
-        cleaned, report = clean(trace, self.rules or None)
-        columns: list[Any] = [each.compute(cleaned) for each in self.augmentations]
+        return clean(trace, self.rules or None)
+
+    def tables(self, records: pd.DataFrame) -> dict[str, pa.Table]:
+        """Return the tables of a month."""
+        cleaned, report = self.cleaned(records)
         frames = {
-            "jobs": pd.concat([cleaned.jobs, *columns], axis=1),
+            "jobs": pd.concat([cleaned.jobs, *self._columns_added(cleaned)], axis=1),
             "quarantine": cleaned.quarantine,
             "merged": cleaned.merged,
             "repairs": report.repairs,
@@ -107,6 +116,14 @@ class Making:
                 if name in frame:  # that of the month's records is nobody's
                     frame[name] = pd.array([None] * len(frame), dtype="Int64")
         return {name: to_arrow(frame, name) for name, frame in (frames | {"cleaning_report": report.steps}).items()}
+
+    def _columns_added(self, cleaned: Trace) -> Iterator[Any]:
+        """Yield the columns of each augmentation."""
+        for each in self.augmentations:
+            if each.stable_under_growth:
+                yield each.compute(cleaned)
+            else:
+                yield each.compute_fixed(cleaned, self.fitted[each.name].parameters)
 
     @cached_property
     def columns(self) -> dict[str, tuple[str, ...]]:
@@ -190,7 +207,7 @@ def making_of(settings: Settings, state: State, headers: Iterable[SwfHeader], bo
     rules = list(settings.cleaning.rules)
     if not rules and card and card.cleaning:
         rules = [{"rule": step.rule, **step.parameters} for step in card.cleaning]
-    return Making(SwfHeader(tuple(entries)), processors, rules, _augmentations(settings, state.root.location))
+    return Making(SwfHeader(tuple(entries)), processors, rules, augmentations_of(settings, state.root.location))
 
 
 def _common(header: SwfHeader, card: LogCard | None, *, is_accounting: bool) -> SwfHeader:
@@ -202,23 +219,16 @@ def _common(header: SwfHeader, card: LogCard | None, *, is_accounting: bool) -> 
     return SwfHeader(tuple(entries))
 
 
-def _augmentations(settings: Settings, data_root: str) -> list[Augmentation]:
+def augmentations_of(settings: Settings, data_root: str) -> list[Augmentation]:
     """Return what adds columns to jobs.
 
     Raises
     ------
     ParameterError
-        One would give old jobs other values when new ones come.
+        One would give old jobs other values when new ones come, and no parameters of it can be fixed.
     """
     wanted: Mapping[str, Any] = settings.augment
-    for name in wanted:
-        if not AUGMENTATIONS[name].stable_under_growth:
-            stable = ", ".join(other for other, kind in AUGMENTATIONS.items() if kind.stable_under_growth)
-            raise ParameterError(
-                f"augment.{name}: it is fitted to all jobs of a log, so that old jobs would change when new ones come; "
-                f"a history takes {stable}. For {name}, publish one version of a log by swftools augment"
-            )
-    return [
+    found = [
         AUGMENTATIONS[name](
             log=settings.log.card or settings.history,
             seed=settings.seed,
@@ -227,3 +237,11 @@ def _augmentations(settings: Settings, data_root: str) -> list[Augmentation]:
         )
         for name, parameters in sorted(wanted.items(), key=lambda item: list(AUGMENTATIONS).index(item[0]))
     ]
+    for each in found:
+        if not each.stable_under_growth and (why := each.why_not_fixed()):
+            raise ParameterError(
+                f"augment.{each.name}: {why}. Old jobs of a history must not change when new ones come. To have "
+                f"{each.name} for one version of it: swftools augment --log {data_root}/{settings.history}/VERSION "
+                f"--augment {each.name} --data-set NAME"
+            )
+    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from pipelines.catalog.cards import LogCard
 from pipelines.history.findings import Finding
+from pipelines.history.fitting import fit_augmentations, told_of
 from pipelines.history.ingest import Night
 from pipelines.history.months import TABLES, Making, making_of
 from pipelines.history.settings import Settings
@@ -28,7 +29,7 @@ from pipelines.tasks.facts import account_of, software
 from swftools.fields.dictionary import SCHEMA_VERSION, arrow_schema
 from swftools.history.months import begin_of
 from swftools.qbets.coverage import NEEDED, add_coverage, count_coverage
-from swftools.tables import QUICK_OPTIONS, read_table, to_arrow, to_pandas, write_table
+from swftools.tables import QUICK_OPTIONS, empty_frame, read_table, to_arrow, to_pandas, write_table
 from swftools.trace import Trace
 
 CODE_VERSION = 1
@@ -69,7 +70,14 @@ class Run:
     @cached_property
     def making(self) -> Making:
         """How jobs are made."""
-        return making_of(self.settings, self.state, self.night.headers, self.night.book)
+        making = making_of(self.settings, self.state, self.night.headers, self.night.book)
+        months = {label: partial(self._cleaned, making, label) for label in self.labels}
+        fitted = fit_augmentations(making.augmentations, self.settings.refit, self.state, months, making.begins)
+        return replace(making, fitted=fitted)
+
+    def _cleaned(self, making: Making, label: str) -> Trace:
+        """Return the jobs of a month without what augmentations add."""
+        return making.cleaned(self.night.book.month(label))[0]
 
     @cached_property
     def version(self) -> str:
@@ -259,7 +267,8 @@ class Run:
                 here = came[came["file_number"].map(lambda number: _block(int(number))) == label]
                 rows = pd.concat([rows, here[list(rows.columns)].astype(rows.dtypes.to_dict())], ignore_index=True)
             parts[label] = to_arrow(rows, "rejected")
-        return parts
+        # A table without a file could not be read by others.
+        return parts or {_block(1): to_arrow(empty_frame("rejected"), "rejected")}
 
     @cached_property
     def accounts(self) -> dict[str, Any]:
@@ -304,6 +313,7 @@ class Run:
                 for kind, names in self.night.book.names.groupby("kind", sort=True)
                 if kind in ("queue", "partition")
             },
+            "fitted": {name: each.facts for name, each in self.making.fitted.items()},
             "accounts": self.accounts,
             "account": summed(self.accounts.values()),
             "assumptions": assumptions_of(self.making, self.night),
@@ -364,4 +374,5 @@ def assumptions_of(making: Making, night: Night) -> list[str]:
         told.append("The size of the machine is not known: no job was found too wide, and no policy can be replayed.")
     if night.book.says_when is False:
         told.append("The files do not say when they begin (UnixStartTime): months are counted as if from 1970 on.")
+    told += told_of(making.fitted.values(), says_when=bool(night.book.says_when))
     return told

@@ -38,6 +38,11 @@ def publish(run: Run, root: DataRoot) -> Publication:
         files |= {state_file(waits.method, label): source for label, source in waits.states.items()}
     facts = run.facts(findings)
     own: dict[str, Callable[[Path], None]] = {"summary.md": writer_of(summary_text(run, facts, findings))}
+    for fitted in run.making.fitted.values():
+        if fitted.is_new:
+            own[fitted.file] = writer_of(fitted.read().decode())
+        else:
+            files[fitted.file] = Shared(str(run.state.version))
     names = sorted([*own, *files])
     rows = {table: _rows(run, table, data) for table, data in tables.items()}
     columns = {

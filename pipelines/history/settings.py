@@ -18,7 +18,13 @@ from pipelines.catalog.problems import message_of, path_of, report
 from pipelines.catalog.strict_yaml import NotYamlError, read_yaml
 from pipelines.logs.find import catalog_in_use
 from pipelines.logs.how_read import HowRead
-from pipelines.tasks.parameters import AugmentParameter, MethodsParameter, PoliciesParameter, ReplayOptionsParameter
+from pipelines.tasks.parameters import (
+    AugmentParameter,
+    MethodsParameter,
+    ParametersParameter,
+    PoliciesParameter,
+    ReplayOptionsParameter,
+)
 from swftools.cleaning import resolve_rules
 from swftools.errors import ParameterError, SwfToolsError
 
@@ -133,6 +139,9 @@ class Settings:
     cleaning: CleaningSettings = field(default_factory=CleaningSettings)
     augment: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Augmentations by name, with their parameters."""
+    refit: date | None = None
+    """Augmentations of the whole trace are fitted to jobs submitted before it, as they are when it is set; default: to
+    those of the version that first has the augmentation."""
     seed: Count = 0
     waits: WaitSettings = field(default_factory=WaitSettings)
     policies: PolicySettings = field(default_factory=PolicySettings)
@@ -159,7 +168,7 @@ def read_settings(path: str | Path | None, given: Mapping[str, Any] | None = Non
     path : str or Path, optional
         A file such as ``reevaluate.yaml``; by default all is as by default.
     given : mapping, optional
-        What holds instead: ``history`` and ``inbox``.
+        What holds instead, such as ``inbox``; what is empty does not count.
 
     Raises
     ------
@@ -183,10 +192,22 @@ def read_settings(path: str | Path | None, given: Mapping[str, Any] | None = Non
         if not isinstance(content, dict):
             raise ParameterError(f"{path}: it must be a mapping such as history: NAME, see docs/operation.md")
     _build(str(path), data, content)
-    whole = content | {name: value for name, value in (given or {}).items() if value}
+    whole = _with(content, given or {})
     settings = _build("command line", b"", whole)
     _check_together(settings)
     return settings
+
+
+def _with(content: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings with what was given instead; what is empty was not."""
+    whole = dict(content)
+    for name, value in given.items():
+        if isinstance(value, Mapping):
+            inner = _with(whole.get(name) or {}, value)
+            whole |= {name: inner} if inner else {}
+        elif value:
+            whole[name] = value
+    return whole
 
 
 def _build(source: str, data: bytes, content: Mapping[str, Any]) -> Settings:
@@ -210,5 +231,6 @@ def _check_together(settings: Settings) -> None:
             "SWFTOOLS_ANONYMISE_KEY, by which a user is the same in all files"
         )
     AugmentParameter().normalize(list(settings.augment))
+    ParametersParameter().normalize(settings.augment)
     if settings.waits.days and list(settings.waits.days) != sorted(settings.waits.days):
         raise ParameterError("waits.days: give the shortest first")

@@ -80,7 +80,7 @@ class State:
         files = None if parts is None else [part_name(label) for label in parts]
         is_older = columns is None and not self.is_of_this_schema
         had = list(self.manifest["tables"][table]["columns"]) if is_older else columns
-        read = self.root.read_table(self.name, table, self.version, parts=files, columns=had)
+        read = self.root.read_described(self.manifest, table, parts=files, columns=had)
         found = to_pandas(read, table)
         if is_older:
             form = empty_frame(table)

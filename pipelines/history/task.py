@@ -15,11 +15,12 @@ from pipelines.history.findings import Finding
 from pipelines.history.inbox import Arrival, Inbox, Seen, Unreadable
 from pipelines.history.ingest import ingest, look
 from pipelines.history.lock import one_at_a_time
-from pipelines.history.months import begins_of
+from pipelines.history.months import augmentations_of, begins_of
 from pipelines.history.night import Run
 from pipelines.history.publishing import publish
 from pipelines.history.settings import Settings, read_settings
 from pipelines.history.state import State
+from pipelines.logs.find import catalog_in_use
 from pipelines.logs.how_read import HowRead
 from pipelines.store.data_root import DataRoot
 from pipelines.store.prune import carry_out, plan_prune
@@ -87,6 +88,11 @@ class ReevaluateLogs(StageTask):
     settings = luigi.Parameter(default="", description="path of reevaluate.yaml; default: all as by default")
     inbox = luigi.Parameter(default="", description="folder, or s3://bucket/prefix, where files arrive")
     history = luigi.Parameter(default="", description="name of the data set; default: history")
+    card = luigi.Parameter(
+        default="", description="card of the log in data_catalog.yaml; default: that of the settings"
+    )
+    format = luigi.Parameter(default="", description="format with options, as slurm:time_zone=UTC; default: likewise")
+    processors = luigi.IntParameter(default=0, description="processors of the machine; 0: those of the settings")
 
     outcome: Outcome | None = None
     """What came of it, once it has run."""
@@ -101,7 +107,8 @@ class ReevaluateLogs(StageTask):
     @property
     def chosen(self) -> Settings:
         """The settings, with what was given beside them."""
-        return read_settings(self.settings or None, {"inbox": self.inbox, "history": self.history})
+        log = {"card": self.card, "format": self.format, "processors": self.processors}
+        return read_settings(self.settings or None, {"inbox": self.inbox, "history": self.history, "log": log})
 
     @property
     def root(self) -> DataRoot:
@@ -117,12 +124,19 @@ class ReevaluateLogs(StageTask):
     def how(self) -> HowRead:
         """How files are read."""
         chosen = self.chosen.log
-        return HowRead(chosen.format, chosen.anonymise).checked()
+        card = catalog_in_use().log(chosen.card) if chosen.card else None
+        return HowRead(chosen.format or (card.read_as if card else ""), chosen.anonymise).checked()
 
     @property
     def cache(self) -> Path:
         """Where it is kept what is known of the inbox's files by their stamps, and the lock."""
         return work_root(self.data_root) / "inbox"
+
+    def check(self) -> None:
+        """Raise if the inbox is not there, the data set is no history, or an augmentation has no place in one."""
+        Inbox(self.chosen.inbox)
+        State.load(self.root, self.chosen.history)
+        augmentations_of(self.chosen, self.root.location)
 
     def output(self) -> HistoryTarget:
         """Return the history."""

@@ -16,6 +16,7 @@ from pipelines.logs.file_cache import FileCache
 from pipelines.logs.generated import MODELS, find_model
 from pipelines.logs.how_read import HowRead
 from pipelines.logs.names import name_of_file, name_of_model
+from pipelines.logs.published import hash_of_jobs, read_manifest, version_folder
 from swftools.errors import SwfToolsError
 from swftools.formats.compression import source_name
 from swftools.formats.several import log_files
@@ -59,6 +60,8 @@ class Log:
     damage: str | None = None
     model: Parameters | None = None
     how: HowRead = field(default_factory=HowRead)
+    version: Path | None = None
+    """The folder of the published version that it is: its jobs are a table, and cleaned."""
 
 
 def catalog_in_use() -> Catalog:
@@ -75,7 +78,8 @@ def catalog_in_use() -> Catalog:
 def find_log(log: str, how: HowRead | None = None) -> Log:
     """Find a log by the name of its card, by a path, or by the name of a model with parameters.
 
-    A path may be that of a folder, or a pattern: its files are one log, whose text is theirs one behind the other.
+    A path may be that of a folder, or a pattern: its files are one log, whose text is theirs one behind the other. The
+    folder of a published version, or of its jobs, is a log whose jobs are those.
     ``how`` says how it is read, where its card does not say so or is to be overruled.
 
     A card's log is taken from the package, from the directories of the setting ``log_path``, or (path None)
@@ -97,6 +101,12 @@ def find_log(log: str, how: HowRead | None = None) -> Log:
         card = catalog.logs[log]
         return Log(card.name, card, _local_copy(card), card.sha256, how=_with_card(how, card))
     path = Path(log).expanduser()
+    if folder := version_folder(path):
+        try:
+            manifest = read_manifest(folder)
+        except SwfToolsError as error:
+            return Log(name_of_file(folder), path=path, damage=str(error), version=folder)
+        return Log(manifest["data_set"], path=path, sha256=hash_of_jobs(manifest), version=folder)
     if not is_there(path):
         known = ", ".join([*catalog.logs, *MODELS])
         what = "a folder without files" if path.is_dir() else "neither a file nor a card of the catalogue"

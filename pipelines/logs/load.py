@@ -20,6 +20,7 @@ from tqdm import tqdm
 from pipelines.logs.find import Log, catalog_in_use, find_log, is_stream
 from pipelines.logs.generated import generate_log
 from pipelines.logs.how_read import HowRead
+from pipelines.logs.published import read_version, version_folder
 from swftools.cleaning import CleaningReport
 from swftools.cleaning import clean as clean_trace
 from swftools.errors import SwfFormatError, UnknownLogError, UnreadableLogError
@@ -63,8 +64,8 @@ def load_log(
     Parameters
     ----------
     name : str
-        As ``find_log`` takes it; or the path of a jobs table that ends in .parquet, or ``-``, /dev/stdin or a pipe,
-        which are read to their end.
+        As ``find_log`` takes it; or the path of a jobs table that ends in .parquet, or of a folder of its parts; or
+        ``-``, /dev/stdin or a pipe, which are read to their end.
     clean : bool
         Apply cleaning rules.
     rules : iterable of str or mapping, optional
@@ -102,9 +103,14 @@ def load_log(
 
 
 def rules_of(log: Log, rules: Iterable[Any] | None = None) -> list[Any] | None:
-    """Return the cleaning rules for a log: those given, else those of its card; None for the default ones."""
+    """Return the cleaning rules for a log: those given, else those of its card; None for the default ones.
+
+    A published version was cleaned by the rules of its manifest: for it there are no others.
+    """
     if rules is not None:
         return list(rules)
+    if log.version:
+        return []
     if log.card and log.card.cleaning:
         return [{"rule": step.rule, **step.parameters} if step.parameters else step.rule for step in log.card.cleaning]
     return None
@@ -140,7 +146,7 @@ def _read(name: str, how: HowRead, *, strict: bool) -> tuple[Log, Trace]:
         log = Log(card.name if card else "stdin", card, Path("standard input" if is_input else name), sha256)
         return log, as_its_log(trace, log)
     path = Path(name).expanduser()
-    if name.lower().endswith(".parquet") and path.is_file():
+    if is_table(path):
         log = Log(path.stem, path=path)
         return log, as_its_log(read_parquet(path), log)
     log = find_log(name, how)
@@ -152,10 +158,19 @@ def _read(name: str, how: HowRead, *, strict: bool) -> tuple[Log, Trace]:
         raise UnreadableLogError(log.damage)
     if log.path is None:
         raise UnknownLogError(f"log {name} is not on this machine; fetch it by: swftools run AcquireLog --log {name}")
+    if log.version:
+        return log, as_its_log(read_version(log.version), log)
     with _bar(log.path) as told:
         trace = log.how.read(str(log.path), strict=strict, progress=told)
     say_format(trace, log)
     return log, as_its_log(trace, log)
+
+
+def is_table(path: Path) -> bool:
+    """Whether a path is that of a jobs table, or of a folder of parts of one; that of a published version is not."""
+    if path.is_dir():
+        return not version_folder(path) and any(path.glob("*.parquet"))
+    return path.suffix.lower() == ".parquet" and path.is_file()
 
 
 def say_format(trace: Trace, log: Log) -> None:

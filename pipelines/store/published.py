@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -264,9 +264,19 @@ class PublishedData:
         SchemaError
             The file is damaged or its columns differ from the dictionary.
         """
+        return self.read_described(self.manifest(data_set, version), table, parts=parts, columns=columns)
+
+    def read_described(
+        self,
+        manifest: Mapping[str, Any],
+        table: str,
+        *,
+        parts: Collection[str] | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> pa.Table:
+        """Read a table of the version that a manifest is of, as ``read_table`` does, which looks that up each time."""
         check_name(table, "table")
-        manifest = self.manifest(data_set, version)
-        key = self._key(data_set, manifest["version"])
+        key = self._key(manifest["data_set"], manifest["version"])
         if table not in manifest["tables"]:
             raise VersionNotFoundError(
                 f"{self.storage.address(key)}: no table {table!r}; it has {', '.join(manifest['tables']) or 'none'}"

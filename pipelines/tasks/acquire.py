@@ -12,6 +12,8 @@ import luigi
 from pipelines.config import setting, work_root
 from pipelines.logs.download import download, joined_sha256, text_sha256
 from pipelines.logs.find import Log, find_log, is_there
+from pipelines.logs.published import JOBS, NAMES, hash_of_jobs, read_manifest
+from pipelines.names import MANIFEST
 from pipelines.tasks.log_task import LogTask
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import AcquireError, UnreadableLogError
@@ -72,7 +74,9 @@ class AcquireLog(LogTask):
         if found.model:
             raise AcquireError(f"log {self.log!r} is generated: it has no text to acquire; run GenerateTrace")
         with self.output().fill() as directory:
-            if found.path is not None:
+            if found.version:
+                _copy_version(found, found.version, directory / "log")
+            elif found.path is not None:
                 _copy(found, found.path, directory / "log")
             elif found.card is not None and found.card.url is not None:
                 part = work_root(self.data_root) / "downloads" / f"{found.card.name}.swf.gz"
@@ -106,3 +110,17 @@ def _copy(found: Log, source: Path, destination: Path) -> None:
             f"{source}: sha256 of the text is {actual}, not {found.sha256}; fetch the file again, or mend the card if "
             "the log was republished; if the file is still being written, run again when it is whole"
         )
+
+
+def _copy_version(found: Log, source: Path, destination: Path) -> None:
+    """Copy what a trace has of a published version, and see that it is what it was found to be."""
+    destination.mkdir()
+    try:
+        shutil.copyfile(source / MANIFEST, destination / MANIFEST)
+        for table in (JOBS, NAMES):
+            if (source / table).is_dir():
+                shutil.copytree(source / table, destination / table)
+    except FileNotFoundError as error:
+        raise UnreadableLogError(f"{error.filename} is gone since this run began; nothing was published") from error
+    if hash_of_jobs(read_manifest(destination)) != found.sha256:
+        raise AcquireError(f"{source} was changed since this run began; nothing was published. Run again")

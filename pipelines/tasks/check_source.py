@@ -35,7 +35,7 @@ class CheckSource(LogTask):
 
     def requires(self) -> list[luigi.Task]:
         """Require the log's text where it is not at hand."""
-        return [] if self.found.model or self._text() else [self.clone(AcquireLog)]
+        return [] if self.found.model or self.found.version or self._text() else [self.clone(AcquireLog)]
 
     def output(self) -> list[luigi.Target]:
         """Return nothing: this only looks."""
@@ -47,7 +47,7 @@ class CheckSource(LogTask):
 
     def is_refused(self) -> bool:
         """Whether the log is known to be another one, so that no work on it is of use."""
-        is_known = bool(self.found.model) or self._text() is not None
+        is_known = bool(self.found.model or self.found.version) or self._text() is not None
         return is_known and not self.is_done()
 
     def run(self) -> None:
@@ -113,7 +113,7 @@ class CheckSource(LogTask):
     def _text(self) -> Path | None:
         """Return a file with the log's text, if there is one at hand."""
         found = self.found
-        if found.model or found.problem or found.damage:
+        if found.model or found.problem or found.damage or found.version:
             return None
         path = found.path or self.clone(AcquireLog).path
         return path if is_there(path) else None

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pipelines.keys import content_key
 from pipelines.logs.generated import MODELS, generate_log
 from pipelines.logs.load import as_its_log, say_format
+from pipelines.logs.published import read_version
 from pipelines.tasks.acquire import AcquireLog
 from pipelines.tasks.log_task import LogTask
 from pipelines.tasks.targets import DirectoryTarget
@@ -48,9 +49,11 @@ class ParseLog(LogTask):
     def run(self) -> None:
         """Read the log."""
         found = self.found
-        trace = found.how.read(
-            str(self.requires().path), progress=self._tell_bytes, called=str(found.path or found.name)
-        )
+        path = self.requires().path
+        if found.version:
+            trace = read_version(path)
+        else:
+            trace = found.how.read(str(path), progress=self._tell_bytes, called=str(found.path or found.name))
         say_format(trace, found)
         trace = as_its_log(trace, found)
         # How a log is compressed does not count in what is made of it.
@@ -67,9 +70,9 @@ class ParseLog(LogTask):
             self.tell(min(done, size), size)
 
     def load(self) -> Trace:
-        """Return the trace, with the lines it was read from, unless names are withheld."""
+        """Return the trace, with the lines it was read from, unless names are withheld or it was a table."""
         directory, path = self.output().path, self.requires().path
-        if self.anonymise != "no":
+        if self.anonymise != "no" or self.found.version:
             return load_trace(directory)
         trace = load_trace(directory)
         is_swf = "format" not in trace.provenance

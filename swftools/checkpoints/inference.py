@@ -20,9 +20,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from swftools.checkpoints.pools import SOURCES, columns_of_answers, words
 from swftools.checkpoints.survey import (
-    DECLINED,
-    YES,
     CheckpointSurvey,
     minutes_texts,
     raise_faults,
@@ -35,8 +34,7 @@ from swftools.checkpoints.survey import (
 )
 from swftools.errors import ParameterError
 from swftools.fields.augmentations import CHECKPOINT_COLUMNS
-from swftools.kernel import kernel
-from swftools.keyed_random import STATE_LENGTH, count_occurrences, next_uniform, start_stream, step_key
+from swftools.keyed_random import count_occurrences
 from swftools.parameters import LARGEST_SEED, Parameters, choice, whole
 from swftools.trace import JobArrays, Trace
 
@@ -45,8 +43,6 @@ IntArray = npt.NDArray[np.int64]
 _LINES_AT_ONCE = 1 << 12
 
 WORKLOADS = ("answers", "pooled")
-SOURCES = ("survey", "inferred", "assumed-none")
-SURVEY, INFERRED, ASSUMED_NONE = range(3)
 OUTCOMES = ("matched", "no-such-job", "no-such-user")
 CLOCK_TOLERANCE = 1.0
 """Seconds by which a survey's submit_time may differ from the log's."""
@@ -93,15 +89,6 @@ class CheckpointInference(NamedTuple):
     columns: pd.DataFrame
     answers: pd.DataFrame
     summary: pd.DataFrame
-
-
-class _Pools(NamedTuple):
-    """Answers sorted by user, processors, choice and interval, and where each job's pool is in them."""
-
-    choice: IntArray
-    interval: npt.NDArray[np.float64]
-    first: IntArray
-    size: IntArray
 
 
 def infer_checkpoints(
@@ -159,6 +146,28 @@ def infer_checkpoints(
     """
     chosen = parameters or CheckpointParameters()
     arrays = trace.arrays
+    answers, row, outcome = match_answers(trace, survey)
+    choice = answers["choice"].to_numpy(np.int64)
+    columns = columns_of_answers(
+        trace, answers, row, seed=chosen.seed, is_pooled=chosen.workload == "pooled", is_synthetic=survey.is_synthetic
+    )
+    work = np.maximum(arrays.width, 0) * np.nan_to_num(arrays.run_time) / 3600.0
+    return CheckpointInference(
+        columns,
+        _answer_table(answers, row, outcome, trace.jobs),
+        summarize_checkpoint_survey(choice, np.where(row >= 0, np.append(work, 0.0)[row], 0.0)),
+    )
+
+
+def match_answers(trace: Trace, survey: CheckpointSurvey) -> tuple[pd.DataFrame, IntArray, IntArray]:
+    """Return the answers, one a job, the row of the job of each (-1: none), and the place of its outcome in OUTCOMES.
+
+    Raises
+    ------
+    ParameterError
+        As ``infer_checkpoints`` says.
+    """
+    arrays = trace.arrays
     answers, row = _matched(survey, arrays)
     user = answers["user_id"].to_numpy(np.int64, na_value=-1)
     known_users = np.unique(arrays.user_id[arrays.user_id >= 0])
@@ -168,44 +177,13 @@ def infer_checkpoints(
             f"{survey.name}: none of the {len(answers)} answers is by a user of the trace; users of the survey "
             f"{_some(user)}, of the trace {_some(known_users)}: is it the survey of another system?"
         )
-    choice = answers["choice"].to_numpy(np.int64)
-    source = np.full(len(trace), ASSUMED_NONE, np.int8)
-    job_choice, job_interval = np.full(len(trace), -1), np.full(len(trace), np.nan)
-    given = (row >= 0) & (choice != DECLINED)
-    source[row[given]] = SURVEY
-    job_choice[row[given]], job_interval[row[given]] = choice[given], answers["interval"].to_numpy(float)[given]
-    if chosen.workload == "pooled":
-        pools = _pools(answers, row, arrays)
-        drawn, sizes = np.full(len(trace), -1), np.where(source == SURVEY, 0, pools.size)
-        seed, step = np.uint64(chosen.seed), np.uint64(step_key("checkpoints"))
-        _draw(seed, step, arrays.job_number, count_occurrences(trace.jobs), pools.first, sizes, drawn)
-        inferred = drawn >= 0
-        source[inferred] = INFERRED
-        job_choice[inferred], job_interval[inferred] = pools.choice[drawn[inferred]], pools.interval[drawn[inferred]]
-    columns: dict[str, Any] = {
-        "performs_checkpointing": job_choice == YES,
-        "checkpoint_interval": job_interval,
-        "checkpoint_choice": pd.arrays.IntegerArray(job_choice, job_choice < 0),
-        "checkpoint_source": _words(source, SOURCES),
-        "is_checkpoint_survey_synthetic": np.full(len(trace), survey.is_synthetic),
-    }
-    work = np.maximum(arrays.width, 0) * np.nan_to_num(arrays.run_time) / 3600.0
-    return CheckpointInference(
-        pd.DataFrame(columns, index=trace.jobs.index),
-        _answer_table(answers, row, outcome, trace.jobs),
-        summarize_checkpoint_survey(choice, np.where(row >= 0, np.append(work, 0.0)[row], 0.0)),
-    )
+    return answers, row, outcome
 
 
 def _some(numbers: IntArray) -> str:
     """Return the first few different numbers for a message."""
     different = [str(number) for number in np.unique(numbers[numbers >= 0])]
     return ", ".join(different[:5] + ["..."] * (len(different) > 5)) or "unknown"
-
-
-def _words(codes: npt.NDArray[np.int8], names: tuple[str, ...]) -> Any:
-    """Return a column of words from their codes."""
-    return pa.DictionaryArray.from_arrays(codes, list(names)).cast(pa.string()).to_pandas().astype("str").array
 
 
 def _answer_table(answers: pd.DataFrame, row: IntArray, outcome: IntArray, jobs: pd.DataFrame) -> pd.DataFrame:
@@ -216,7 +194,7 @@ def _answer_table(answers: pd.DataFrame, row: IntArray, outcome: IntArray, jobs:
     for name in ("job_number", "submit_time"):
         table[name] = table[name].fillna(found[name])
     table.insert(list(table).index("job_number") + 1, "job_occurrence", found["job_occurrence"])
-    return table.assign(outcome=_words(outcome.astype(np.int8), OUTCOMES))
+    return table.assign(outcome=words(outcome.astype(np.int8), OUTCOMES))
 
 
 def _matched(survey: CheckpointSurvey, arrays: JobArrays) -> tuple[pd.DataFrame, IntArray]:
@@ -272,43 +250,6 @@ def _difference(arrays: JobArrays, job: int, user: int, processors: int, time: f
     if abs(time - submitted) > CLOCK_TOLERANCE:
         return f"submit_time={time:.15g} is not the submission ({submitted:.15g})"
     return ""
-
-
-def _pools(answers: pd.DataFrame, row: IntArray, arrays: JobArrays) -> _Pools:
-    """Return the pooled answers, and the pool of every job (size 0: none)."""
-    user = answers["user_id"].to_numpy(np.int64, na_value=-1)
-    user = np.where(user >= 0, user, np.where(row >= 0, np.append(arrays.user_id, -1)[row], -1))
-    choice = answers["choice"].to_numpy(np.int64)
-    usable = (user >= 0) & (choice != DECLINED)
-    user, choice = user[usable], choice[usable]
-    processors, interval = answers["processors"].to_numpy(np.int64)[usable], answers["interval"].to_numpy(float)[usable]
-    order = np.lexsort((interval, choice, processors, user))
-    user, processors = user[order], processors[order]
-    users, widths = np.unique(user), np.unique(processors)
-    key = np.searchsorted(users, user) * len(widths) + np.searchsorted(widths, processors)
-    known = np.isin(arrays.user_id, users) & np.isin(arrays.width, widths)
-    theirs = np.searchsorted(users, arrays.user_id) * len(widths) + np.searchsorted(widths, arrays.width)
-    wanted = np.where(known, theirs, -1)
-    first, last = np.searchsorted(key, wanted), np.searchsorted(key, wanted, "right")
-    return _Pools(choice[order], interval[order], first, last - first)
-
-
-@kernel
-def _draw(
-    seed: np.uint64,
-    step: np.uint64,
-    job_number: IntArray,
-    occurrence: IntArray,
-    first: IntArray,
-    size: IntArray,
-    out: IntArray,
-) -> None:
-    """Fill in the place of the answer drawn for every job whose pool is not empty."""
-    state = np.zeros(STATE_LENGTH, np.uint64)
-    for i in range(len(out)):
-        if size[i] > 0:
-            start_stream(state, seed, step, job_number[i], occurrence[i])
-            out[i] = first[i] + np.int64(next_uniform(state) * size[i])
 
 
 # The side file

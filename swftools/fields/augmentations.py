@@ -42,6 +42,7 @@ CHECKPOINT_COLUMNS = (
         "The job writes checkpoints and can be restarted from them.",
         NEVER,
         stage="checkpoints",
+        stable_under_growth=False,
     ),
     Field(
         "checkpoint_interval",
@@ -50,6 +51,7 @@ CHECKPOINT_COLUMNS = (
         "Time between two checkpoints.",
         "null: no checkpointing",
         stage="checkpoints",
+        stable_under_growth=False,
         minimum=0,
     ),
     Field(
@@ -60,6 +62,7 @@ CHECKPOINT_COLUMNS = (
         "slows down, 5 other.",
         "null: no answer, given or inferred",
         stage="checkpoints",
+        stable_under_growth=False,
         minimum=0,
         maximum=5,
     ),
@@ -71,6 +74,7 @@ CHECKPOINT_COLUMNS = (
         "assumed-none.",
         NEVER,
         stage="checkpoints",
+        stable_under_growth=False,
     ),
     Field(
         "is_checkpoint_survey_synthetic",
@@ -79,6 +83,7 @@ CHECKPOINT_COLUMNS = (
         "The survey was generated, no user was asked.",
         NEVER,
         stage="checkpoints",
+        stable_under_growth=False,
     ),
 )
 
@@ -90,6 +95,7 @@ ARRIVAL_COLUMNS = (
         "Submission under the arrival model; submit_time keeps the logged one.",
         "null: no submit_time",
         stage="arrivals",
+        stable_under_growth=False,
         minimum=0,
         maximum=MAX_TIME,
     ),
@@ -192,6 +198,7 @@ ESTIMATE_COLUMNS = (
         "User estimate under the model; requested_time keeps the logged one.",
         NEVER,
         stage="estimates",
+        stable_under_growth=False,
         minimum=0,
     ),
 )

@@ -24,7 +24,11 @@ NEVER = "never"
 
 @dataclass(frozen=True)
 class Field:
-    """One column: name, type, unit, meaning, missing-value rule, SWF position, the stage that adds it, bounds."""
+    """One column: name, type, unit, meaning, missing-value rule, SWF position, the stage that adds it, bounds.
+
+    ``stable_under_growth`` is False where further jobs of a trace give old jobs other values, because the column is
+    fitted to the whole trace.
+    """
 
     name: str
     type: pa.DataType
@@ -35,11 +39,14 @@ class Field:
     stage: str = "read"
     maximum: float | None = None
     minimum: float | None = None
+    stable_under_growth: bool = True
 
     @property
     def arrow(self) -> pa.Field:
-        """The pyarrow field, with unit, meaning and missing-value rule as metadata."""
+        """The pyarrow field, with unit, meaning, missing-value rule and what is special as metadata."""
         metadata = {"unit": self.unit, "meaning": self.meaning, "missing": self.missing}
         if self.swf_position is not None:
             metadata["swf_position"] = str(self.swf_position)
+        if not self.stable_under_growth:
+            metadata["stable_under_growth"] = "false"
         return pa.field(self.name, self.type, nullable=self.missing != NEVER, metadata=metadata)

@@ -50,8 +50,8 @@ _HEADINGS = ("column", "type", "unit", "meaning", "missing", "SWF field", "stage
 def json_schema(table: str) -> dict[str, Any]:
     """Return the JSON Schema (draft 2020-12) of one row of a table, as published in ``schemas/``.
 
-    Units, missing-value rules, SWF positions and the stage that adds a column are annotations that begin
-    with ``x-``. Columns that every file of the table has are required.
+    Units, missing-value rules, SWF positions, the stage that adds a column, and that it is not stable under growth, are
+    annotations that begin with ``x-``. Columns that every file of the table has are required.
 
     Raises
     ------
@@ -67,6 +67,8 @@ def json_schema(table: str) -> dict[str, Any]:
         kind |= {"x-arrow-type": str(field.type), "x-stage": field.stage}
         if field.swf_position is not None:
             kind["x-swf-position"] = field.swf_position
+        if not field.stable_under_growth:
+            kind["x-stable-under-growth"] = False
         bounds = {"minimum": field.minimum, "maximum": field.maximum}
         kind |= {name: int(bound) for name, bound in bounds.items() if bound is not None}
         properties[field.name] = kind
@@ -104,6 +106,8 @@ def data_dictionary() -> str:
         "Generated from the files of `swftools/fields` by `python -m swftools.fields.generate`; do not edit. "
         f"Schema version {SCHEMA_VERSION}.\n\n"
         "Missing is null, in SWF text -1. The stage is that which adds the column: *read*, *clean* or an augmentation. "
+        "Behind it stands *whole trace* where the column is fitted to all jobs of a trace, so that further jobs give "
+        "old ones other values; a history draws it from parameters that were fixed before. "
         "Types are those of Parquet: integer is int64, float is float64, time is milliseconds since 1970 in UTC, "
         "and a utility function is a list of structs (time, value). "
         "The same, for machines: `schemas/<table>.schema.json` (JSON Schema of one row).\n"
@@ -119,7 +123,8 @@ def data_dictionary() -> str:
 def _row(field: Field) -> tuple[str, ...]:
     """Return the cells of a column."""
     position = "" if field.swf_position is None else str(field.swf_position)
-    return (f"`{field.name}`", _TYPES[field.type], field.unit, field.meaning, field.missing, position, field.stage)
+    stage = field.stage if field.stable_under_growth else f"{field.stage}, whole trace"
+    return (f"`{field.name}`", _TYPES[field.type], field.unit, field.meaning, field.missing, position, stage)
 
 
 def stale_files(root: Path) -> list[str]:

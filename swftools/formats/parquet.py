@@ -14,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 
 from swftools.errors import SchemaError, UnreadableLogError
+from swftools.formats.several import natural
 from swftools.header import SwfHeader
 from swftools.tables import empty_frame, read_table, to_arrow, to_pandas, write_table
 from swftools.trace import Trace
@@ -52,16 +53,22 @@ def write_parquet(trace: Trace, path: str | os.PathLike[str]) -> None:
 def read_parquet(path: str | os.PathLike[str]) -> Trace:
     """Read a jobs table as a trace: a file that ``write_parquet`` wrote, or one of a published data set.
 
+    Parameters
+    ----------
+    path : str or path
+        A file, or a folder of such files: parts of one table, in the natural order of their names, the first of which
+        has header and names.
+
     Raises
     ------
     UnreadableLogError
-        There is no such file.
+        There is no such file, or none in the folder that ends in .parquet.
     SchemaError
-        It is not Parquet, or not a jobs table of the column dictionary.
+        One is not Parquet, or not a jobs table of the column dictionary; or parts have other columns.
     """
     try:
-        table: pa.Table = read_table(Path(path), "jobs")
-    except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
+        table = _read_parts(Path(path)) if Path(path).is_dir() else read_table(Path(path), "jobs")
+    except (FileNotFoundError, PermissionError) as error:
         raise UnreadableLogError(f"{path}: {error.strerror or error}; check the path") from error
     notes = table.schema.metadata or {}
     try:
@@ -73,3 +80,16 @@ def read_parquet(path: str | os.PathLike[str]) -> Trace:
         raise SchemaError(f"{path}: its metadata is damaged ({error}); convert the log again") from error
     provenance = {"name": Path(path).name}
     return Trace(header, to_pandas(table, "jobs"), machine_processors=machine, provenance=provenance, names=names)
+
+
+def _read_parts(folder: Path) -> pa.Table:
+    """Read all files of a folder as one table."""
+    paths = sorted((path for path in folder.glob("*.parquet") if not path.name.startswith(".")), key=natural)
+    if not paths:
+        raise UnreadableLogError(f"{folder}: a folder without a file that ends in .parquet; check the path")
+    parts = [read_table(path, "jobs") for path in paths]
+    for path, part in zip(paths, parts, strict=True):
+        if part.column_names != parts[0].column_names:
+            others = sorted(set(part.column_names) ^ set(parts[0].column_names))
+            raise SchemaError(f"{path}: not a part of one table with {paths[0].name}: one alone has {others}")
+    return pa.concat_tables(parts)

@@ -142,6 +142,66 @@ def generate_arrivals(trace: Trace, parameters: ArrivalParameters | None = None)
     return pd.DataFrame({"model_submit_time": column}, index=trace.jobs.index)
 
 
+def fit_factor(trace: Trace, parameters: ArrivalParameters) -> float:
+    """Return by what model scaled multiplies the times between the arrivals of a trace.
+
+    Parameters
+    ----------
+    trace : Trace
+        For a load, its submit_time, width, run_time and the machine's processors are used.
+    parameters : ArrivalParameters
+        Of model scaled.
+
+    Raises
+    ------
+    ParameterError
+        A load is asked for, and the trace lacks what is needed.
+
+    Examples
+    --------
+    >>> trace = Trace.from_columns(job_number=[1, 2], submit_time=[0, 50], run_time=[100, 100],
+    ...                            requested_processors=[1, 1], header=SwfHeader.from_lines(["; MaxProcs: 4"]))
+    >>> fit_factor(trace, ArrivalParameters(model="scaled", load=0.5))
+    2.0
+    """
+    if parameters.factor is not None:
+        return parameters.factor
+    return _target_span(trace, parameters) / span_of(trace.arrays.submit_time)
+
+
+def scale_arrivals(trace: Trace, factor: float) -> pd.DataFrame:
+    """Multiply the submission of every job by a factor, from second 0 of the log on.
+
+    Each job's new time follows from its own alone, so that it stays when the trace grows. ``generate_arrivals`` by
+    model scaled lets the first job keep its time instead.
+
+    Parameters
+    ----------
+    trace : Trace
+        Its submit_time is used.
+    factor : float
+        Positive.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As ``generate_arrivals`` returns it.
+
+    Raises
+    ------
+    ParameterError
+        A time is later than a log can say.
+
+    Examples
+    --------
+    >>> scale_arrivals(Trace.from_columns(job_number=[1, 2], submit_time=[10, 50]), 2)["model_submit_time"].tolist()
+    [20.0, 100.0]
+    """
+    times = np.rint(trace.arrays.submit_time * factor)
+    _require_end(float(np.nanmax(times, initial=0.0)))
+    return pd.DataFrame({"model_submit_time": times}, index=trace.jobs.index)
+
+
 def apply_arrivals(trace: Trace) -> Trace:
     """Return a trace whose jobs come at their model_submit_time.
 

@@ -141,18 +141,37 @@ def generate_requested_times(trace: Trace, parameters: RequestedTimeParameters |
     >>> generate_requested_times(trace)["model_requested_time"].tolist()
     [7200.0, 7200.0]
     """
-    chosen = parameters or RequestedTimeParameters()
-    run_time = np.maximum(np.nan_to_num(trace.arrays.run_time, nan=0.0), 0.0)
-    maximum = _maximum(trace, run_time) if chosen.maximum is None else float(chosen.maximum)
-    rng = generator(chosen.seed, "estimates")
-    distribution = requested_time_distribution(len(trace), maximum, rng=rng, bins=chosen.bins, distinct=chosen.distinct)
-    run_time = np.minimum(run_time, maximum)
+    run_time, estimates, rng = handed_out(trace, parameters or RequestedTimeParameters())
     order = np.lexsort((count_occurrences(trace.jobs), trace.arrays.job_number, -run_time))
-    estimates = _sufficient(distribution, maximum, run_time[order])
     _assign(run_time[order], estimates, rng.random(len(estimates)))
     assigned = np.empty(len(estimates))
     assigned[order] = estimates
     return pd.DataFrame({COLUMN: assigned}, index=trace.jobs.index)
+
+
+def run_times_of(trace: Trace) -> FloatArray:
+    """Return the run times of jobs as the model takes them, s: a missing one as 0."""
+    return np.maximum(np.nan_to_num(trace.arrays.run_time, nan=0.0), 0.0)
+
+
+def handed_out(trace: Trace, chosen: RequestedTimeParameters) -> tuple[FloatArray, FloatArray, np.random.Generator]:
+    """Return what the model hands out to the jobs of a trace.
+
+    Returns
+    -------
+    run_time : array of float, shape (jobs,)
+        In the order of the jobs, s, none above the maximum.
+    estimates : array of float, shape (jobs,)
+        Descending, s; the k-th is no less than the k-th longest run time.
+    rng : numpy.random.Generator
+        The source of random numbers, for what comes next.
+    """
+    run_time = run_times_of(trace)
+    maximum = _maximum(trace, run_time) if chosen.maximum is None else float(chosen.maximum)
+    rng = generator(chosen.seed, "estimates")
+    distribution = requested_time_distribution(len(trace), maximum, rng=rng, bins=chosen.bins, distinct=chosen.distinct)
+    run_time = np.minimum(run_time, maximum)
+    return run_time, _sufficient(distribution, maximum, np.sort(run_time)[::-1]), rng
 
 
 def apply_requested_times(trace: Trace, *, everywhere: bool = False) -> Trace:

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools import Trace, clean, read_swf
-from swftools.checkpoints import inference as module
+from swftools.checkpoints import pools
 from swftools.checkpoints.inference import CheckpointInference, CheckpointParameters, infer_checkpoints
 from swftools.checkpoints.survey import CheckpointSurvey
 from swftools.checkpoints.synthetic_survey import CheckpointSurveyParameters, generate_checkpoint_survey
@@ -271,7 +271,7 @@ def test_interpreted_kernel_is_the_compiled_one(monkeypatch: pytest.MonkeyPatch)
     """The kernel, interpreted, draws the same."""
     trace, survey = many_jobs()
     compiled = infer_checkpoints(trace, survey, CheckpointParameters(seed=5))
-    monkeypatch.setattr(module, "_draw", module._draw.py_func)
+    monkeypatch.setattr(pools, "_draw", pools._draw.py_func)
     with np.errstate(over="ignore"):
         interpreted = infer_checkpoints(trace, survey, CheckpointParameters(seed=5))
     pd.testing.assert_frame_equal(compiled.columns, interpreted.columns)

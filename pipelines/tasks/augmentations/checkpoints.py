@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+import pandas as pd
+
 from pipelines.tasks.augmentations.registry import Augmentation
+from swftools.checkpoints.fixed_survey import (
+    FixedCheckpointSurvey,
+    fix_checkpoint_survey,
+    infer_fixed_checkpoints,
+)
 from swftools.checkpoints.inference import (
     CheckpointInference,
     CheckpointParameters,
@@ -106,6 +113,18 @@ class AddCheckpoints(Augmentation):
     def compute(self, trace: Trace) -> CheckpointInference:
         """Return the columns, the answers, and how many there are of each choice."""
         return infer_checkpoints(trace, self.chosen.survey_of(trace), self.chosen.inference)
+
+    def why_not_fixed(self) -> str:
+        """Return nothing: it can be."""
+        return ""
+
+    def fit(self, trace: Trace) -> dict[str, Any]:
+        """Return the answers of the survey, one made up for these jobs if need be, and the jobs that they are for."""
+        return fix_checkpoint_survey(trace, self.chosen.survey_of(trace)).to_mapping()
+
+    def compute_fixed(self, trace: Trace, fitted: Mapping[str, Any]) -> pd.DataFrame:
+        """Return the columns, by the answers that were settled."""
+        return infer_fixed_checkpoints(trace, FixedCheckpointSurvey.from_mapping(fitted), self.chosen.inference)
 
     def files(self, data_set: str) -> Iterator[tuple[str, Callable[[Path], None]]]:
         """Yield the side file, and the survey if it is synthetic."""

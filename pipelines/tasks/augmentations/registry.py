@@ -38,7 +38,9 @@ class Augmentation(RulesTask):
     other_tables: ClassVar[tuple[str, ...]] = ()
     """Tables that are published beside jobs."""
     stable_under_growth: ClassVar[bool] = False
-    """Whether a job has the same values when further jobs come, so that a history can have it."""
+    """Whether a job has the same values when further jobs come; what its columns say in the column dictionary too.
+
+    A history has those that are, and others by ``fit`` and ``compute_fixed``, unless ``why_not_fixed`` says why not."""
 
     seed = luigi.IntParameter(default=0, description="seed of every random draw")
     parameters = ParametersParameter(default="{}", description="parameters by augmentation: JSON, or a file's path")
@@ -96,6 +98,18 @@ class Augmentation(RulesTask):
 
     def compute(self, trace: Trace) -> pd.DataFrame | tuple[pd.DataFrame, ...]:
         """Return the columns, one row a job of the trace, without the key; behind them the other tables."""
+        raise NotImplementedError
+
+    def why_not_fixed(self) -> str:
+        """Return why no parameters can be fixed by which each job has its own values; nothing where they can be."""
+        return "it is fitted to all jobs of a log"
+
+    def fit(self, trace: Trace) -> dict[str, Any]:
+        """Return what is fitted to the jobs of a trace, as JSON holds it, for ``compute_fixed``."""
+        raise NotImplementedError
+
+    def compute_fixed(self, trace: Trace, fitted: Mapping[str, Any]) -> pd.DataFrame:
+        """Return the columns from what was fitted before; each job's follow from that and the job alone."""
         raise NotImplementedError
 
     def files(

@@ -1,0 +1,94 @@
+"""A published version as a log: its jobs, with the header and the machine that its manifest tells."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from pydantic_core import from_json
+
+from pipelines.keys import canonical_json
+from pipelines.names import MANIFEST, PART
+from pipelines.store.parse_manifest import parse_manifest
+from pipelines.store.published import MEND
+from swftools.errors import StorageError, UnreadableLogError
+from swftools.formats.parquet import read_parquet
+from swftools.header import SwfHeader
+from swftools.tables import read_table, to_pandas
+from swftools.trace import Trace
+
+JOBS, NAMES = "jobs", "names"
+
+
+def version_folder(path: Path) -> Path | None:
+    """Return the folder of the published version that a path means, its own or that of its jobs; None if it is none."""
+    folder = path.parent if path.name == JOBS and path.is_dir() else path
+    return folder if (folder / MANIFEST).is_file() else None
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Read the manifest of a version that has jobs, wherever its folder is.
+
+    Raises
+    ------
+    StorageError
+        The manifest is damaged.
+    UnreadableLogError
+        The version has no jobs.
+    """
+    try:
+        content = (folder / MANIFEST).read_bytes()
+        told = from_json(content)
+        owner = (told.get("data_set"), told.get("version")) if isinstance(told, dict) else (None, None)
+        manifest = parse_manifest(content, *map(str, owner))
+        SwfHeader.from_lines(manifest.get("header", ()))
+    except (ValueError, TypeError) as error:
+        raise StorageError(f"{folder / MANIFEST}: damaged manifest ({error}); {MEND}") from None
+    if JOBS not in manifest["tables"]:
+        others = ", ".join(sorted(manifest["tables"]))
+        raise UnreadableLogError(f"{folder}: this version has no jobs, but {others}; give one that has")
+    return manifest
+
+
+def hash_of_jobs(manifest: dict[str, Any]) -> str:
+    """Return a hash of all that a trace has of a version: its jobs and names, the header, the machine."""
+    files = {
+        name: told["sha256"] for name, told in manifest["files"].items() if name.partition("/")[0] in (JOBS, NAMES)
+    }
+    inputs = {"files": files, "header": manifest.get("header"), "machine": manifest.get("machine_processors")}
+    return hashlib.sha256(canonical_json(inputs).encode()).hexdigest()
+
+
+def read_version(folder: Path) -> Trace:
+    """Read the jobs of a version as a trace.
+
+    Parameters
+    ----------
+    folder : Path
+        With manifest.json and jobs, and names where there are any.
+
+    Raises
+    ------
+    StorageError
+        The manifest is damaged, or there are not the jobs that it tells of.
+    UnreadableLogError
+        The version has no jobs, or their files are gone.
+    SchemaError
+        A file is damaged.
+    """
+    manifest = read_manifest(folder)
+    jobs = read_parquet(folder / JOBS).jobs
+    expected = manifest["tables"][JOBS]["rows"]
+    if len(jobs) != expected:
+        raise StorageError(f"{folder}: there are {len(jobs):,} jobs, but its manifest says {expected:,}; {MEND}")
+    names = {}
+    if NAMES in manifest["tables"]:
+        names["names"] = to_pandas(read_table(folder / NAMES / PART, NAMES), NAMES)
+    return Trace(
+        SwfHeader.from_lines(manifest.get("header", ())),
+        jobs,
+        machine_processors=manifest.get("machine_processors"),
+        provenance={"name": manifest["data_set"], "version": manifest["version"]},
+        **names,
+    )

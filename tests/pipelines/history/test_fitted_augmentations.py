@@ -1,0 +1,210 @@
+"""Augmentations of the whole trace in a history: fitted once, and then each job's own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pipelines.logs.load import load_log
+from pipelines.tasks.augmentations.registry import Augmentation
+from pipelines.tasks.parameters import AUGMENTATIONS
+from swftools.checkpoints.inference import infer_checkpoints
+from swftools.checkpoints.survey import read_checkpoint_survey
+from swftools.checkpoints.synthetic_survey import generate_checkpoint_survey
+from swftools.errors import HistoryError, ParameterError
+from swftools.fields.augmentations import AUGMENTATION_COLUMNS
+from swftools.models.requested_times import RequestedTimeParameters
+from tests.pipelines.history.nights import SETTINGS, Site, days
+
+AUGMENT = "augment: {checkpoints: {}, arrivals: {model: scaled, factor: 0.5}, estimates: {}}\n"
+COLUMNS = [column.name for name in ("checkpoints", "arrivals", "estimates") for column in AUGMENTATION_COLUMNS[name]]
+
+
+def jobs_of(site: Site) -> pd.DataFrame:
+    """Return the jobs of the latest version by their key."""
+    return pd.read_parquet(site.version() / "jobs").set_index(["job_number", "job_occurrence"]).sort_index()
+
+
+def manifest_of(site: Site) -> dict[str, Any]:
+    """Return the manifest of the latest version."""
+    found: dict[str, Any] = json.loads((site.version() / "manifest.json").read_text())
+    return found
+
+
+def begun(folder: Path, settings: str = SETTINGS + AUGMENT, count: int = 20) -> Site:
+    """Return a history of some days that came in its first night, without the fourth."""
+    site = Site(folder, settings)
+    for number, text in enumerate(days(count)):
+        if number != 3:
+            site.put(f"day-{number:02d}.swf", text)
+    site.night()
+    return site
+
+
+def test_nights_are_as_all_at_once(tmp_path: Path) -> None:
+    """From one beginning on: months that grow, a new one, and a late day of the first; the same bytes."""
+    by_night, at_once = (begun(tmp_path / name) for name in ("by-night", "at-once"))
+    first = jobs_of(by_night)
+    later = [(number, text) for number, text in enumerate(days(40)) if number >= 20 or number == 3]
+    for number, text in [*later[1:], later[0]]:
+        at_once.put(f"day-{number:02d}.swf", text)
+        by_night.put(f"day-{number:02d}.swf", text)
+        if number % 6 == 3:
+            by_night.night()
+            pd.testing.assert_frame_equal(jobs_of(by_night).loc[first.index, COLUMNS], first[COLUMNS])
+    at_once.night()
+    assert not by_night.night().is_new
+    assert len(jobs_of(by_night)) == 480
+    one, other = by_night.hashes(), at_once.hashes()
+    same = [name for name in one if name.startswith(("jobs/", "wait_predictions/", "fitted."))]
+    assert len(same) == 2 + 2 + 3
+    assert [name for name in same if one[name] != other[name]] == []
+    assert manifest_of(by_night)["jobs_key"] == manifest_of(at_once)["jobs_key"]
+
+
+def test_date_makes_the_parameters_those_of_the_files(tmp_path: Path) -> None:
+    """Fitted to jobs before a date: a beginning by half a year's files and one by the first weeks' are the same."""
+    settings = SETTINGS + AUGMENT + "refit: 2000-01-15\n"
+    few, many = begun(tmp_path / "few", settings), begun(tmp_path / "many", settings, 40)
+    for number, text in enumerate(days(40)):
+        if number >= 20:
+            few.put(f"day-{number:02d}.swf", text)
+    few.night()
+    assert few.hashes() == many.hashes()
+    facts = manifest_of(many)["fitted"]["estimates"]
+    assert facts["jobs"] == 13 * 12
+    assert pd.Timestamp(facts["until"], unit="s") < pd.Timestamp("2000-01-15")
+
+
+def test_what_is_published_of_it(tmp_path: Path) -> None:
+    """A file with the parameters, the same in each version; words on the page; what the manifest says."""
+    site = begun(tmp_path)
+    before = site.version()
+    site.put("more.swf", days(1, first=25)[0])
+    site.night()
+    for name in ("checkpoints", "arrivals", "estimates"):
+        assert (before / f"fitted.{name}.json").samefile(site.version() / f"fitted.{name}.json")
+    assert json.loads((before / "fitted.arrivals.json").read_text()) == {"factor": 0.5}
+    assert "The values of estimates follow from what was fitted to the 228 jobs until 2000-01-20." in (
+        site.version() / "README.md"
+    ).read_text().replace("\n", " ")
+    assert site.store.verify("site") == []
+    jobs = jobs_of(site)
+    assert jobs["is_checkpoint_survey_synthetic"].all()
+    assert set(jobs["checkpoint_source"]) == {"survey", "inferred"}
+    assert jobs["model_submit_time"].equals((jobs["submit_time"] * 0.5).round())
+    assert (jobs["model_requested_time"] >= jobs["run_time"]).all()
+
+
+def test_first_version_has_the_survey_of_its_trace(tmp_path: Path) -> None:
+    """Those who answered, and what was drawn for others, are as of the same trace by itself."""
+    site = begun(tmp_path)
+    trace = load_log(str(site.version())).trace
+    expected = infer_checkpoints(trace, generate_checkpoint_survey(trace)).columns
+    pd.testing.assert_frame_equal(trace.jobs[list(expected)], expected)
+
+
+def test_survey_of_users(tmp_path: Path) -> None:
+    """Answers go to the jobs that there are; a new survey is asked for anew."""
+    path = tmp_path / "survey.csv"
+    path.write_text("user_id,processors,job_number,choice,interval_minutes\n1,4,1,0,15\n2,4,400,1,\n")
+    site = begun(tmp_path / "site", f"augment: {{checkpoints: {{survey: {path}}}}}\n")
+    for number, text in enumerate(days(40)):
+        site.put(f"day-{number:02d}.swf", text)
+    site.night()
+    jobs = jobs_of(site).droplevel("job_occurrence")
+    assert jobs.loc[1, "checkpoint_source"] == "survey"
+    assert jobs.loc[400, "user_id"] != 2  # the answer contradicts the job, which came later
+    assert jobs.loc[jobs["user_id"] == 1, "checkpoint_source"].value_counts().to_dict() == {"inferred": 95, "survey": 1}
+    assert (jobs.loc[jobs["user_id"] == 2, "checkpoint_choice"] == 1).all()
+    assert not jobs["is_checkpoint_survey_synthetic"].any()
+    path.write_text("user_id,processors,job_number,choice,interval_minutes\n0,4,400,0,30\n")
+    site.night()
+    jobs = jobs_of(site).droplevel("job_occurrence")
+    assert jobs.loc[400, ["checkpoint_source", "checkpoint_interval"]].tolist() == ["survey", 1800.0]
+    assert read_checkpoint_survey(path).answers["job_number"].tolist() == [400]
+
+
+def test_refit(tmp_path: Path) -> None:
+    """Other rules of cleaning, or a further augmentation, leave what was fitted; a date fits anew."""
+    site = begun(tmp_path)
+    first, before = manifest_of(site)["fitted"], jobs_of(site)
+    for number, text in enumerate(days(40)):
+        site.put(f"day-{number:02d}.swf", text)
+    site.settings.write_text(
+        SETTINGS + AUGMENT.replace("}}", "}, speedup: {}}") + "cleaning: {rules: [submission-order]}\n"
+    )
+    site.night()
+    assert manifest_of(site)["fitted"] == first
+    now = jobs_of(site)
+    assert "downey_a" in now
+    pd.testing.assert_frame_equal(now.loc[before.index, COLUMNS], before[COLUMNS])
+    site.settings.write_text(site.settings.read_text() + "refit: 2000-02-05\n")
+    assert site.night().is_new
+    fitted = manifest_of(site)["fitted"]
+    assert {name: facts["jobs"] for name, facts in fitted.items()} == dict.fromkeys(fitted, 35 * 12)
+    assert not jobs_of(site)["model_requested_time"].equals(now["model_requested_time"])
+    assert not site.night().is_new
+
+
+def test_load_that_is_met_by_the_first_jobs(tmp_path: Path) -> None:
+    """The factor of that load is kept."""
+    site = begun(tmp_path, "augment: {arrivals: {model: scaled, load: 0.9}}\n")
+    factor = json.loads((site.version() / "fitted.arrivals.json").read_text())["factor"]
+    trace = load_log(str(site.version())).trace
+    span = trace.jobs["submit_time"].max() - trace.jobs["submit_time"].min()
+    work = (trace.jobs["width"] * trace.jobs["run_time"]).sum()
+    assert np.isclose(work / 64 / (span * factor), 0.9)
+    site.put("more.swf", days(1, first=25)[0])
+    site.night()
+    jobs = jobs_of(site)
+    assert jobs["model_submit_time"].equals((jobs["submit_time"] * factor).round())
+
+
+@pytest.mark.parametrize("model", ["lublin-feitelson", "poisson", "bootstrap"])
+def test_arrivals_of_one_process_are_refused(tmp_path: Path, model: str) -> None:
+    """With the reason, and the way to have them, which works."""
+    with pytest.raises(ParameterError, match=rf"augment.arrivals: model {model} gives .* model=scaled .* --augment"):
+        begun(tmp_path, f"augment: {{arrivals: {{model: {model}}}}}\n")
+
+
+def test_augmentation_of_ones_own_is_refused(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """Unless it says that it is stable, or has a form that is fixed."""
+    request.addfinalizer(lambda: AUGMENTATIONS.pop("own"))
+
+    class AddOwn(Augmentation):
+        """One that says nothing."""
+
+        name = "own"
+        code_version = 1
+        parameters_class = RequestedTimeParameters
+
+    with pytest.raises(ParameterError, match=r"augment\.own: it is fitted to all jobs of a log"):
+        begun(tmp_path, "augment: {own: {}}\n")
+
+
+def test_no_job_to_be_fitted_to(tmp_path: Path) -> None:
+    """A date before all jobs is told."""
+    with pytest.raises(HistoryError, match="no job that was submitted before refit: 1999-01-01"):
+        begun(tmp_path, AUGMENT + "refit: 1999-01-01\n")
+
+
+@pytest.mark.parametrize("content", [None, b"{}", b'{"factor":0.75}'])
+def test_damaged_parameters(tmp_path: Path, content: bytes | None) -> None:
+    """They are not fitted to other jobs in silence; the remedy that the error names works."""
+    site = begun(tmp_path)
+    path = site.version() / "fitted.arrivals.json"
+    path.unlink()
+    if content is not None:
+        path.write_bytes(content)
+    site.put("more.swf", days(1, first=25)[0])
+    with pytest.raises(HistoryError, match=r"fitted\.arrivals\.json.*refit: in the settings"):
+        site.night()
+    site.settings.write_text(site.settings.read_text() + "refit: 2000-03-01\n")
+    assert site.night().is_new
+    assert site.store.verify("site") == []
