@@ -26,6 +26,7 @@ from pipelines.keys import content_key
 from pipelines.logs.find import catalog_in_use
 from pipelines.store.parts import PartedTable, Shared
 from pipelines.tasks.facts import account_of, software
+from swftools.drift import JOB_COLUMNS
 from swftools.fields.dictionary import SCHEMA_VERSION, arrow_schema
 from swftools.history.months import begin_of
 from swftools.qbets.coverage import NEEDED, add_coverage, count_coverage
@@ -217,12 +218,14 @@ class Run:
     @cached_property
     def drift(self) -> pd.DataFrame:
         """The table ``workload_drift``."""
-        return drift_of(self)
+        chosen = self.settings.drift
+        jobs = self.columns_since(self.until - (chosen.days + chosen.reference_days) * DAY, JOB_COLUMNS)
+        return drift_of(self.settings, jobs, self.making.processors, self.until)
 
     @cached_property
     def watched(self) -> tuple[pd.DataFrame, pd.DataFrame]:
         """The table ``policy_watch``, and what got worse."""
-        return policies_of(self)
+        return policies_of(self.settings, self.trace_since, self.until, self.tell)
 
     def tables(self) -> dict[str, pa.Table | PartedTable]:
         """Return all tables of the version."""

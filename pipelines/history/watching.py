@@ -3,59 +3,59 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pandas as pd
 
+from pipelines.history.settings import Settings
 from pipelines.tasks.measure import MeasureSchedule
 from pipelines.tasks.parameters import PoliciesParameter
 from pipelines.tasks.simulate import SimulatePolicy, source_hash
-from swftools.drift import JOB_COLUMNS, measure_drift
+from swftools.drift import measure_drift
 from swftools.parameter_text import write_entry
 from swftools.simulator.registry import find_policy
 from swftools.simulator.watching import find_worse, watch_policies
 from swftools.tables import empty_frame
-
-if TYPE_CHECKING:
-    from pipelines.history.night import Run
+from swftools.trace import Trace
 
 DAY = 86_400.0
 
 
-def drift_of(run: Run) -> pd.DataFrame:
+def drift_of(settings: Settings, jobs: pd.DataFrame, processors: int | None, until: float) -> pd.DataFrame:
     """Return the table ``workload_drift``: the last days of a history beside the time before."""
-    chosen = run.settings.drift
-    since = run.until - (chosen.days + chosen.reference_days) * DAY
-    jobs = run.columns_since(since, JOB_COLUMNS)
+    chosen = settings.drift
     return measure_drift(
         jobs,
-        run.making.processors,
-        now=run.until,
+        processors,
+        now=until,
         recent_days=chosen.days,
         reference_days=chosen.reference_days,
         thresholds=chosen.thresholds,
     )
 
 
-def policies_of(run: Run) -> tuple[pd.DataFrame, pd.DataFrame]:
+def policies_of(
+    settings: Settings, trace_since: Callable[[float], Trace], until: float, tell: Callable[[str], None]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the table ``policy_watch`` of the last days, and what got worse since as many days before.
 
     Both are replayed from the jobs of the history, so that they do not depend on when it was last looked at. The first
     policy is watched by itself, and the others beside it, so that jobs which fare worse under all are told once.
     """
-    chosen = run.settings.policies
+    chosen = settings.policies
     labels = names_of(chosen.names)
-    if not labels or run.making.processors is None:
-        return empty_frame("policy_watch"), pd.DataFrame()
     days, warm_up = chosen.days, chosen.warm_up_days
-    trace = run.trace_since(run.until - (2 * days + warm_up) * DAY)
+    trace = trace_since(until - (2 * days + warm_up) * DAY) if labels else None
+    if trace is None or trace.processors is None:
+        return empty_frame("policy_watch"), pd.DataFrame()
     window: dict[str, Any] = {"days": days, "warm_up_days": warm_up, "seeds": chosen.seeds, "shake": chosen.shake}
-    run.tell(f"{', '.join(labels)} on the last {days:g} days")
+    tell(f"{', '.join(labels)} on the last {days:g} days")
     now = watch_policies(trace, labels, **window)
-    earlier = trace.jobs[trace.jobs["submit_time"] <= run.until - days * DAY].reset_index(drop=True)
+    earlier = trace.jobs[trace.jobs["submit_time"] <= until - days * DAY].reset_index(drop=True)
     if earlier.empty:
         return now, pd.DataFrame()
-    run.tell(f"{', '.join(labels)} on as many days before")
+    tell(f"{', '.join(labels)} on as many days before")
     before = watch_policies(trace.with_jobs(earlier), labels, **window)
     first = labels[0]
     alone = [watch[watch["policy"] == first] for watch in (now, before)]

@@ -127,7 +127,7 @@ WRONG = [
     ("log:\n  format: slrm\n", "line 2: log > format: no log format 'slrm'"),
     ("augment: {tea: {}}\n", "no augmentation 'tea'"),
     ("augment: {utility: {globmax: -1}}\n", "globmax"),
-    ("augment: {arrivals: {}}\n", "old jobs would change"),
+    ("augment: {arrivals: {}}\n", "Old jobs of a history must not change when new ones come"),
     ("log: {anonymise: numbers}\n", "use hash, with a key in SWFTOOLS_ANONYMISE_KEY"),
     ("a: 1\nb: [\n", "line 3: not readable as YAML"),
     ("- 1\n", "it must be a mapping"),
