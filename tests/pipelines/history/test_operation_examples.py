@@ -193,6 +193,7 @@ def test_mail_of_the_unit(tmp_path: Path, commands: Path) -> None:
     assert mail == "To: root\nSubject: swftools reevaluate: exit status 3\n\nfinding: drift: x\n"
 
 
+@pytest.mark.skipif(not shutil.which("flock"), reason="flock is not here")
 def test_line_of_cron(tmp_path: Path, commands: Path) -> None:
     """It runs as written; what it publishes goes to a file, and nothing is left for a mail where nothing is found.
 
