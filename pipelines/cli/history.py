@@ -42,7 +42,6 @@ def reevaluate(as_json: bool, check: bool, **options: Any) -> None:
     from luigi.retcodes import run_with_retcodes
 
     import pipelines.history.task  # noqa: F401 (luigi knows the flags of those tasks alone that are defined)
-    from pipelines.history.inbox import Inbox
     from pipelines.tasks.luigi_settings import task_of
 
     arguments = ["--module", "pipelines", "ReevaluateLogs", *flags_of(options)]
@@ -51,7 +50,6 @@ def reevaluate(as_json: bool, check: bool, **options: Any) -> None:
     if check:
         click.echo(json.dumps(task.chosen.plan, indent=2))
         return
-    Inbox(task.chosen.inbox)  # luigi would take an input that is missing for a failure
     try:
         run_with_retcodes(arguments)
     except SystemExit as end:

@@ -231,7 +231,8 @@ class Run:
         """Return all tables of the version."""
         book = self.night.book
         version = Shared(str(self.state.version))
-        records = {label: partial(self._records, label) if label in book.changed else version for label in self.labels}
+        anew = book.changed if self.state.is_of_this_schema else set(self.labels)
+        records = {label: partial(self._records, label) if label in anew else version for label in self.labels}
         found: dict[str, pa.Table | PartedTable] = {}
         for table in TABLES:
             parts = {
@@ -259,6 +260,8 @@ class Run:
         touched = {_block(number) for number in self.night.outdated} & parts.keys()
         if came is not None:
             touched |= {_block(int(number)) for number in came["file_number"].unique()}
+        if not self.state.is_of_this_schema:
+            touched |= parts.keys()
         for label in sorted(touched):
             rows = self.state.table("rejected", [label] if label in parts else [])
             for number, line in self.night.outdated.items():

@@ -14,6 +14,7 @@ from pipelines.names import MANIFEST
 from pipelines.store.data_root import DataRoot
 from pipelines.store.parts import Measured, label_of, measured_column, part_name
 from swftools.errors import HistoryError
+from swftools.fields.dictionary import SCHEMA_VERSION, required_columns
 from swftools.history.book import HistoryBook
 from swftools.tables import empty_frame, to_pandas
 
@@ -48,7 +49,7 @@ class State:
         Raises
         ------
         HistoryError
-            The data set is no history.
+            The data set is no history, or one of a later package.
         StorageError
             Its manifest is damaged.
         """
@@ -60,17 +61,38 @@ class State:
             raise HistoryError(
                 f"{root.path(name, version)} is no history: it was made by {manifest.get('made_by')}; give another name"
             )
+        if manifest["schema_version"] > SCHEMA_VERSION:
+            raise HistoryError(
+                f"{root.path(name, version)} has tables of schema version {manifest['schema_version']}, and this "
+                f"package knows {SCHEMA_VERSION}: install the later one again, or go back by swftools rollback {name}"
+            )
         return cls(root, name, version, manifest)
 
     def table(
         self, table: str, parts: Sequence[str] | None = None, columns: Sequence[str] | None = None
     ) -> pd.DataFrame:
-        """Return a table, or some of its parts by their labels; one without rows where there is none."""
+        """Return a table, or some of its parts by their labels; one without rows where there is none.
+
+        Columns that it did not have under an earlier schema are missing in all rows.
+        """
         if self.version is None or table not in self.manifest["tables"]:
             return empty_frame(table)
         files = None if parts is None else [part_name(label) for label in parts]
-        read = self.root.read_described(self.manifest, table, parts=files, columns=columns)
-        return to_pandas(read, table)
+        is_older = columns is None and not self.is_of_this_schema
+        had = list(self.manifest["tables"][table]["columns"]) if is_older else columns
+        read = self.root.read_described(self.manifest, table, parts=files, columns=had)
+        found = to_pandas(read, table)
+        if is_older:
+            form = empty_frame(table)
+            for column in required_columns(table):
+                if column not in found:
+                    found[column] = form[column].reindex(found.index)
+        return found
+
+    @property
+    def is_of_this_schema(self) -> bool:
+        """Whether its tables have the columns that are published now; else none of its parts can be shared."""
+        return self.manifest.get("schema_version") == SCHEMA_VERSION
 
     def labels(self, table: str) -> list[str]:
         """Return the labels of the parts of a table."""

@@ -8,6 +8,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 
@@ -17,6 +19,7 @@ from pipelines.history.task import Outcome, ReevaluateLogs
 from pipelines.tasks.replay_predictor import ReplayPredictor
 from pipelines.tasks.simulate import SimulatePolicy
 from swftools.errors import HistoryError, StorageError
+from swftools.fields.dictionary import SCHEMA_VERSION
 from tests.pages import DOCS
 from tests.pipelines.history.nights import SETTINGS, Site, days
 from tests.pipelines.luigi_runs import LUIGI, SWFTOOLS, environment, run
@@ -109,6 +112,49 @@ def test_upgrade(site: Site, monkeypatch: pytest.MonkeyPatch, owner: object, nam
         assert found - SMALL == made_anew
         assert site.night().is_new is False
     assert site.night().version == first.name
+
+
+def make_older(site: Site, table: str, column: str) -> None:
+    """Make of the latest version one of an earlier schema, which had not yet a column that may be missing."""
+    old = site.version().rename(site.version().with_name("0" * 16))
+    (old.parent / "latest").write_text("0" * 16 + "\n")
+    for path in (old / table).iterdir():
+        pq.write_table(pq.read_table(path).drop_columns([column]), path)
+    manifest = json.loads((old / "manifest.json").read_bytes())
+    columns = manifest["tables"][table]["columns"]
+    place = sorted(columns).index(column)
+    del columns[column]
+    for part in manifest["tables"][table]["parts"].values():
+        del part["measured"][place]
+    manifest |= {"version": "0" * 16, "schema_version": SCHEMA_VERSION - 1, "jobs_key": "of then"}
+    (old / "manifest.json").write_text(json.dumps(manifest))
+
+
+@pytest.mark.parametrize(("table", "column"), [("records", "array_index"), ("rejected", "text")])
+def test_upgrade_to_a_schema_with_another_column(tmp_path: Path, table: str, column: str) -> None:
+    """What there is goes on, with nothing in the new column; all else is as if the new package had made it."""
+    site, other = Site(tmp_path / "a"), Site(tmp_path / "b")
+    for each in (site, other):
+        each.put("first.swf", "".join(days(33)) + "no job\n")
+        each.night()
+        if each is site:
+            make_older(site, table, column)
+        each.put("second.swf", days(1, first=33)[0])
+        assert [row["new"] for row in each.night().taken] == [12]
+    assert pd.read_parquet(site.version() / table)[column].notna().sum() == 0
+    here, there = site.hashes(), other.hashes()
+    differs = {name for name in here if here[name] != there[name]}
+    assert here.keys() == there.keys()
+    assert differs == (set() if table == "records" else {"rejected/part-000000.parquet", "manifest.json"})
+
+
+def test_later_schema_is_refused(site: Site) -> None:
+    """A package that does not know the columns would lose them."""
+    path = site.version() / "manifest.json"
+    manifest = json.loads(path.read_bytes())
+    path.write_text(json.dumps(manifest | {"schema_version": SCHEMA_VERSION + 1}))
+    with pytest.raises(HistoryError, match="install the later one again, or go back by swftools rollback site"):
+        site.night()
 
 
 def test_upgrade_of_policies(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
