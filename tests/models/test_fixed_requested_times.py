@@ -38,7 +38,7 @@ def law(fitted: FixedRequestedTimes, run_time: float) -> np.ndarray:
 
 def test_law_is_that_of_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hand out the same estimates often: each job has each of them as often as the fitted chances say."""
-    run_time = np.array([4000.0, 3000.0, 3000.0, 1000.0, 500.0, 500.0, 10.0, 0.0])
+    run_time = np.array([4000.0, 3600.0, 3000.0, 1000.0, 500.0, 500.0, 10.0, 0.0])
     estimates = np.array([7200.0, 7200.0, 3600.0, 3600.0, 3600.0, 900.0, 600.0, 600.0])
     monkeypatch.setattr(module, "handed_out", lambda *_: (run_time[::-1], estimates, None))
     fitted = fit_requested_times(trace_of([1]))
