@@ -16,6 +16,7 @@ import swftools
 from pipelines.cli.main import main
 from pipelines.logs.find import find_log
 from pipelines.logs.load import load_log
+from pipelines.logs.published import version_folder
 from pipelines.store.data_root import DataRoot
 from pipelines.tasks.acquire import _copy_version
 from swftools.errors import AcquireError, SchemaError, StorageError, UnknownLogError, UnreadableLogError
@@ -50,6 +51,20 @@ def test_its_jobs_folder_is_the_same_log(history: Path, path: str) -> None:
     assert by_folder.trace.jobs.equals(by_version.trace.jobs)
     assert by_folder.trace.header == by_version.trace.header
     assert by_folder.log.sha256 == by_version.log.sha256
+
+
+def test_data_set_means_its_latest_version(history: Path, tmp_path: Path) -> None:
+    """As the pointer says; one that is damaged, or names what is not there, means none."""
+    assert find_log(str(history.parent)).sha256 == find_log(str(history)).sha256
+    assert len(load_log(str(history.parent)).trace) == 481
+    data_set = tmp_path / "site"
+    shutil.copytree(history, data_set / "other")
+    for pointer in ("gone", "..", "other/../other", "\x00", ""):
+        (data_set / "latest").write_text(pointer)
+        assert version_folder(data_set) is None
+    (data_set / "latest").write_text("other\n")
+    assert version_folder(data_set) == data_set / "other"
+    assert version_folder(data_set / "other" / "jobs") == data_set / "other"
 
 
 def test_it_is_not_cleaned_again(history: Path) -> None:
