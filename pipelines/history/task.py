@@ -15,7 +15,7 @@ from pipelines.history.findings import Finding
 from pipelines.history.inbox import Arrival, Inbox, Seen, Unreadable
 from pipelines.history.ingest import ingest, look
 from pipelines.history.lock import one_at_a_time
-from pipelines.history.months import begins_of
+from pipelines.history.months import augmentations_wanted, begins_of
 from pipelines.history.night import Run
 from pipelines.history.publishing import publish
 from pipelines.history.settings import Settings, read_settings
@@ -96,6 +96,7 @@ class ReevaluateLogs(StageTask):
         super().check_values()
         if not self.chosen.inbox:
             raise ParameterError("inbox: give the folder where files arrive, by --inbox or in the settings")
+        augmentations_wanted(self.chosen, self.root.location)
 
     @property
     def chosen(self) -> Settings:
