@@ -65,8 +65,9 @@ def main() -> None:
 
     LOG is a path (SWF, or an accounting log of a batch system, which swftools formats
     lists; also .gz .bz2 .xz .zst, a folder of daily files, a pattern; a .parquet that
-    convert wrote), - for standard input, the name of a card in the catalogue, such as
-    SDSC-BLUE-2000-4.2-cln-5000-9999, which is shipped, or a model with parameters, such as
+    convert wrote; a published version, such as data/NAME/VERSION), - for standard input, the
+    name of a card in the catalogue, such as SDSC-BLUE-2000-4.2-cln-5000-9999, which is
+    shipped, or a model with parameters, such as
     lublin-feitelson:jobs=10000,processors=128,load=0.8,seed=3.
 
     Every command that reads a log takes its machine and cleaning rules from the log's card,

@@ -207,7 +207,7 @@ def making_of(settings: Settings, state: State, headers: Iterable[SwfHeader], bo
     rules = list(settings.cleaning.rules)
     if not rules and card and card.cleaning:
         rules = [{"rule": step.rule, **step.parameters} for step in card.cleaning]
-    return Making(SwfHeader(tuple(entries)), processors, rules, augmentations_of(settings, state.root.location))
+    return Making(SwfHeader(tuple(entries)), processors, rules, augmentations_wanted(settings, state.root.location))
 
 
 def _common(header: SwfHeader, card: LogCard | None, *, is_accounting: bool) -> SwfHeader:
@@ -219,7 +219,7 @@ def _common(header: SwfHeader, card: LogCard | None, *, is_accounting: bool) -> 
     return SwfHeader(tuple(entries))
 
 
-def augmentations_of(settings: Settings, data_root: str) -> list[Augmentation]:
+def augmentations_wanted(settings: Settings, data_root: str) -> list[Augmentation]:
     """Return what adds columns to jobs.
 
     Raises

@@ -15,7 +15,7 @@ from pipelines.history.findings import Finding
 from pipelines.history.inbox import Arrival, Inbox, Seen, Unreadable
 from pipelines.history.ingest import ingest, look
 from pipelines.history.lock import one_at_a_time
-from pipelines.history.months import augmentations_of, begins_of
+from pipelines.history.months import augmentations_wanted, begins_of
 from pipelines.history.night import Run
 from pipelines.history.publishing import publish
 from pipelines.history.settings import Settings, read_settings
@@ -103,6 +103,7 @@ class ReevaluateLogs(StageTask):
         super().check_values()
         if not self.chosen.inbox:
             raise ParameterError("inbox: give the folder where files arrive, by --inbox or in the settings")
+        augmentations_wanted(self.chosen, self.root.location)
 
     @property
     def chosen(self) -> Settings:
@@ -136,7 +137,7 @@ class ReevaluateLogs(StageTask):
         """Raise if the inbox is not there, the data set is no history, or an augmentation has no place in one."""
         Inbox(self.chosen.inbox)
         State.load(self.root, self.chosen.history)
-        augmentations_of(self.chosen, self.root.location)
+        augmentations_wanted(self.chosen, self.root.location)
 
     def output(self) -> HistoryTarget:
         """Return the history."""

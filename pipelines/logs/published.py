@@ -9,7 +9,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from pipelines.keys import canonical_json
-from pipelines.names import MANIFEST, PART
+from pipelines.names import LATEST, MANIFEST, PART, is_name
 from pipelines.store.parse_manifest import parse_manifest
 from pipelines.store.published import MEND
 from swftools.errors import StorageError, UnreadableLogError
@@ -22,8 +22,14 @@ JOBS, NAMES = "jobs", "names"
 
 
 def version_folder(path: Path) -> Path | None:
-    """Return the folder of the published version that a path means, its own or that of its jobs; None if it is none."""
+    """Return the folder of the published version that a path means; None if it means none.
+
+    The path is that of the version, or of its jobs, or of a data set, whose latest version is meant.
+    """
     folder = path.parent if path.name == JOBS and path.is_dir() else path
+    if (folder / LATEST).is_file():
+        latest = (folder / LATEST).read_text(errors="replace").strip()
+        folder = folder / latest if is_name(latest) else folder
     return folder if (folder / MANIFEST).is_file() else None
 
 

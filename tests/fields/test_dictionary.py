@@ -72,9 +72,10 @@ def test_every_column_says_what_it_is(field: Field) -> None:
 
 @pytest.mark.parametrize("field", EVERY_COLUMN)
 def test_arrow_fields_carry_the_dictionary(field: Field) -> None:
-    """Unit, meaning, missing value and SWF position are in the Parquet metadata, nullability in the schema."""
+    """Unit, meaning, missing value, SWF position, growth: in the Parquet metadata; nullability in the schema."""
     expected = {b"unit": field.unit, b"meaning": field.meaning, b"missing": field.missing}
     expected |= {} if field.swf_position is None else {b"swf_position": str(field.swf_position)}
+    expected |= {} if field.stable_under_growth else {b"stable_under_growth": "false"}
     assert {key: text.encode() for key, text in expected.items()} == field.arrow.metadata
     assert (field.missing != NEVER) == field.arrow.nullable
     assert (field.name, field.type) == (field.arrow.name, field.arrow.type)

@@ -242,7 +242,7 @@ def state(tmp_path: Path) -> Path:
         ({"group": "0/0", "requested_time": 60, "now": 3.0}, "now=3.0 is not a number of seconds from the last"),
         ({"group": "0/0", "requested_time": 60, "method": SortedWaits()}, "leave method= out"),
     ],
-    ids=str,
+    ids=lambda value: value if isinstance(value, str) else ",".join(value),
 )
 def test_what_is_refused(state: Path, options: dict[str, Any], says: str) -> None:
     """One clear error."""

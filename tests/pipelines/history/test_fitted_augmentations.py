@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
+from pipelines.cli.main import main
 from pipelines.logs.load import load_log
 from pipelines.tasks.augmentations.registry import Augmentation
 from pipelines.tasks.parameters import AUGMENTATIONS
@@ -171,6 +173,16 @@ def test_arrivals_of_one_process_are_refused(tmp_path: Path, model: str) -> None
     """With the reason, and the way to have them, which works."""
     with pytest.raises(ParameterError, match=rf"augment.arrivals: model {model} gives .* model=scaled .* --augment"):
         begun(tmp_path, f"augment: {{arrivals: {{model: {model}}}}}\n")
+
+
+@pytest.mark.parametrize("wanted", ["arrivals: {}", "estimates: {maximum: 1}", "speedup: {nonsense: 1}"])
+def test_status_of_what_cannot_be_had(tmp_path: Path, wanted: str) -> None:
+    """The settings are wrong (2), before anything is read."""
+    site = Site(tmp_path, f"augment: {{{wanted}}}\n")
+    options = ["--settings", str(site.settings), "--inbox", str(site.inbox), "--data-root", site.root]
+    told = CliRunner().invoke(main, ["reevaluate", *options])
+    assert told.exit_code == 2
+    assert wanted.partition(":")[0] in told.output
 
 
 def test_augmentation_of_ones_own_is_refused(tmp_path: Path, request: pytest.FixtureRequest) -> None:

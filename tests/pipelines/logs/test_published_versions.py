@@ -16,8 +16,10 @@ import swftools
 from pipelines.cli.main import main
 from pipelines.logs.find import find_log
 from pipelines.logs.load import load_log
+from pipelines.logs.published import version_folder
 from pipelines.store.data_root import DataRoot
-from swftools.errors import SchemaError, StorageError, UnknownLogError, UnreadableLogError
+from pipelines.tasks.acquire import _copy_version
+from swftools.errors import AcquireError, SchemaError, StorageError, UnknownLogError, UnreadableLogError
 from swftools.formats.parquet import read_parquet, write_parquet
 from swftools.simulator import simulate
 from tests.pipelines.history.nights import HEADER, Site, days, job
@@ -49,6 +51,20 @@ def test_its_jobs_folder_is_the_same_log(history: Path, path: str) -> None:
     assert by_folder.trace.jobs.equals(by_version.trace.jobs)
     assert by_folder.trace.header == by_version.trace.header
     assert by_folder.log.sha256 == by_version.log.sha256
+
+
+def test_data_set_means_its_latest_version(history: Path, tmp_path: Path) -> None:
+    """As the pointer says; one that is damaged, or names what is not there, means none."""
+    assert find_log(str(history.parent)).sha256 == find_log(str(history)).sha256
+    assert len(load_log(str(history.parent)).trace) == 481
+    data_set = tmp_path / "site"
+    shutil.copytree(history, data_set / "other")
+    for pointer in ("gone", "..", "other/../other", "\x00", ""):
+        (data_set / "latest").write_text(pointer)
+        assert version_folder(data_set) is None
+    (data_set / "latest").write_text("other\n")
+    assert version_folder(data_set) == data_set / "other"
+    assert version_folder(data_set / "other" / "jobs") == data_set / "other"
 
 
 def test_it_is_not_cleaned_again(history: Path) -> None:
@@ -180,3 +196,22 @@ def test_version_without_jobs(tmp_path: Path) -> None:
     assert luigi.build([task], local_scheduler=True)
     with pytest.raises(UnreadableLogError, match="this version has no jobs, but wait_"):
         load_log(DataRoot.open(root).path("log-waits"))
+
+
+def test_version_that_is_changed(history: Path, tmp_path: Path) -> None:
+    """What a trace has of it is its key: another machine is another log, and no copy is made of two versions."""
+    top = tmp_path / "copied"
+    shutil.copytree(history, top)
+    before = find_log(str(top))
+    assert before.sha256 == find_log(str(history)).sha256
+    manifest = json.loads((top / "manifest.json").read_text())
+    for name, value in {"machine_processors": 32, "header": ["; UnixStartTime: 1"], "findings": ["something"]}.items():
+        (top / "manifest.json").write_text(json.dumps({**manifest, name: value}))
+        is_same = find_log(str(top)).sha256 == before.sha256
+        assert is_same == (name == "findings")
+        if not is_same:
+            with pytest.raises(AcquireError, match="was changed since this run began"):
+                _copy_version(before, top, tmp_path / name)
+    shutil.rmtree(top)
+    with pytest.raises(UnreadableLogError, match=r"manifest\.json is gone since this run began"):
+        _copy_version(before, top, tmp_path / "gone")
