@@ -35,8 +35,8 @@ def reevaluate(as_json: bool, check: bool, **options: Any) -> None:
     """Take what has arrived in a folder into a history, evaluate it again, and publish it.
 
     \b
-    Exit status: 0 nothing to say; 3 a tolerance was left; 4 a file could not be read. Either
-    after publishing. Findings are lines on standard error.
+    Exit status, after publishing: 0 nothing to say; 3 a tolerance was left;
+    4 a file could not be read. Findings are lines on standard error.
     Example: swftools reevaluate --inbox /srv/inbox --history blue
     """
     from luigi.retcodes import run_with_retcodes

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipelines.cli.durations import Duration, clock
-from pipelines.cli.options import PROCESSORS, data_root
+from pipelines.cli.options import PROCESSORS, data_root_of_task
 from pipelines.exit_statuses import CANNOT_SAY
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ GROUPED_BY = ("queue", "user", "partition")
 @click.option("--state", type=click.Path(), help="What a wait predictor has learnt, a file.")
 @click.option("--history", help="Name of a history, whose newest state is asked, and which knows names of queues.")
 @click.option("--method", help="Of those that the history follows; default: its first.")
-@data_root
+@data_root_of_task
 @click.option("--queue", help="Of the job, where the state is by queue.")
 @click.option("--user", help="Of the job, where the state is by user.")
 @click.option("--partition", help="Of the job, where the state is by partition.")
@@ -43,7 +43,7 @@ def predict(
     state: str | None,
     history: str | None,
     method: str | None,
-    data_root: str,
+    data_root: str | None,
     group: str | None,
     processors: int | None,
     quantiles: tuple[float, ...],
@@ -65,9 +65,10 @@ def predict(
     if (state is None) == (history is None):
         raise click.UsageError("give --state or --history")
     if history is not None:
+        from pipelines.config import setting
         from pipelines.history.known_state import find_state
 
-        path, names = find_state(data_root, history, method)
+        path, names = find_state(data_root or setting("data_root"), history, method)
         state = str(path)
         given = {kind: str(names.get(kind, {}).get(value, value)) for kind, value in given.items()}
     elif method is not None:

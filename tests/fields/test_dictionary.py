@@ -65,6 +65,7 @@ def test_every_column_says_what_it_is(field: Field) -> None:
         "replay",
         "evaluate",
         "reproduce",
+        "ingest",
         "reevaluate",
     )
     assert field.type != BOOL or field.name.startswith(("is_", "performs_"))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import json
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -21,13 +24,16 @@ from swftools.checkpoints.synthetic_survey import generate_checkpoint_survey
 from swftools.drift import measure_drift
 from swftools.fields.dictionary import TABLES
 from swftools.fields.generate import data_dictionary, generated_files, json_schema, main, stale_files, write_files
+from swftools.history.book import HistoryBook
+from swftools.history.records import file_records
 from swftools.models.arrivals import generate_arrivals
 from swftools.models.moldability import SpeedupParameters, generate_speedup
 from swftools.models.requested_times import generate_requested_times
 from swftools.qbets import evaluate, replay
+from swftools.qbets.coverage import count_coverage
 from swftools.selection import select_jobs
 from swftools.simulator import measure, simulate, watch_policies
-from swftools.tables import to_arrow
+from swftools.tables import empty_frame, to_arrow
 from tests.folders import ROOT
 
 
@@ -93,6 +99,25 @@ def listing(name: str) -> Trace:
     return read_log(ROOT / "tests" / "formats" / "loadleveler" / "samples" / name, processors_per_node=8)
 
 
+def history_tables(log: Path, predictions: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The tables of a history, made by its own parts."""
+    with gzip.open(log) as lines:
+        text = b"".join([line for _, line in zip(range(900), lines, strict=False)]) + b"no job\n"
+    file = file_records(read_swf(io.BytesIO(text)))
+    book = HistoryBook(pd.DataFrame, {}, empty_frame("names"), None)
+    taken = book.take(file, 1)
+    hashes = {"sha256": "0" * 64, "resumes_sha256": "0" * 64, "resumes_bytes": 9, "resumes_lines": 1}
+    row = {"file_number": 1, "file": "a.swf", "format": "swf", "bytes": 10, "continues": 0, **hashes}
+    submit = file.records["submit_time"]
+    return {
+        "records": book.month(book.labels[0]),
+        "rejected": file.rejected.assign(file_number=1),
+        "ingested": pd.DataFrame([{**row, **asdict(taken), "begins": submit.min(), "ends": submit.max()}]),
+        "waiting": pd.DataFrame([{"file": "b", "sha256": None, "outcome": "unreadable", "reason": "it is none"}]),
+        "wait_coverage": count_coverage(predictions, "all", quantile=0.95, chance=0.01),
+    }
+
+
 @pytest.fixture(scope="module")
 def tables(shipped_log: Path) -> dict[str, pa.Table]:
     """Every table, made from the shipped log with a part of its lines spoilt."""
@@ -132,6 +157,7 @@ def tables(shipped_log: Path) -> dict[str, pa.Table]:
         "excluded": schedule.excluded,
         "workload_drift": measure_drift(augmented.jobs, 1152, now=float(augmented.jobs["submit_time"].max())),
         "policy_watch": watch_policies(select_jobs(augmented, lines=(0, 999)), ["fcfs"], seeds=2),
+        **history_tables(shipped_log, predictions),
         "metrics": metrics,
         "comparison": metrics.assign(seed=0),
         "jobs": augmented.jobs,

@@ -40,6 +40,7 @@ def test_by_hand() -> None:
                 ("m", "1", 30, 20, None),
                 ("m", "1", None, 20, None),
                 ("m", "2", 0, 8, None),
+                ("m", "2", 8, 8, None),
             ]
         ),
         "2001-03",
@@ -47,14 +48,14 @@ def test_by_hand() -> None:
     )
     names = ["period", "method", "queue", "jobs", "told", "known", "covered"]
     assert table[names].values.tolist() == [
-        ["2001-03", "m", "all", 5, 4, 3, 2],
+        ["2001-03", "m", "all", 6, 5, 4, 3],
         ["2001-03", "m", "1", 4, 3, 2, 1],
-        ["2001-03", "m", "2", 1, 1, 1, 1],
+        ["2001-03", "m", "2", 2, 2, 2, 2],
     ]
-    assert table["coverage"].tolist() == [2 / 3, 0.5, 1.0]
-    assert table["rms_over"].tolist() == pytest.approx([math.sqrt((100 + 64) / 2), 10.0, 8.0])
-    assert table["tightness"].tolist() == pytest.approx([(2 * 2 / 3 * 8) ** (1 / 3), (2 * 2 / 3) ** 0.5, 8.0])
-    assert table["least_coverage"].tolist() == [binom.ppf(0.01, n, 0.9) / n for n in (3, 2, 1)]
+    assert table["coverage"].tolist() == [0.75, 0.5, 1.0]
+    assert table["rms_over"].tolist() == pytest.approx([math.sqrt((100 + 64) / 3), 10.0, math.sqrt(64 / 2)])
+    assert table["tightness"].tolist() == pytest.approx([(2 * 2 / 3 * 8) ** 0.25, (2 * 2 / 3) ** 0.5, 8**0.5])
+    assert table["least_coverage"].tolist() == [binom.ppf(0.01, n, 0.9) / n for n in (4, 2, 2)]
     assert table["is_below"].tolist() == [False, False, False]
     to_arrow(table, "wait_coverage")
 

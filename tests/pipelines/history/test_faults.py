@@ -7,6 +7,7 @@ import random
 import shutil
 import signal
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from botocore.exceptions import EndpointConnectionError
 from pyarrow import fs
 
 from pipelines.history.ingest import UNFINISHED
+from pipelines.history.lock import one_at_a_time
 from pipelines.store.s3 import S3Storage
 from swftools.errors import StorageError
 from swftools.formats.compression import LogStream
@@ -127,6 +129,26 @@ def test_two_at_once(before: Site, undisturbed: dict[str, str], tmp_path: Path) 
     assert [run.exitcode for run in runs] == [0, 0]
     assert site.hashes() == undisturbed
     assert len(site.store.versions(site.name)) == 2
+
+
+def test_one_waits_for_the_other(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Who comes second says so, and begins when the first is done."""
+    caplog.set_level("INFO", "pipelines")
+    done: list[str] = []
+
+    def second() -> None:
+        with one_at_a_time(tmp_path, "site"):
+            done.append("second")
+
+    thread = threading.Thread(target=second)
+    with one_at_a_time(tmp_path, "site"):
+        thread.start()
+        thread.join(0.5)
+        assert thread.is_alive()
+        done.append("first")
+    thread.join()
+    assert done == ["first", "second"]
+    assert "another run is at work on site; this one waits for it" in caplog.text
 
 
 @pytest.mark.parametrize(("name", "step"), [("mkdir", 3), ("open", 3), ("rename", 1), ("link", 3), ("fsync", 9)])

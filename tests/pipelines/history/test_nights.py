@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 from pipelines.history.ingest import UNFINISHED
-from tests.pipelines.history.nights import DAY, HEADER, Site, days, job
+from tests.pipelines.accounting_logs import step
+from tests.pipelines.history.nights import DAY, HEADER, SETTINGS, Site, days, job
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +81,11 @@ def test_jobs_of_a_version(at_once: Site) -> None:
     ingested = pd.read_parquet(version / "ingested")
     assert ingested["new"].tolist() == [12] * 40
     assert at_once.store.verify("site") == []
+    coverage = pd.read_parquet(version / "wait_coverage")
+    of_all = coverage[coverage["queue"] == "all"].set_index("period")["jobs"]
+    assert of_all["last 1 day"] == 12  # later than a day before the last submission
+    assert of_all["last 30 days"] == 360
+    assert of_all["all"] == of_all["2000-01"] + of_all["2000-02"]
     page = (version / "summary.md").read_text()
     assert "480 jobs of 40 files, in 2 months, until 2000-02-09 22:00:00 UTC" in page
 
@@ -261,6 +267,21 @@ def test_other_settings_make_all_anew(tmp_path: Path) -> None:
     assert "minimum_processors" in jobs
 
 
+def test_other_options_of_the_replay(tmp_path: Path) -> None:
+    """All months are replayed again; the jobs stay the same files."""
+    site, fresh = Site(tmp_path / "a"), Site(tmp_path / "b", SETTINGS.replace("training: 5", "training: 9"))
+    for each in (site, fresh):
+        each.put("a.swf", "".join(days(35)))
+    site.night()
+    before = site.version()
+    site.settings.write_text(fresh.settings.read_text())
+    assert site.night().is_new
+    fresh.night()
+    assert site.hashes() == fresh.hashes()
+    part = "jobs/part-2000-01.parquet"
+    assert (before / part).samefile(site.version() / part)
+
+
 def test_accounting_logs(tmp_path: Path) -> None:
     """Daily exports of sacct that overlap, with jobs that run at midnight: each job once, names with their numbers."""
     head = "JobID|User|Partition|State|Submit|Start|End|NCPUS|TimelimitRaw\n"
@@ -284,3 +305,19 @@ def test_accounting_logs(tmp_path: Path) -> None:
     assert jobs["user_id"].tolist() == [1, 2, 3]
     assert jobs["job_number"].tolist() == [1, 2, 3]
     assert outcome.waiting == []
+
+
+def test_record_that_is_half_there(tmp_path: Path) -> None:
+    """A record of several lines that is cut off is rejected, and read again when the file has grown."""
+    site = Site(tmp_path, "log: {format: 'loadleveler:time_zone=UTC,processors_per_node=1', processors: 64}\n")
+    whole = (step(1, 100) + step(2, 200)).encode()
+    cut = whole.index(b"Completion Date", whole.rindex(b"=== Job Step"))
+    site.put("log.txt", whole[: whole.rindex(b"\n", 0, cut) + 1])
+    (row,) = site.night().taken
+    assert (row["new"], row["quarantined"]) == (1, 1)
+    assert len(pd.read_parquet(site.version() / "rejected")) == 1
+    site.put("log.txt", whole)
+    (row,) = site.night().taken
+    assert (row["new"], row["merged"], row["quarantined"]) == (1, 0, 0)
+    assert len(pd.read_parquet(site.version() / "jobs")) == 2
+    assert pd.read_parquet(site.version() / "rejected").empty

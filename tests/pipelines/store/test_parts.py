@@ -134,6 +134,23 @@ def test_second_of_two_is_superseded(tmp_path: Path) -> None:
     assert publish(root, "v2", {"a": jobs(2)}, after="v1").name == "v2"
 
 
+def test_latest_that_moves_in_the_last_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the version's appearance and that of its name: it stays without."""
+    root = DataRoot.open(tmp_path)
+    publish(root, "v1", {"a": jobs(3)}, after=None)
+    commit = LocalStorage.commit
+
+    def overtaken(self: LocalStorage, *given: Any) -> bool:
+        appeared = commit(self, *given)
+        self.replace("sdsc/latest", b"another\n")
+        return appeared
+
+    monkeypatch.setattr(LocalStorage, "commit", overtaken)
+    with pytest.raises(SupersededError, match="another run published after v1 first"):
+        publish(root, "v2", {"a": jobs(2)}, after="v1")
+    assert root.latest("sdsc") == "another"
+
+
 @pytest.fixture(params=["local", "s3"])
 def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
     """Return a storage of each kind."""
