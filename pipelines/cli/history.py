@@ -93,11 +93,13 @@ def tell(task: ReevaluateLogs, outcome: Outcome, *, as_json: bool) -> None:
     elif outcome.version is None:
         click.echo(f"history {task.chosen.history}: no job has come yet; nothing was published")
     else:
-        counts = {name: sum(int(row[name]) for row in outcome.taken) for name in ("new", "merged", "quarantined")}
+        new, merged, quarantined = (
+            sum(int(row[name]) for row in outcome.taken) for name in ("new", "merged", "quarantined")
+        )
         files = f"{len(outcome.taken)} file{'s' * (len(outcome.taken) != 1)}"
         what = (
-            f"{files} taken: {counts['new']:,} new jobs, {counts['merged']:,} merged, {counts['quarantined']:,} lines "
-            "quarantined"
+            f"{files} taken: {new:,} new job{'s' * (new != 1)}, {merged:,} merged, {quarantined:,} "
+            f"line{'s' * (quarantined != 1)} quarantined"
             if outcome.is_new
             else "already complete: the inbox has nothing new"
         )

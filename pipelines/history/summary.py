@@ -15,6 +15,9 @@ from pipelines.store.readme import account_lines
 NEWEST = 10
 """Files that are listed."""
 
+GROUPS = 20
+"""Queues, or other groups, whose coverage is listed, beside all together: those of most jobs."""
+
 
 def summary_text(run: Run, facts: Mapping[str, Any], findings: Sequence[Finding]) -> str:
     """Write the page, in Markdown; equal versions have equal pages."""
@@ -22,8 +25,8 @@ def summary_text(run: Run, facts: Mapping[str, Any], findings: Sequence[Finding]
     waiting = run.night.waiting_table
     sections = [
         f"# {run.settings.history}",
-        f"Version `{run.version}`: {facts['account']['jobs_kept']:,} jobs of {len(files):,} files, in "
-        f"{len(run.labels)} months, until {_moment(run)}.",
+        f"Version `{run.version}`: {facts['account']['jobs_kept']:,} jobs of {_counted(len(files), 'file')}, in "
+        f"{_counted(len(run.labels), 'month')}, until {_moment(run)}.",
         "## Findings",
         _bullets(finding.message for finding in findings) if findings else "None.",
     ]
@@ -37,8 +40,13 @@ def summary_text(run: Run, facts: Mapping[str, Any], findings: Sequence[Finding]
         sections += [f"## Policies on the last {run.settings.policies.days:g} days", _policies(run.watched[0])]
     sections += ["## The workload of the last days, and of the time before", _drift(run.drift)]
     sections += ["## What became of the records", _bullets(account_lines(facts["account"], facts["assumptions"]))]
-    sections += [f"## The last {min(NEWEST, len(files))} of {len(files):,} files", _files(files.tail(NEWEST))]
+    sections += [f"## The last {min(NEWEST, len(files))} of {_counted(len(files), 'file')}", _files(files.tail(NEWEST))]
     return "\n\n".join(sections) + "\n"
+
+
+def _counted(number: int, what: str) -> str:
+    """Return a number of things in words."""
+    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 def _moment(run: Run) -> str:
@@ -54,14 +62,19 @@ def _coverage(run: Run) -> str:
     periods = [*(last_days(days) for days in run.settings.waits.days), "all"]
     heads = [part for period in periods for part in (f"waits, {period}", "covered", "tightness")]
     lines = [["method", "queue", *heads]]
-    keys = table[table["period"] == "all"][["method", "queue"]]
+    keys = table[table["period"] == "all"]
+    shown = keys.groupby("queue")["jobs"].max().nlargest(GROUPS + 1).index
     for method, queue in zip(keys["method"], keys["queue"], strict=True):
+        if queue not in shown:
+            continue
         cells = [str(method), str(queue)]
         for period in periods:
             row = table[(table["period"] == period) & (table["method"] == method) & (table["queue"] == queue)]
             cells += _cells(row)
         lines.append(cells)
-    return _markdown(lines)
+    left = keys["queue"].nunique() - len(shown)
+    told = f"\n\nAnd {left:,} groups of fewer jobs: in the table wait_coverage." if left else ""
+    return _markdown(lines) + told
 
 
 def _cells(row: pd.DataFrame) -> list[str]:
