@@ -93,8 +93,9 @@ def of_drift(drift: pd.DataFrame) -> Iterator[Finding]:
     """Yield what of the workload is beyond its threshold."""
     for row in drift[drift["is_beyond"].to_numpy(dtype=bool)].to_dict("records"):
         subject = f"{row['aspect']} {row['statistic']}"
+        unit = "" if row["unit"] == "1" else f" {row['unit']}"
         message = (
-            f"{row['aspect']}: {row['recent']:.4g} {row['unit']} lately, {row['reference']:.4g} in the time before; "
+            f"{row['aspect']}: {row['recent']:.4g}{unit} lately, {row['reference']:.4g} in the time before; "
             f"{row['statistic'].replace('_', ' ')} {row['drift']:.4g}, beyond {row['threshold']:.4g}"
         )
         yield Finding("drift", subject, message, row["drift"], row["threshold"])

@@ -18,7 +18,7 @@ from pipelines.history.findings import Finding
 from pipelines.history.fitting import fit_augmentations, told_of
 from pipelines.history.ingest import Night
 from pipelines.history.months import TABLES, Making, making_of
-from pipelines.history.settings import Settings
+from pipelines.history.settings import Settings, privacy_of
 from pipelines.history.state import MADE_BY, State
 from pipelines.history.waits import Waits, options_of, part_of, replay_months, state_file, waits_key
 from pipelines.history.watching import code_of_policies, drift_of, policies_of
@@ -92,11 +92,23 @@ class Run:
             "plan": self.settings.plan,
             "waits": [waits_key(self.settings, self.making, method) for method in self.settings.waits.methods],
             "policies": code_of_policies(self.settings.policies.names),
-            "card": self.settings.log.card,
+            "terms": self.terms,
+            "privacy": self.privacy,
             "history": self.settings.history,
             "schema_version": SCHEMA_VERSION,
         }
         return content_key("reevaluate", CODE_VERSION, inputs)
+
+    @cached_property
+    def terms(self) -> dict[str, Any]:
+        """Origin and terms of the logs."""
+        card = catalog_in_use().log(self.settings.log.card) if self.settings.log.card else None
+        return terms_of(card, self.making)
+
+    @cached_property
+    def privacy(self) -> dict[str, Any]:
+        """What is told of names, and by which key, without the key."""
+        return privacy_of(self.settings)
 
     @property
     def labels(self) -> list[str]:
@@ -286,9 +298,9 @@ class Run:
 
     def facts(self, findings: Iterable[Finding]) -> dict[str, Any]:
         """Return what determines the content, and what a user of it must know."""
-        card = catalog_in_use().log(self.settings.log.card) if self.settings.log.card else None
         return {
-            **terms_of(card, self.making),
+            **self.terms,
+            "privacy": self.privacy,
             "made_by": MADE_BY,
             "main_table": "jobs",
             "data_set": self.settings.history,

@@ -234,3 +234,8 @@ def _check_together(settings: Settings) -> None:
     ParametersParameter().normalize(settings.augment)
     if settings.waits.days and list(settings.waits.days) != sorted(settings.waits.days):
         raise ParameterError("waits.days: give the shortest first")
+
+
+def privacy_of(settings: Settings) -> dict[str, Any]:
+    """Return what is told of names, and a fingerprint of the key by which they are hashed; nothing if all is told."""
+    return HowRead(anonymise=settings.log.anonymise).key

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from pipelines.history.lock import one_at_a_time
 from pipelines.history.months import augmentations_wanted, begins_of
 from pipelines.history.night import Run
 from pipelines.history.publishing import publish
-from pipelines.history.settings import Settings, read_settings
+from pipelines.history.settings import Settings, privacy_of, read_settings
 from pipelines.history.state import State
 from pipelines.logs.find import catalog_in_use
 from pipelines.logs.how_read import HowRead
@@ -105,7 +106,7 @@ class ReevaluateLogs(StageTask):
             raise ParameterError("inbox: give the folder where files arrive, by --inbox or in the settings")
         augmentations_wanted(self.chosen, self.root.location)
 
-    @property
+    @cached_property
     def chosen(self) -> Settings:
         """The settings, with what was given beside them."""
         log = {"card": self.card, "format": self.format, "processors": self.processors}
@@ -206,6 +207,11 @@ class ReevaluateLogs(StageTask):
     def _look(self) -> tuple[State, list[Arrival], list[Unreadable]]:
         """Return the state of the history, and what the inbox has beyond it."""
         state, inbox = State.load(self.root, self.chosen.history), Inbox(self.chosen.inbox)
+        if state.version is not None and state.manifest.get("privacy", {}) != privacy_of(self.chosen):
+            raise HistoryError(
+                f"history {self.chosen.history}: log: anonymise: or the key of the hashes is not what it was when the "
+                "history was begun, so that nobody would be the same as before; put it back, or begin another history"
+            )
         path = self.cache / f"{self.chosen.history}.json"
         seen = Seen(_read_cache(path))
         found = look(state, inbox, seen)

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from pipelines.history.ingest import UNFINISHED
+from swftools.errors import HistoryError
 from tests.pipelines.accounting_logs import step
 from tests.pipelines.history.nights import DAY, HEADER, SETTINGS, Site, days, job
 
@@ -321,3 +322,29 @@ def test_record_that_is_half_there(tmp_path: Path) -> None:
     assert (row["new"], row["merged"], row["quarantined"]) == (1, 0, 0)
     assert len(pd.read_parquet(site.version() / "jobs")) == 2
     assert pd.read_parquet(site.version() / "rejected").empty
+
+
+def test_names_that_are_hashed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user is the same in all files, no id is kept, and overlapping exports are merged; another key is refused."""
+    monkeypatch.setenv("SWFTOOLS_ANONYMISE_KEY", "a secret")
+    head = "JobID|User|Partition|State|Submit|Start|End|NCPUS|TimelimitRaw\n"
+    lines = [
+        f"{number}|{user}|batch|COMPLETED|2024-01-01T0{number}:00:00|2024-01-01T0{number}:10:00|2024-01-01T0{number}:30:00|4|60\n"
+        for number, user in enumerate(["zoe", "anna", "zoe", "ben"], start=1)
+    ]
+    settings = "log: {format: 'slurm:time_zone=UTC', processors: 64, anonymise: hash}\n"
+    site = Site(tmp_path, settings)
+    site.put("1.txt", (head + "".join(lines[:2])).encode())
+    site.night()
+    site.put("2.txt", (head + lines[3] + "".join(lines[1:3])).encode())
+    site.night()
+    jobs = pd.read_parquet(site.version() / "jobs")
+    assert len(jobs) == 4
+    assert jobs["log_id"].isna().all()
+    assert jobs["user_id"].tolist() == [1, 2, 1, 3]
+    text = b"".join(path.read_bytes() for path in site.version().rglob("*") if path.is_file())
+    assert not any(name in text for name in (b"zoe", b"anna", b"ben", b"a secret"))
+    monkeypatch.setenv("SWFTOOLS_ANONYMISE_KEY", "another secret")
+    site.put("3.txt", (head + lines[0]).encode())
+    with pytest.raises(HistoryError, match="not what it was when the history was begun"):
+        site.night()
