@@ -264,6 +264,7 @@ class PublishedData:
         SchemaError
             The file is damaged or its columns differ from the dictionary.
         """
+        check_name(table, "table")
         return self.read_described(self.manifest(data_set, version), table, parts=parts, columns=columns)
 
     def read_described(

@@ -15,8 +15,11 @@ import pandas as pd
 _ENDED = (0, 1, 5)
 _KEY = ["submit_time", "record_key"]
 _PLACE = ("file_number", "line_number")
-_GIVEN = ("job_number", "job_occurrence", "preceding_job_number", "think_time")
-"""What a history says of a job once and for all where it numbers jobs itself."""
+_KEPT = ("job_number", "job_occurrence")
+"""The key of a job, which it keeps whatever comes."""
+
+_GIVEN = (*_KEPT, "preceding_job_number", "think_time")
+"""What a history says of jobs where it numbers them itself."""
 
 
 class Merged(NamedTuple):
@@ -57,20 +60,15 @@ def merge_month(month: pd.DataFrame, records: pd.DataFrame) -> Merged:
     again, rows = records[there], known[there]
     before = month.iloc[rows]
     wins = _is_later(again, before) & _differs(again, before)
-    changed = month
-    if wins.any():
-        better = again[wins].copy()
-        better.index = month.index[rows[wins]]
-        for name in _GIVEN:
-            if name in ("job_number", "job_occurrence"):
-                better[name] = month.loc[better.index, name]
-        changed = month.copy()
-        changed.loc[better.index, :] = better[list(month.columns)]
-    if len(new):
-        changed = pd.concat([changed, new[list(month.columns)]], ignore_index=True) if len(month) else new
-    if changed is not month:
-        changed = changed.sort_values(["submit_time", "job_number", "job_occurrence"], kind="stable", ignore_index=True)
-    return Merged(changed, len(new), int(there.sum()), int(wins.sum()))
+    if not wins.any() and new.empty:
+        return Merged(month, 0, int(there.sum()), 0)
+    keys = {name: month[name].array[rows[wins]] for name in _KEPT}
+    stays = np.ones(len(month), np.bool_)
+    stays[rows[wins]] = False
+    parts = [month[stays], again[wins].assign(**keys), new]
+    whole = pd.concat([part[list(records.columns)] for part in parts if len(part)], ignore_index=True)
+    whole = whole.sort_values(["submit_time", "job_number", "job_occurrence"], kind="stable", ignore_index=True)
+    return Merged(whole, len(new), int(there.sum()), int(wins.sum()))
 
 
 def _is_later(records: pd.DataFrame, before: pd.DataFrame) -> npt.NDArray[np.bool_]:
