@@ -52,8 +52,8 @@ def _pairs(one: Any, other: Any) -> Any:
     return _labels(codes, [f"{one.categories[pair // many]}/{other.categories[pair % many]}" for pair in distinct])
 
 
-def read_submissions(jobs: pd.DataFrame, explanatory: str) -> Submissions:
-    """Return jobs as they are submitted."""
+def read_submissions(jobs: pd.DataFrame, explanatory: str, *, may_lack_waits: bool = False) -> Submissions:
+    """Return jobs as they are submitted; refuse those of which none says how long it waited, unless that may be."""
     submit, wait = read_column(jobs, "submit_time"), read_column(jobs, "wait_time")
     if np.isnan(submit).any():
         raise ParameterError(f"{np.isnan(submit).sum()} jobs have no submit_time: clean the log")
@@ -62,7 +62,7 @@ def read_submissions(jobs: pd.DataFrame, explanatory: str) -> Submissions:
         started &= ~jobs["is_never_started"].fillna(False).to_numpy(dtype=bool)
     elif "run_time" in jobs:
         started &= ~np.isnan(read_column(jobs, "run_time"))
-    if len(jobs) and not started.any():
+    if len(jobs) and not started.any() and not may_lack_waits:
         raise ParameterError(
             "the log does not say how long its jobs waited; simulate it: replay(simulate(trace, 'easy'))"
         )

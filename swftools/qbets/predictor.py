@@ -187,7 +187,9 @@ class WaitPredictor:
         """The last submission that is known, s from ``start``; -inf before any."""
         return max((known.last for known in self.known.values()), default=-math.inf)
 
-    def replay(self, log: Trace | Schedule, progress: Progress | None = None) -> pd.DataFrame:
+    def replay(
+        self, log: Trace | Schedule, progress: Progress | None = None, *, may_lack_waits: bool = False
+    ) -> pd.DataFrame:
         """Submit the jobs of a log, and return what each is told.
 
         Parameters
@@ -196,6 +198,8 @@ class WaitPredictor:
             Jobs with their waits: those of the log, or of a simulation. Jobs without a run time never started.
         progress : callable, optional
             Called with the numbers of jobs so far and of all jobs.
+        may_lack_waits : bool
+            Take also a log of which no job started, such as a part of one that goes on.
 
         Returns
         -------
@@ -207,9 +211,11 @@ class WaitPredictor:
         ParameterError
             The log has no waits; or it begins before the end of the one before.
         """
-        return self._replay(log, progress, goes_on=True)
+        return self._replay(log, progress, goes_on=True, may_lack_waits=may_lack_waits)
 
-    def _replay(self, log: Trace | Schedule, progress: Progress | None, *, goes_on: bool) -> pd.DataFrame:
+    def _replay(
+        self, log: Trace | Schedule, progress: Progress | None, *, goes_on: bool, may_lack_waits: bool = False
+    ) -> pd.DataFrame:
         """Replay a log; where nothing goes on from it, what is known of a group is forgotten when it is over."""
         if not isinstance(log, Trace | Schedule):
             raise ParameterError(
@@ -217,7 +223,7 @@ class WaitPredictor:
             )
         jobs = log.jobs
         labels = group_labels(jobs, self.by)
-        columns = read_submissions(jobs, self.parameters.explanatory)
+        columns = read_submissions(jobs, self.parameters.explanatory, may_lack_waits=may_lack_waits)
         self._count_from_one_start(log, columns.submit)
         order = np.lexsort((occurrences(jobs), jobs["job_number"], columns.submit))
         if isinstance(self.method, Rival):

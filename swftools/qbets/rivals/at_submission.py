@@ -131,7 +131,7 @@ def read_submitted(
     """
     jobs = log.jobs
     header = log.header if isinstance(log, Trace) else SwfHeader()
-    known = read_submissions(jobs, "requested_time")
+    known = read_submissions(jobs, "requested_time", may_lack_waits=True)  # who asks has looked
     stay = read_column(jobs, "wait_time")
     if "end_time" in jobs:  # of a schedule, whose jobs may have been stopped on the way
         end = submit + read_column(jobs, "end_time") - read_column(jobs, "submit_time")
