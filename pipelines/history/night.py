@@ -29,7 +29,7 @@ from pipelines.tasks.facts import account_of, software
 from swftools.drift import JOB_COLUMNS
 from swftools.fields.dictionary import SCHEMA_VERSION, arrow_schema
 from swftools.history.months import begin_of
-from swftools.qbets.coverage import NEEDED, add_coverage, count_coverage
+from swftools.qbets.coverage import NEEDED, add_coverage, count_coverage, judge_coverage
 from swftools.tables import QUICK_OPTIONS, empty_frame, read_table, to_arrow, to_pandas, write_table
 from swftools.trace import Trace
 
@@ -212,7 +212,7 @@ class Run:
             for label in self.labels:
                 if isinstance(waits.parts[label], Shared):
                     old = before[(before["period"] == label) & (before["method"] == waits.method)]
-                    months.append(old)
+                    months.append(judge_coverage(old, quantile=quantile, chance=chance))
                 else:
                     part = self.predictions(waits, [label])
                     months.append(count_coverage(part, label, quantile=quantile, chance=chance))

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from swftools.errors import ParameterError
@@ -79,6 +80,23 @@ def add_coverage(counted: Iterable[pd.DataFrame], period: str, *, quantile: floa
     return _finished(_summed([whole]).assign(period=period), quantile, chance)
 
 
+def judge_coverage(table: pd.DataFrame, *, quantile: float, chance: float) -> pd.DataFrame:
+    """Return coverage that was counted before, with the limits of another chance."""
+    known = table["known"].to_numpy(float)
+    limit = _least_coverage(known, quantile, chance)
+    below = (table["coverage"] < limit).astype("boolean").mask(pd.Series(known == 0, index=table.index))
+    return table.assign(least_coverage=limit, is_below=below)
+
+
+def _least_coverage(known: npt.NDArray[np.float64], quantile: float, chance: float) -> npt.NDArray[np.float64]:
+    """Return what a right bound covers of so many waits, but for a chance; NaN of none."""
+    from scipy.stats import binom  # noqa: PLC0415 (takes a second)
+
+    with np.errstate(invalid="ignore", divide="ignore"):
+        least = np.where(known > 0, binom.ppf(chance, np.maximum(known, 1), quantile), np.nan) / known
+    return np.asarray(least, dtype=np.float64)
+
+
 def _summed(tables: list[pd.DataFrame]) -> pd.DataFrame:
     """Return counts and sums by method, in the order in which they come, and queue; those of all queues first."""
     whole = pd.concat(tables, ignore_index=True)
@@ -91,18 +109,13 @@ def _summed(tables: list[pd.DataFrame]) -> pd.DataFrame:
 
 def _finished(rows: pd.DataFrame, quantile: float, chance: float) -> pd.DataFrame:
     """Return counts and sums as the table has them."""
-    from scipy.stats import binom  # noqa: PLC0415 (takes a second)
-
     known, covered = rows["known"].to_numpy(float), rows["covered"].to_numpy(float)
     with np.errstate(invalid="ignore", divide="ignore"):
         made: dict[str, Any] = {
             "coverage": covered / known,
-            "least_coverage": np.where(known > 0, binom.ppf(chance, np.maximum(known, 1), quantile), np.nan) / known,
             "rms_over": np.where(covered > 0, np.sqrt(rows["square"].to_numpy(float) / covered), np.nan),
             "tightness": np.where(known > 0, np.exp(rows["log"].to_numpy(float) / known), np.nan),
         }
-    table = rows.assign(**made)
-    below = (table["coverage"] < table["least_coverage"]).astype("boolean")
-    table["is_below"] = below.mask(pd.Series(known == 0, index=below.index))
+    table = judge_coverage(rows.assign(**made), quantile=quantile, chance=chance)
     form = empty_frame("wait_coverage")
     return table[list(table_fields("wait_coverage"))].astype(form.dtypes.to_dict()).reset_index(drop=True)

@@ -348,3 +348,36 @@ def test_names_that_are_hashed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     site.put("3.txt", (head + lines[0]).encode())
     with pytest.raises(HistoryError, match="not what it was when the history was begun"):
         site.night()
+
+
+@pytest.mark.parametrize("method", ["binomial", "gradient-boosting"])
+def test_month_of_which_no_job_started(tmp_path: Path, method: str) -> None:
+    """A month that begins with a cancelled job is a month, also as the first one; what is known goes on behind it."""
+    cancelled = job(9000, 31 * DAY + 50, wait=-1, run=-1).replace(" -1 1 0 ", " -1 5 0 ")
+    settings = SETTINGS.replace("waits:", f"waits:\n  methods: [{method}]") + "policies: {names: [easy]}\n"
+    site, at_once = Site(tmp_path / "a", settings), Site(tmp_path / "b", settings)
+    for each in (site, at_once):
+        each.put("a.swf", cancelled)
+    site.night()
+    assert (pd.read_parquet(site.version() / "wait_coverage")["known"] == 0).all()
+    later = "".join(days(2, first=31))
+    for each in (site, at_once):
+        each.put("b.swf", "".join(days(31)))
+        each.put("c.swf", later)
+    site.night()
+    at_once.night()
+    kept = ("jobs/", "wait_predictions/", "wait-state")
+    here, there = ({n: h for n, h in each.hashes().items() if n.startswith(kept)} for each in (site, at_once))
+    assert here == there
+
+
+def test_another_chance(tmp_path: Path) -> None:
+    """Limits of all months are those of the settings, also of months that did not change."""
+    site, fresh = Site(tmp_path / "a"), Site(tmp_path / "b", SETTINGS + "  chance: 0.2\n")
+    for each in (site, fresh):
+        each.put("a.swf", "".join(days(35)))
+    site.night()
+    site.settings.write_text(fresh.settings.read_text())
+    site.night()
+    fresh.night()
+    assert site.hashes() == fresh.hashes()
