@@ -25,6 +25,7 @@ from pipelines.tasks.parameters import (
     PoliciesParameter,
     ReplayOptionsParameter,
 )
+from pipelines.tasks.replay_predictor import groups_of
 from swftools.cleaning import resolve_rules
 from swftools.errors import ParameterError, SwfToolsError
 
@@ -54,6 +55,7 @@ def _check_policies(policies: tuple[Any, ...]) -> None:
 
 
 _Methods = Annotated[tuple[Text, ...], AfterValidator(_as_value_error(MethodsParameter().normalize))]
+_Groups = Annotated[str, AfterValidator(_as_value_error(groups_of))]
 _Options = Annotated[dict[str, Any], AfterValidator(_as_value_error(ReplayOptionsParameter().normalize))]
 _Policies = Annotated[tuple[Any, ...], AfterValidator(_as_value_error(_check_policies))]
 _Rules = Annotated[tuple[Any, ...], AfterValidator(_as_value_error(lambda rules: resolve_rules(list(rules) or None)))]
@@ -79,7 +81,7 @@ class WaitSettings:
     """Which predictions of waits are followed, and when that is told."""
 
     methods: _Methods = ("binomial",)
-    by: Text = "queue"
+    by: _Groups = "queue"
     options: _Options = field(default_factory=dict)
     """Of the replay, as quantile and training."""
     chance: _Share = 0.001

@@ -23,6 +23,29 @@ from swftools.qbets.predictor import WaitPredictor, replay
 from swftools.tables import QUICK_OPTIONS, read_table, to_arrow, to_pandas, write_table
 
 
+def groups_of(by: str) -> tuple[str, ...] | None:
+    """Return what jobs are grouped by, from words such as ``queue,user``; None for ``all``: they are one group.
+
+    Raises
+    ------
+    ParameterError
+        A group is none, or stands there twice.
+    """
+    if by == "all":
+        return None
+    groups = tuple(name.strip() for name in by.split(","))
+    known = {*GROUPS, *(field.name for field in JOBS)}
+    for name in groups:
+        if name not in known:
+            raise ParameterError(
+                f"by={by!r}: {name!r} is no group of jobs; there are: all, {', '.join(GROUPS)}, and any "
+                f"column of the table jobs{did_you_mean([name], known)}"
+            )
+    if len(set(groups)) < len(groups):
+        raise ParameterError(f"by={by!r}: give each group once")
+    return groups
+
+
 class ReplayTask(RulesTask):
     """What replays have in common."""
 
@@ -34,20 +57,12 @@ class ReplayTask(RulesTask):
     def check_values(self) -> None:
         """Raise ParameterError if an option is outside its domain, or a group is none."""
         super().check_values()
-        known = {*GROUPS, *(field.name for field in JOBS)}
-        for name in self.groups or ():
-            if name not in known:
-                raise ParameterError(
-                    f"by={self.by!r}: {name!r} is no group of jobs; there are: all, {', '.join(GROUPS)}, and any "
-                    f"column of the table jobs{did_you_mean([name], known)}"
-                )
-        if len(set(self.groups or ())) < len(self.groups or ()):
-            raise ParameterError(f"by={self.by!r}: give each group once")
+        _ = self.groups
 
     @property
     def groups(self) -> tuple[str, ...] | None:
         """What jobs are grouped by; None if all are one group."""
-        return None if self.by == "all" else tuple(name.strip() for name in self.by.split(","))
+        return groups_of(self.by)
 
     @property
     def chosen(self) -> dict[str, Any]:

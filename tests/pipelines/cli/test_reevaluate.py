@@ -120,6 +120,7 @@ WRONG = [
     ("waits:\n  method: [binomial]\n", "line 2: waits > method: unknown key; did you mean 'methods'?"),
     ("waits:\n  methods: [binomal]\n", "line 2: waits > methods: no method 'binomal'"),
     ("waits:\n  options: {quantile: 2}\n", "line 2: waits > options: "),
+    ("waits:\n  by: qeue\n", "line 2: waits > by: by='qeue': 'qeue' is no group of jobs"),
     ("keep: -1\n", "line 1: keep: should be greater than or equal to 0, not -1"),
     ("policies:\n  days: 30\n  names: [esay]\n", "line 3: policies > names: no policy 'esay'"),
     ("cleaning: {rules: [tidy]}\n", "line 1: cleaning > rules: no cleaning rule 'tidy'"),
