@@ -131,11 +131,6 @@ class Inbox:
             raise UnknownLogError(f"inbox {location!r} is no folder; make it, or give another by --inbox")
         self._storage = open_storage(location)
 
-    @property
-    def location(self) -> str:
-        """Its path or URI."""
-        return self._storage.location
-
     def stamps(self) -> dict[str, tuple[str, int]]:
         """Return of each file, in natural order, what changes when it does, and when that was, in nanoseconds."""
         found = self._storage.stamps("")
@@ -218,8 +213,8 @@ class Seen:
 
     Parameters
     ----------
-    kept : mapping of str to mapping
-        What ``to_mapping`` returned.
+    kept : mapping of str to str
+        The hash of a file's text by its stamp: what ``to_mapping`` returned.
     """
 
     def __init__(self, kept: Mapping[str, Any]) -> None:

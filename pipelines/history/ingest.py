@@ -37,10 +37,12 @@ class Night:
         The records, with what came.
     ingested, waiting, rejected : pandas.DataFrame
         The tables with what came; of ``rejected`` the rows that are new.
-    outdated : set of int
-        Files whose rejected lines behind ``resumes`` were read again, and the first such line.
+    outdated : dict of int to int
+        Files whose last lines were read again, and the last line that was not: what was rejected behind it counts anew.
     headers : list of SwfHeader
         Of the new files.
+    taken : list of dict
+        Rows of the table ``ingested`` for the new files.
     """
 
     state: State
@@ -60,11 +62,6 @@ class Night:
             return form
         table = pd.DataFrame(self.waiting, columns=form.columns).astype(form.dtypes.to_dict())
         return table.sort_values(["file", "outcome"], ignore_index=True)
-
-    @property
-    def is_changed(self) -> bool:
-        """Whether anything is to be published: a file was taken, or another one waits."""
-        return bool(self.taken) or not self.waiting_table.equals(self.state.waiting)
 
 
 @dataclass(frozen=True)
@@ -154,10 +151,10 @@ def ingest(
             continue
         if found.row["sha256"] in texts:  # the same file under two names
             continue
-        texts.add(found.row["sha256"])
         if found.records.begins_in is not None and found.first < begins:
             night.waiting.append(_waits(arrival.name, arrival.sha256, "unreadable", _too_old(found.first, begins)))
             continue
+        texts.add(found.row["sha256"])
         read.append(found)
     # Those that do not say when they begin come last, lest one of them decide for all.
     read.sort(key=lambda each: (each.records.begins_in is None, each.first, each.row["bytes"], each.row["sha256"]))

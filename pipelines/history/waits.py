@@ -23,7 +23,7 @@ from pipelines.history.state import State
 from pipelines.keys import content_key
 from pipelines.store.parts import Shared
 from pipelines.tasks.parameters import ReplayOptionsParameter
-from pipelines.tasks.replay_predictor import ReplayPredictor
+from pipelines.tasks.replay_predictor import ReplayPredictor, groups_of
 from pipelines.tasks.simulate import hash_of_module
 from swftools.errors import StateError, StorageError
 from swftools.qbets.methods import find_method
@@ -51,15 +51,12 @@ class Waits:
         What returns the predictions of each month.
     states : dict of str to Path or Shared
         What was known at the end of the last months, by month.
-    replayed : list of str
-        Months that were replayed.
     """
 
     method: str
     key: str
     parts: dict[str, Callable[[], pa.Table] | Shared] = field(default_factory=dict)
     states: dict[str, Path | Shared] = field(default_factory=dict)
-    replayed: list[str] = field(default_factory=list)
 
 
 def name_of_method(method: str) -> str:
@@ -125,11 +122,10 @@ def replay_months(
         if predictor is not None:
             for label in labels[behind:]:
                 tell(f"{method} {label}")
-                table = predictor.replay(months[label]())
+                table = predictor.replay(months[label](), may_lack_waits=True)
                 path = folder / f"{part_of(method, label)}.parquet"
                 write_table(to_arrow(table, "wait_predictions"), path, "wait_predictions", QUICK_OPTIONS)
                 waits.parts[label] = partial(read_table, path, "wait_predictions")
-                waits.replayed.append(label)
                 if label in labels[-KEPT_STATES:]:
                     path = folder / state_file(method, label)
                     predictor.save(path)
@@ -165,7 +161,7 @@ def _known_before(
     A state that is damaged is passed over: the one before it serves as well, and so does none at all, which only
     takes longer.
     """
-    by = None if settings.waits.by == "all" else tuple(name.strip() for name in settings.waits.by.split(","))
+    by = groups_of(settings.waits.by)
     for place in range(len(kept), 0, -1):
         name = state_file(method, kept[place - 1])
         path = folder / f"before.{name}"

@@ -28,6 +28,7 @@ before, begun = resident("VmRSS"), time.process_time()
 task = ReevaluateLogs(inbox=sys.argv[1], history="blue", data_root=sys.argv[2])
 if not task.complete():
     task.run()
+assert task.outcome.is_new
 print(time.process_time() - begun, resident("VmHWM") - before)
 """
 
