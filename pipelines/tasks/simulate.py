@@ -144,9 +144,8 @@ class SimulatePolicy(SimulationTask):
         self._check_tells(trace)
         if self.load:
             trace = scale_to_load(trace, self.load, self.processors or None)
-        chosen = {name: value for name, value in self.entry.items() if name != "policy"}
         schedule = simulate(
-            trace, self.entry["policy"], self.processors or None, seed=self.seed, **self.options, **chosen
+            trace, self.entry["policy"], self.processors or None, seed=self.seed, **self.options, **self._chosen
         )
         frames = {"schedule": schedule.jobs, "segments": schedule.segments, "excluded": schedule.excluded}
         names = ("processors", "policy", "options", "holds", "is_partial")
@@ -166,11 +165,21 @@ class SimulatePolicy(SimulationTask):
         rest = json.loads((directory / "schedule.json").read_text(encoding="utf-8"))
         return Schedule(jobs, segments, excluded, **rest)
 
+    @property
+    def _chosen(self) -> dict[str, Any]:
+        """The parameters of the policy."""
+        return {name: value for name, value in self.entry.items() if name != "policy"}
+
+    @property
+    def _needed(self) -> tuple[str, ...]:
+        """The columns that the policy needs."""
+        return find_policy(self.entry["policy"]).needed(self._chosen)
+
     def _check_needs(self) -> None:
         """Raise ParameterError if the policy needs columns of an augmentation that was not asked for."""
         makers = {column.name: name for name, columns in AUGMENTATION_COLUMNS.items() for column in columns}
         chosen = self.augment.split(",")
-        for column in find_policy(self.entry["policy"]).needs:
+        for column in self._needed:
             if column in makers and makers[column] not in chosen:
                 raise ParameterError(
                     f"policy {self.entry['policy']!r} needs {column}, which the augmentation {makers[column]!r} makes; "
@@ -179,7 +188,7 @@ class SimulatePolicy(SimulationTask):
 
     def _check_tells(self, trace: Trace) -> None:
         """Raise ParameterError if a column that the policy needs is the same for all jobs, and so tells it nothing."""
-        for column in find_policy(self.entry["policy"]).needs:
+        for column in self._needed:
             if column in trace.jobs and len(trace) > 1 and trace.jobs[column].nunique(dropna=False) == 1:
                 raise ParameterError(
                     f"policy {self.entry['policy']!r} needs {column}, which is the same for all jobs of {self.log}: "

@@ -43,6 +43,8 @@ class Policy:
         asked then, which saves time.
     needs : tuple of str
         Columns of the trace's jobs without which the policy would be another one, such as ``("priority_rank",)``.
+    needs_where : mapping of (str, value) to tuple of str
+        The same, where a parameter has that value.
     promises : tuple of str
         What ``validate`` holds its schedules to; see ``swftools.simulator.validation``.
     restates : tuple of str
@@ -62,6 +64,7 @@ class Policy:
     memory: Callable[[int, int], Memory] | None = None
     rests: bool = False
     needs: tuple[str, ...] = ()
+    needs_where: Mapping[tuple[str, Any], tuple[str, ...]] = field(default_factory=dict)
     promises: tuple[str, ...] = ()
     restates: tuple[str, ...] = ()
     allocates: bool = True
@@ -110,6 +113,14 @@ class Policy:
         refuse_unknown(self.name, given, open_)
         return self.parameters.from_mapping({**self.fixed, **given})
 
+    def needed(self, given: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the columns that it needs, with the parameters that are given."""
+        values = self.chosen(given).to_mapping()
+        return (
+            *self.needs,
+            *(c for (name, value), cs in self.needs_where.items() if values[name] == value for c in cs),
+        )
+
     def empty_memory(self, jobs: int, processors: int) -> Memory:
         """Return the policy's memory at the beginning."""
         return self.memory(jobs, processors) if self.memory else ()
@@ -118,13 +129,14 @@ class Policy:
 _POLICIES: Names[Policy] = Names("policy")
 
 
-def policy(
+def policy(  # noqa: PLR0913 (facts by name)
     name: str,
     *,
     parameters: type[Parameters] | None = None,
     memory: Callable[[int, int], Memory] | None = None,
     rests: bool = False,
     needs: tuple[str, ...] = (),
+    needs_where: Mapping[tuple[str, Any], tuple[str, ...]] | None = None,
     promises: tuple[str, ...] = (),
     restates: tuple[str, ...] = (),
     allocates: bool = True,
@@ -156,7 +168,9 @@ def policy(
 
     def register(decide: Callable[..., None]) -> Callable[..., None]:
         kind = checked_class("policy", name, parameters)
-        made = Policy(name, decide, kind, memory, rests, needs, promises, restates, allocates, version)
+        made = Policy(
+            *(name, decide, kind, memory, rests, needs, needs_where or {}, promises, restates, allocates, version)
+        )
         made.own  # noqa: B018 (refuses wrong arguments)
         _POLICIES.add(name, made, decide)
         return decide

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from swftools.choices import CANCELLED, OVERRUN, SEMANTICS
 from swftools.errors import ParameterError
 from swftools.simulator.options import check_choice
@@ -12,7 +15,8 @@ from swftools.simulator.restart import Column, Uniform, find_restart_overhead
 from swftools.trace import Trace
 
 _REMEDIES = {
-    "priority_rank": "let generate_utility (tasks: --augment utility) make it from the ranks of the log's queues, "
+    "priority_rank": "let generate_utility (tasks: --augment utility) make it from the ranks of the log's queues, ",
+    "checkpoint_interval": "let infer_checkpoints (tasks: --augment checkpoints) make it, or give each job one (s), ",
 }
 """How a trace comes by what policies need."""
 
@@ -35,9 +39,9 @@ def check_options(
     find_restart_overhead(restart_overhead)
 
 
-def check_needs(policy: Policy, trace: Trace) -> None:
-    """Raise ParameterError unless the jobs have the columns that a policy needs."""
-    if lacking := [name for name in policy.needs if name not in trace.jobs]:
+def check_needs(policy: Policy, given: Mapping[str, Any], trace: Trace) -> None:
+    """Raise ParameterError unless the jobs have the columns that a policy needs with its parameters."""
+    if lacking := [name for name in policy.needed(given) if name not in trace.jobs]:
         raise ParameterError(
             f"policy {policy.name!r} needs {', '.join(lacking)}, which the trace lacks; {_REMEDIES.get(lacking[0], '')}"
             "or choose another policy"

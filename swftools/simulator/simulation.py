@@ -112,7 +112,7 @@ class Simulation:
         if not isinstance(compiled, bool) and compiled != CHECKED:
             raise ParameterError(f"compiled={compiled!r} is not one of: True, False, {CHECKED!r}")
         check_options(overrun=overrun, cancelled=cancelled, predictor=found, semantics=semantics)
-        check_needs(self.policy, trace)
+        check_needs(self.policy, given, trace)
         check_semantics(semantics, self.policy, found, overrun)
         self.trace = trace
         self._workload = prepare(
@@ -125,7 +125,7 @@ class Simulation:
             seed=seed,
             least=1.0 if SEMANTICS[semantics] == PYSS else 0.0,
             idle="semantics=cqsim" if SEMANTICS[semantics] == CQSIM else "",
-            needs=self.policy.needs,
+            needs=self.policy.needed(given),
         )
         row = self._workload.coming.row
         self._machine = empty_machine(
