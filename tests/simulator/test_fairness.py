@@ -42,23 +42,20 @@ def test_a_head_by_hand() -> None:
 
 
 def test_the_senses_differ_by_who_runs_already() -> None:
-    """E runs before B is the head, which it is from 3 on, when G has started; alone, B would begin at 4."""
+    """E, behind B, runs since 1; B is the head from 3 on, when G starts. Alone it begins at 4, with E at 6."""
     trace = draw_trace(
         """
         job submit run width request
         A   0      3   3     3
-        X   0      4   1     4
         G   1      1   3     1
         B   1      1   4     1
-        E   1      1   4     1
+        E   1      5   1     2
         """,
         processors=4,
     )
-    narrow = trace.with_jobs(trace.jobs.assign(requested_processors=[3, 1, 3, 4, 4]))
-    for sense in "AB":
-        delays = delays_at_heads(narrow, "fcfs", sense=sense).set_index("job_number")
-        assert delays["delay"].tolist() == [0.0, 0.0, 0.0]
-        assert delays["blocked_since"].tolist() == [1.0, 3.0, 4.0]
+    for sense, start in (("A", 4.0), ("B", 6.0)):
+        delays = delays_at_heads(trace, "easy", sense=sense, overrun="run-on")
+        assert delays.values.tolist() == [[2, 0, 1.0, 3.0, 3.0, 0.0], [3, 0, 3.0, 6.0, start, 6.0 - start]]
 
 
 def test_from_submission_by_hand() -> None:
@@ -70,7 +67,7 @@ def test_from_submission_by_hand() -> None:
 
 
 def test_a_job_may_gain_by_later_ones() -> None:
-    """Under sjf-backfill ... the delay is a difference of two schedules and may have either sign."""
+    """What later jobs let the policy do otherwise may bring a start forward: delays have either sign."""
     gains = [delays_from_submission(crowded_trace(60, 8, seed=seed), "easy")["delay"].min() for seed in range(6)]
     assert min(gains) < 0
 
