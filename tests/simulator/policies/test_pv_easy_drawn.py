@@ -246,6 +246,25 @@ DRAWINGS = {
         "A",
         "BC",
     ),
+    "section 4.3, step 1: shadow D counts as free, so A is to start when Y ends; F, though shorter, is behind E": Drawing(
+        """
+        job submit width run request
+        X   0      1     10  10
+        Y   0      1     4   4
+        A   1      3     2   2
+        D   1      1     9   9
+        E   2      1     5   5
+        F   2      1     4   4
+        """,
+        """
+        XXXXXXXXXX.....
+        YYYYAAFFFF.....
+        .dddAADDDDDDDDD
+        ..eeAAEEEEE....
+        """,
+        "AD",
+        "",
+    ),
     "E is stopped needlessly, and begins anew at once": Drawing(
         NEEDLESS,
         """
