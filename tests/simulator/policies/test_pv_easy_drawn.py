@@ -246,7 +246,7 @@ DRAWINGS = {
         "A",
         "BC",
     ),
-    "section 4.3, step 1: shadow D counts as free, so A is to start when Y ends; F, though shorter, is behind E": Drawing(
+    "section 4.3, step 1: shadow D counts as free, so A is to start when Y ends, and F is behind E": Drawing(
         """
         job submit width run request
         X   0      1     10  10

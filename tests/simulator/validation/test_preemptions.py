@@ -102,6 +102,22 @@ def test_each_is_broken_where_it_should_be() -> None:
     assert broken(idle, policy="pv-easy:venture=false") == {}
 
 
+def test_who_went_ahead_of_another_head_counts_too() -> None:
+    """4 goes ahead of 2; that it still runs when 3 is the head is not its right: alone 3 would start at 8 s."""
+    schedule = draw_schedule("""
+    job submit width run request start backfilled
+    1   0      3     5   5       0     0
+    2   1      3     3   3       5     0
+    3   1      4     2   2       12    0
+    4   2      1     10  10      2     1
+    """)
+    found = validate(schedule, policy="pv-easy").violations
+    assert found["rule"].tolist() == ["strict-fairness"]
+    assert found["message"].tolist() == [
+        "job 3 starts at 12 s; as the first waiting job it would have at 8 s without those of lower priority"
+    ]
+
+
 def test_a_stop_for_nobody_is_found() -> None:
     """The job that it was for starts a second later; or is one of lower priority."""
     trace = crowded_trace(120, seed=3)
