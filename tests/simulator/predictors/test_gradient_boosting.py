@@ -192,7 +192,8 @@ def test_a_copy_shares_nothing_that_changes() -> None:
         first.predict(job, job["submit_time"])
     ended = [{**job, "run_time": 10.0 * job["job_number"], "end_time": 50.0} for job in jobs]
     first.learn(ended[:2])
-    other = copy.deepcopy(first)
+    known, other = copy.deepcopy(first)._history.submit(jobs[5], 70.0), copy.deepcopy(first)
+    np.testing.assert_array_equal(known, copy.deepcopy(first)._history.submit(jobs[5], 70.0))
     other.learn(ended[2:4])
     other.predict(jobs[4], 60.0)
     twin = copy.deepcopy(first)
