@@ -57,8 +57,8 @@ def find_heads(schedule: Schedule) -> pd.DataFrame:
     Raises
     ------
     ParameterError
-        The schedule is partial, so that one does not see who ran and waited beside those that ended; lacks a
-        submission, start, end or width; or has a segment of a job that is not there.
+        The schedule is partial, so that one does not see who ran and waited beside those that ended; lacks submissions,
+        starts, ends or widths, or one of them; or has a segment of a job that is not there.
 
     Notes
     -----
@@ -95,7 +95,7 @@ def why_unknown(schedule: Schedule) -> str:
         ("segments", schedule.segments, ("start_time", "end_time", "allocated_processors")),
     ):
         for column in columns:
-            if not np.isfinite(column_of(frame, column)).all():
+            if column not in frame or not np.isfinite(column_of(frame, column)).all():
                 return f"{column} is missing in schedule.{name}; leave such jobs out"
     return ""
 
