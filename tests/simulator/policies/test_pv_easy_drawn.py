@@ -217,6 +217,24 @@ DRAWINGS = {
         "AB",
         "C",
     ),
+    "section 4.3, step 1: S, which is shadow, does not count for the reservation; 4 is too early for C": Drawing(
+        """
+        job submit width run request
+        X   0      2     4   4
+        A   1      4     1   1
+        S   1      1     9   9
+        D   2      1     1   8
+        C   2      1     1   3
+        """,
+        """
+        XXXXASSSSSSSSS
+        XXXXA.........
+        .sssA.........
+        ..DCA.........
+        """,
+        "AS",
+        "DC",
+    ),
     "EASY takes the first of them": Drawing(
         SHORTEST_FIRST,
         """
