@@ -63,8 +63,9 @@ PATIENCE = 1_000_000
 class Options(NamedTuple):
     """How the engine runs.
 
-    ``rests``: 1 if the policy need not be asked while no waiting job fits into the free processors; ``observes``: 1 if
-    the predictor wants to be told of events; ``asks``: 1 if there is one in Python, which is asked at submissions.
+    ``rests``: 1 if the policy need not be asked while no waiting job fits into the free processors; ``observes``: the
+    events that the predictor wants to be told of, as the sum of 2 ** event; ``asks``: 1 if there is one in Python,
+    which is asked at submissions.
     """
 
     semantics: int
@@ -140,7 +141,7 @@ def simulate_events(
             counts[ENDED] += 1
             progress[DONE] += 1
             happened += 1
-            if options.observes > 0:
+            if options.observes & 1 << END:
                 machine.done[job] = coming.run_time[job]
                 observe(END, machine, job, observer)
         # Outlived predictions; not of jobs that end now, in turn
@@ -149,7 +150,7 @@ def simulate_events(
                 if count_outlived(machine) > 0:
                     job = machine.running[counts[OVER]]
                     outlive(machine, job)
-                    if options.observes > 0:
+                    if options.observes & 1 << OUTLIVED:
                         observe(OUTLIVED, machine, job, observer)
             while count_outlived(machine) > 0:  # what was predicted just now was too short as well
                 outlive(machine, machine.running[counts[OVER]])
@@ -184,7 +185,7 @@ def simulate_events(
                 break
             submit(coming, machine.requests, submitted)
             held = counts[HELD]
-            if options.observes > 0:
+            if options.observes & 1 << SUBMISSION:
                 observe(SUBMISSION, machine, submitted, observer)
                 coming.told[submitted] = machine.requests.requested_time[submitted]
             if counts[HELD] == held or not is_held(machine, submitted):
@@ -214,7 +215,7 @@ def simulate_events(
             run = machine.stops.run[i]
             log.end[run], log.ended_by[run], log.work[run] = now, machine.stops.how[i], machine.stops.work[i]
             machine.run[log.job[run]] = NOBODY
-            if options.observes > 0:
+            if options.observes & 1 << STOP:
                 observe(STOP, machine, log.job[run], observer)
         for i in range(counts[STARTED]):
             job = machine.started[i]
@@ -231,7 +232,7 @@ def simulate_events(
                 log.before[run], log.overhead[run] = machine.done[job], machine.overhead[job]
             push(ends.times, ends.runs, ends.size[0], log.end[run], run)
             ends.size[0] += 1
-            if options.observes > 0:
+            if options.observes & 1 << START:
                 observe(START, machine, job, observer)
 
 

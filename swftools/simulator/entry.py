@@ -182,6 +182,9 @@ def _written_values(values: Any, names: dict[str, Any]) -> str:
 
 def _written_memory(memory: Memory, names: dict[str, Any], counter: Iterator[int]) -> str:
     """Return how a memory is made of its bytes."""
+    from swftools.kernel.memory_views import part_of  # noqa: PLC0415 (imports numba)
+
+    names["part_of"] = part_of
     if memory is None:
         return "None"
     if isinstance(memory, tuple):
@@ -193,4 +196,4 @@ def _written_memory(memory: Memory, names: dict[str, Any], counter: Iterator[int
         return f"{kind}({inner})"
     place, kind = next(counter), f"type_{memory.dtype.name}"
     names[kind] = memory.dtype.type
-    return f"own.memory[own.places[{2 * place}]:own.places[{2 * place + 1}]].view({kind})"
+    return f"part_of(own.memory, own.places[{2 * place}], own.places[{2 * place + 1}], {kind})"

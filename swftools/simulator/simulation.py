@@ -143,7 +143,7 @@ class Simulation:
         self._broken = ""
         self._asked = Asked(learner, trace, self._workload.coming) if learner else None
         self._events = Options(
-            SEMANTICS[semantics], int(self.policy.rests), int(told.observe is not None), int(self._asked is not None)
+            SEMANTICS[semantics], int(self.policy.rests), told.observes, int(self._asked is not None)
         )
         chosen = self.policy.chosen(given)
         memories = self.policy.empty_memory(len(row), size), told.empty_memory(len(row), size)

@@ -47,7 +47,7 @@ import numpy.typing as npt
 from swftools.kernel import FloatArray, IntArray, kernel
 from swftools.parameters import Parameters, choice, truth
 from swftools.simulator.machine.event_queue import pop, push
-from swftools.simulator.machine.state import RUNNING, Machine
+from swftools.simulator.machine.state import DISTURBED, ENDED, RUNNING, SUBMITTED, Machine
 from swftools.simulator.machine.verbs import preempt, start
 from swftools.simulator.machine.views import (
     can_start_any,
@@ -59,7 +59,7 @@ from swftools.simulator.machine.views import (
     now,
     width,
 )
-from swftools.simulator.machine.waiting_queue import ANY, NOBODY
+from swftools.simulator.machine.waiting_queue import ANY, NOBODY, is_waiting
 from swftools.simulator.policies.job_orders import (
     FCFS,
     ORDERS,
@@ -110,7 +110,8 @@ class ShadowLoad(NamedTuple):
 
     ``is_sunny`` and ``key`` (priority of a running job, the least is served first; ``BY_KEY`` also of one that waits)
     are of jobs, and not used in order of submission: there a running job is sunny where it stands before all that wait.
-    ``keys`` and ``places`` are a heap, ``victims`` the jobs that are chosen.
+    ``keys`` and ``places`` are a heap, ``victims`` the jobs that are chosen. ``before`` is the blocked job that the
+    last decision left, or NOBODY, how many had been submitted by then, and how often the queue was disturbed.
     """
 
     is_sunny: npt.NDArray[np.bool_]
@@ -118,6 +119,11 @@ class ShadowLoad(NamedTuple):
     keys: FloatArray
     places: IntArray
     victims: IntArray
+    before: IntArray
+
+
+HEAD, SEEN, UNREST = range(3)
+"""Places in ``ShadowLoad.before``."""
 
 
 def no_shadow(jobs: int, processors: int) -> ShadowLoad:
@@ -129,6 +135,7 @@ def no_shadow(jobs: int, processors: int) -> ShadowLoad:
         np.zeros(most),
         np.zeros(most, np.int64),
         np.zeros(most, np.int64),
+        np.full(3, NOBODY, np.int64),
     )
 
 
@@ -154,6 +161,38 @@ def pv_easy(machine: Machine, parameters: Any, memory: ShadowLoad) -> None:
 @kernel(allocates=False)
 def decide_pv_easy(machine: Machine, parameters: Any, memory: ShadowLoad, order: Order) -> None:
     """Decide as PV-EASY in an order: that of the parameters, or by keys of one's own (``by_key``)."""
+    if parameters.venture and order.kind == FCFS and _has_only_grown(machine, memory):
+        memory.before[SEEN] = machine.counts[SUBMITTED]
+        if fits(machine, machine.counts[SUBMITTED] - 1) and is_waiting(machine.queue, machine.counts[SUBMITTED] - 1):
+            start(machine, machine.counts[SUBMITTED] - 1)
+        return
+    head, shadow = _start_heads(machine, parameters, memory, order)
+    if order.kind != FCFS:
+        _note_sunny(machine, memory, order, head)
+    if head != NOBODY and can_start_any(machine):
+        _fill(machine, parameters, memory, order, head, shadow)
+    memory.before[HEAD], memory.before[SEEN] = head, machine.counts[SUBMITTED]
+    memory.before[UNREST] = machine.counts[DISTURBED]
+
+
+@kernel(allocates=False)
+def _has_only_grown(machine: Machine, memory: ShadowLoad) -> bool:
+    """Whether since the last decision nothing happened but one submission, at most, behind a blocked job.
+
+    Then that is blocked still, since what it could have is what it could have had; and of the others only the new one
+    may fit, for whoever fitted was started.
+    """
+    return (
+        memory.before[HEAD] != NOBODY
+        and machine.counts[ENDED] == 0
+        and machine.counts[DISTURBED] == memory.before[UNREST]
+        and machine.counts[SUBMITTED] <= memory.before[SEEN] + 1
+    )
+
+
+@kernel(allocates=False)
+def _start_heads(machine: Machine, parameters: Any, memory: ShadowLoad, order: Order) -> tuple[int, int]:
+    """Start jobs in order, in the place of shadow jobs where that suffices; return who is left, and the shadow load."""
     head = _first(machine, memory, order, NOBODY, ANY, ANY, ANY)
     shadow = 0
     while head != NOBODY:
@@ -166,10 +205,12 @@ def decide_pv_easy(machine: Machine, parameters: Any, memory: ShadowLoad, order:
             _make_room(machine, parameters, memory, order, head)
         _start(machine, memory, order, head)
         head = _first(machine, memory, order, head, ANY, ANY, ANY)
-    if order.kind != FCFS:
-        _note_sunny(machine, memory, order, head)
-    if head == NOBODY or not can_start_any(machine):
-        return
+    return head, shadow
+
+
+@kernel(allocates=False)
+def _fill(machine: Machine, parameters: Any, memory: ShadowLoad, order: Order, head: int, shadow: int) -> None:
+    """Reserve for the blocked job, and let others go ahead."""
     when, extra = now(machine), 0
     if parameters.slp:
         when, extra = _earliest_without_shadow(machine, memory, order, head, shadow)

@@ -47,7 +47,9 @@ def no_accuracy(jobs: int, processors: int) -> Accuracy:  # noqa: ARG001 (as all
     return Accuracy(np.ones(jobs), none_raised(jobs))
 
 
-@predictor("last-model", parameters=LastModelParameters, memory=no_accuracy, version=1)
+@predictor(
+    "last-model", parameters=LastModelParameters, memory=no_accuracy, events=(SUBMISSION, OUTLIVED, END), version=1
+)
 def last_model(event: int, machine: Machine, job: int, parameters: Any, memory: Accuracy) -> None:
     """Scale the request by how much of it the user's last finished job used; unknown users are taken at their word."""
     user, limit = machine.requests.user_id[job], machine.requests.limit[job]

@@ -27,12 +27,16 @@ from swftools.names import Names
 from swftools.parameter_text import read_entry, write_entry
 from swftools.parameters import Parameters, is_whole, refuse_unknown
 from swftools.simulator.entry import Memory, check_arguments, compiled_entry, compiled_or_none, interpreted_entry
+from swftools.simulator.machine.events import END, OUTLIVED, START, STOP, SUBMISSION
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.registry import checked_class
 from swftools.simulator.requested import REQUESTS
 from swftools.simulator.signatures import observe_signature
 
 FloatArray = npt.NDArray[np.float64]
+
+EVENTS = (SUBMISSION, START, STOP, OUTLIVED, END)
+"""All that a predictor may observe."""
 
 _FIRST = ("event", "machine", "job")
 
@@ -97,6 +101,8 @@ class Predictor:
         What its parameters are in this run.
     learner : callable, optional
         Makes the ``PythonPredictor`` that a run begins with: takes ``given``, or nothing if there are no parameters.
+    events : tuple of int
+        What it observes; of the others it is not told, which saves time.
     """
 
     name: str
@@ -107,6 +113,12 @@ class Predictor:
     version: int = 1
     given: Parameters = field(default_factory=Parameters)
     learner: Callable[..., PythonPredictor] | None = None
+    events: tuple[int, ...] = EVENTS
+
+    @property
+    def observes(self) -> int:
+        """The events that it observes, as the sum of 2 ** event; 0 if it observes nothing."""
+        return sum(1 << event for event in set(self.events)) if self.observe else 0
 
     @property
     def function(self) -> Callable[..., Any]:
@@ -213,6 +225,7 @@ def predictor(
     *,
     parameters: type[Parameters] | None = None,
     memory: Callable[[int, int], Memory] | None = None,
+    events: tuple[int, ...] = EVENTS,
     version: int = 1,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Register a predictor that observes events, and learns; see ``Predictor``.
@@ -226,8 +239,12 @@ def predictor(
 
     def register(observe: Callable[..., None]) -> Callable[..., None]:
         kind = checked_class("predictor", name, parameters)
-        made = Predictor(name, observe, None, kind, memory, version, kind())
+        made = Predictor(name, observe, None, kind, memory, version, kind(), events=events)
         made.own  # noqa: B018 (refuses wrong arguments)
+        if not set(events) <= set(EVENTS):
+            raise ParameterError(
+                f"predictor {name!r}: events={events!r} are not of SUBMISSION, START, STOP, OUTLIVED, END"
+            )
         _PREDICTORS.add(name, made, observe)
         return observe
 

@@ -53,7 +53,13 @@ def none_finished(jobs: int, processors: int) -> Finished:  # noqa: ARG001 (as a
     return Finished(np.full(jobs, -1, np.int32), np.full(jobs, -1, np.int32), none_raised(jobs))
 
 
-@predictor("user-average", parameters=UserAverageParameters, memory=none_finished, version=1)
+@predictor(
+    "user-average",
+    parameters=UserAverageParameters,
+    memory=none_finished,
+    events=(SUBMISSION, OUTLIVED, END),
+    version=1,
+)
 def user_average(event: int, machine: Machine, job: int, parameters: Any, memory: Finished) -> None:
     """Average the run times of the user's last finished jobs; unknown users are taken at their word."""
     user = machine.requests.user_id[job]
