@@ -44,7 +44,7 @@ class MeasureSchedule(MeasuringTask):
     Reads the schedule; writes ``<work root>/measured/<key>/`` with the table metrics; complete when that exists.
     """
 
-    code_version = 2
+    code_version = 3
     policy = PoliciesParameter(default="easy", description="a policy, such as easy or easy:reservations=2")
     seed = luigi.IntParameter(default=0, description="seed of every random draw")
 

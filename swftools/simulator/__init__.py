@@ -25,6 +25,7 @@ from swftools.simulator.machine.views import (
 )
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY
 from swftools.simulator.machine.work import stretch_on, work_done
+from swftools.simulator.metrics.heads import find_heads
 from swftools.simulator.metrics.measures import measure, summarize
 from swftools.simulator.metrics.of_jobs import measure_jobs, start_delay
 from swftools.simulator.metrics.over_time import max_over_time, mean_over_time, over_time
@@ -70,6 +71,7 @@ __all__ = [
     "capacity",
     "earliest_start",
     "expected_time",
+    "find_heads",
     "find_policy",
     "find_predictor",
     "find_worse",

@@ -25,7 +25,7 @@ SPREAD = {
 }
 """Measures of jobs of which means and percentiles are taken."""
 
-TRUTH = {"is_backfilled": Measure("1", NEITHER)}
+TRUTH = {"is_backfilled": Measure("1", NEITHER), "is_blocked": Measure("1", NEITHER)}
 """Measures of jobs that are 0 or 1."""
 
 EXCESS = {
@@ -37,6 +37,10 @@ EXCESS = {
     "lost_work": Measure("processor-seconds", HIGHER),
     "overhead": Measure("processor-seconds", HIGHER),
     "run_time_waste": Measure("1", HIGHER),
+    "head_delay": Measure("s", HIGHER),
+    "head_delay_by_later": Measure("s", HIGHER),
+    "reservation_violation": Measure("s", HIGHER),
+    "slowdown_of_violation": Measure("1", HIGHER),
     "excessive_wait": Measure("s", HIGHER),
     "excessive_wait_over_max": Measure("s", HIGHER),
     "excessive_wait_over_p98": Measure("s", HIGHER),

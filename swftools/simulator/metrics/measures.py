@@ -104,8 +104,10 @@ def measure(
         utility, start_value_earned have mean, mean_by_processors, mean_by_work, max and percentiles (p25 ...), utility
         also total (the aggregate utility), start_value_earned also mean_by_start_value (aggregate utility over that of
         immediate completion). preemptions, kills, checkpoint_restarts, suspensions, resizes, lost_work, overhead,
-        run_time_waste, excessive_wait and start_delay have total, mean, count (of jobs above 0), mean_above_0 (missing
-        without such a job) and max; where no job was stopped they are 0. is_backfilled has count and mean.
+        run_time_waste, head_delay, head_delay_by_later, reservation_violation, slowdown_of_violation, excessive_wait
+        and start_delay have total, mean, count (of jobs above 0), mean_above_0 (missing without such a job) and max;
+        those of stopped jobs are 0 where none was. is_backfilled and is_blocked have count and mean. Of a partial
+        schedule what is told of blocked heads is missing.
 
         mean_by_processors is sum(x * processors) / sum(processors), of the bounded slowdown what Yuan et al. 2010 call
         MWBS; mean_by_work weights by useful work, processors * run time where a job ran once, and is missing where

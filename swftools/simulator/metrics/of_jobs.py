@@ -19,6 +19,7 @@ import pandas as pd
 
 from swftools.errors import ParameterError
 from swftools.simulator.metrics.columns import FloatArray, IntArray, column_of, rows_of
+from swftools.simulator.metrics.heads import heads_of, why_unknown
 from swftools.simulator.metrics.of_runs import spent_by_jobs
 from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.schedule import Schedule
@@ -73,6 +74,15 @@ def measure_jobs(
         * run_time_waste: time of lost work / what the job's work took (Yuan et al. 2010, equation 3); missing where
           that is 0.
         * is_backfilled: 1 where it was, else 0; missing where the schedule does not say, as those of other simulators.
+        * is_blocked: 1 where the job was ever the blocked head of the queue (``find_heads``), else 0; this and the four
+          below are missing where that cannot be told, as of a partial schedule.
+        * head_delay: s that the blocked head started later than it would without jobs of lower priority from the moment
+          on at which it became it (start less start_alone); 0 of a job that was never blocked, here and below.
+        * head_delay_by_later: the same without those of lower priority that started since (start less
+          start_without_later).
+        * reservation_violation: s that it started later than both EASY's reservation for it and start_alone, so that
+          what those of higher priority cause is not counted.
+        * slowdown_of_violation: reservation_violation / max(nominal time, bound); missing where both are 0.
 
         A missing nominal time makes both ratios that use it missing; 0 is anything up to ``SHORTEST``.
 
@@ -130,6 +140,7 @@ def measure_jobs(
         "useful_work": spent.useful_work,
         "run_time_waste": _ratio(spent.lost_time, took),
         "is_backfilled": column_of(jobs.reindex(columns=["is_backfilled"]), "is_backfilled"),
+        **_delays(schedule, bounded),
     }
     return pd.DataFrame(columns, index=jobs.index)
 
@@ -157,12 +168,9 @@ def start_delay(schedule: Schedule, reference: Schedule) -> pd.Series[Any]:
     -----
     With first come first served as the reference, positive values are what backfilling cost a job in the end.
 
-    That is not the delay of Yuan et al. 2010, Tables 1 and 2, which is counted at the head of the queue: for a job that
-    became the head and did not fit, how much later it started than it would if, from that moment, jobs of lower
-    priority were absent. For that one needs, for each such job, the moment at which it became the blocked head, the
-    runs going on then, and a schedule of its own that continues from there without the lower-priority jobs; two whole
-    schedules differ in everything that happened before too. A reservation violation (Table 2) is such a delay beyond
-    the reservation that the policy made for the head; what running jobs of higher priority cause is not counted.
+    That is not the delay of Yuan et al. 2010, Tables 1 and 2, which is counted at the head of the queue, from the
+    moment on at which a job became it: two whole schedules differ in everything that happened before too. Those are
+    told by ``find_heads``, and as head_delay and reservation_violation by ``measure_jobs``.
     """
     ours, theirs = schedule.jobs, reference.jobs
     if len(ours) != len(theirs):
@@ -193,6 +201,20 @@ def choose_jobs(jobs: pd.DataFrame, where: Where) -> IntArray:
             "missing (fillna)"
         )
     return np.flatnonzero(mask.to_numpy(dtype=np.bool_))
+
+
+def _delays(schedule: Schedule, bounded: FloatArray) -> dict[str, FloatArray]:
+    """Return the delays of blocked heads; 0 of other jobs, NaN where they cannot be told."""
+    names = ("is_blocked", "head_delay", "head_delay_by_later", "reservation_violation", "slowdown_of_violation")
+    if why_unknown(schedule):
+        return {name: np.full(len(schedule), np.nan) for name in names}
+    heads = heads_of(schedule)
+    is_blocked = ~np.isnan(heads.blocked_since)
+    violation = heads.start_time - np.maximum(heads.reservation, heads.start_alone)
+    delays = (heads.start_time - heads.start_alone, heads.start_time - heads.start_without_later, violation)
+    alone, by_later, violation = (np.where(is_blocked, np.maximum(delay, 0.0), 0.0) for delay in delays)
+    slowed = np.where(violation == 0.0, 0.0, _ratio(violation, bounded))
+    return dict(zip(names, (is_blocked.astype(np.float64), alone, by_later, violation, slowed), strict=True))
 
 
 def _times(jobs: pd.DataFrame, name: str) -> FloatArray:

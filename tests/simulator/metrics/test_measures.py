@@ -293,7 +293,7 @@ def test_empty_schedule() -> None:
     assert ["excluded_jobs"] == metrics["measure"][metrics["value"].notna()].tolist()
     assert (metrics["jobs"] == 0).all()
     assert 0 == len(over_time(EMPTY)) == len(measure_jobs(EMPTY)) == len(measure(EMPTY, by="queue_id"))
-    assert 3 * 100 == len(measure(EMPTY, by={"queue_id": [1, 2]}))
+    assert 3 * 122 == len(measure(EMPTY, by={"queue_id": [1, 2]}))
     assert mean_over_time(over_time(EMPTY), "utilization") is None
 
 

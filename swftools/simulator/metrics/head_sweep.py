@@ -1,0 +1,227 @@
+"""The kernel of ``heads.py``: the runs of a schedule swept by time, and at each instant the first of the waiting jobs.
+
+Jobs are numbered from 0 in order of priority, runs by job and start. At one instant everything happens before one
+looks: submissions, starts, ends and stops; so a run of no length is never seen, nor a stop with the next run at once.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from swftools.kernel import FloatArray, IntArray, kernel
+from swftools.simulator.machine.event_queue import pop, push
+
+NOBODY = -1
+
+KILLED, CHECKPOINTED, SUSPENDED, RESIZED = range(4)
+"""Ways in which a run is stopped, as places in ``ENDS`` of ``schedule.py``."""
+
+HIGHER, EARLIER, EXPECTED = range(3)
+"""Whose processors keep the head waiting: those of higher priority; these and all that ran before it was the head; or
+all that run, by expected ends."""
+
+
+class Jobs(NamedTuple):
+    """Jobs in order of priority: submission, s, and the places of their runs, the last of which is before the next's.
+
+    ``estimated`` and ``requested`` (s) are infinite where they are missing; ``interval`` is the work between two
+    checkpoints, s, and has no rows where the schedule does not say it.
+    """
+
+    submit: FloatArray
+    first_run: IntArray
+    estimated: FloatArray
+    requested: FloatArray
+    interval: FloatArray
+
+
+class Runs(NamedTuple):
+    """Runs by job and start.
+
+    ``how``: the way in which they ended, as a place in ``ENDS``; ``work`` and ``lost`` (s on the job's own width) were
+    done in it, and of that lost, then or later. ``began``: when the job was started, where it was resized since;
+    ``ends`` and ``limits``: when it is expected to end by estimate and by request. These three are filled here.
+    """
+
+    job: IntArray
+    start: FloatArray
+    end: FloatArray
+    processors: IntArray
+    how: IntArray
+    work: FloatArray
+    lost: FloatArray
+    overhead: FloatArray
+    began: FloatArray
+    ends: FloatArray
+    limits: FloatArray
+
+
+class Heads(NamedTuple):
+    """Of each job that was ever the blocked head, for the last time; NaN for the others. All times, s."""
+
+    blocked_since: FloatArray
+    start_time: FloatArray
+    start_alone: FloatArray
+    start_without_later: FloatArray
+    reservation: FloatArray
+
+
+class Room(NamedTuple):
+    """Room for the sweep.
+
+    Of jobs: the next run, the number of those going on, and whether the start is looked for that ends its last stint as
+    head; of runs: those going on, and the place of each among them; heaps of jobs that wait again, and of ends of runs.
+    """
+
+    next_run: IntArray
+    active: IntArray
+    is_head: IntArray
+    running: IntArray
+    place: IntArray
+    keys: FloatArray
+    again: IntArray
+    times: FloatArray
+    ending: IntArray
+
+
+@kernel(allocates=False)
+def expect_ends(jobs: Jobs, runs: Runs) -> None:
+    """Fill in when runs are expected to end, from the work that was kept when they began."""
+    for job in range(len(jobs.submit)):
+        done = 0.0
+        for run in range(jobs.first_run[job], jobs.first_run[job + 1]):
+            begins = run == jobs.first_run[job] or runs.how[run - 1] != RESIZED or runs.end[run - 1] != runs.start[run]
+            runs.began[run] = runs.start[run] if begins else runs.began[run - 1]
+            work, overhead = runs.work[run], runs.overhead[run]
+            stretch = (runs.end[run] - runs.start[run] - overhead) / work if work > 0.0 else 1.0
+            if abs(stretch - 1.0) < 1e-9:  # it ran on its own width, and the quotient was rounded
+                stretch = 1.0
+            estimated, requested = jobs.estimated[job], jobs.requested[job]
+            if done > 0.0 and estimated <= done:
+                estimated = max(requested, done)  # the estimate was outlived in an earlier run
+            runs.ends[run] = runs.start[run] + (overhead + (estimated - done) * stretch)
+            runs.limits[run] = runs.start[run] + (overhead + (requested - done) * stretch)
+            done += work
+            if runs.how[run] == KILLED:
+                done = 0.0
+            elif runs.how[run] == CHECKPOINTED:
+                if len(jobs.interval) == 0:
+                    done = max(done - runs.lost[run], 0.0)
+                elif jobs.interval[job] > 0.0:
+                    done = np.floor(done / jobs.interval[job]) * jobs.interval[job]
+                else:
+                    done = 0.0
+
+
+@kernel(allocates=False)
+def sweep(
+    jobs: Jobs, runs: Runs, by_start: IntArray, by_end: IntArray, processors: int, room: Room, heads: Heads
+) -> None:
+    """Fill ``heads``; ``by_start`` and ``by_end`` have the runs in these orders, and no run ends before it starts."""
+    submitted = started = ended = fresh = waiting_again = going = 0
+    last = NOBODY
+    while ended < len(by_end):
+        now = runs.end[by_end[ended]]
+        if started < len(by_start):
+            now = min(now, runs.start[by_start[started]])
+        if submitted < len(jobs.submit):
+            now = min(now, jobs.submit[submitted])
+        while submitted < len(jobs.submit) and jobs.submit[submitted] == now:
+            if room.next_run[submitted] > jobs.first_run[submitted]:  # it had run before: no log of ours has that
+                push(room.keys, room.again, waiting_again, float(submitted), submitted)
+                waiting_again += 1
+            submitted += 1
+        while started < len(by_start) and runs.start[by_start[started]] == now:
+            run = by_start[started]
+            job = runs.job[run]
+            room.next_run[job] += 1
+            room.active[job] += 1
+            room.running[going], room.place[run] = run, going
+            going += 1
+            started += 1
+            if room.is_head[job]:
+                heads.start_time[job] = now
+                room.is_head[job] = 0
+        while ended < len(by_end) and runs.end[by_end[ended]] == now:
+            run = by_end[ended]
+            job = runs.job[run]
+            room.active[job] -= 1
+            going -= 1
+            other = room.running[going]
+            room.running[room.place[run]], room.place[other] = other, room.place[run]
+            ended += 1
+            if room.next_run[job] < jobs.first_run[job + 1]:
+                push(room.keys, room.again, waiting_again, float(job), job)
+                waiting_again += 1
+        while fresh < submitted and not _is_fresh(jobs, room, fresh):
+            fresh += 1
+        while waiting_again > 0 and not _waits(jobs, room, submitted, room.again[0]):
+            pop(room.keys, room.again, waiting_again)
+            waiting_again -= 1
+        head = fresh if fresh < submitted else NOBODY
+        if waiting_again > 0 and (head == NOBODY or room.again[0] < head):
+            head = room.again[0]
+        if head != NOBODY:
+            room.is_head[head] = 1
+            if head != last:
+                heads.blocked_since[head], heads.start_time[head] = now, np.nan
+                _look_ahead(runs, room.running[:going], processors, room, heads, head)
+        last = head
+
+
+@kernel(allocates=False)
+def _is_fresh(jobs: Jobs, room: Room, job: int) -> bool:
+    """Whether a job has its first run to come."""
+    return room.next_run[job] == jobs.first_run[job] and jobs.first_run[job] < jobs.first_run[job + 1]
+
+
+@kernel(allocates=False)
+def _waits(jobs: Jobs, room: Room, submitted: int, job: int) -> bool:
+    """Whether a job was submitted, does not run and has another run to come."""
+    return job < submitted and room.active[job] == 0 and room.next_run[job] < jobs.first_run[job + 1]
+
+
+@kernel(allocates=False)
+def _look_ahead(runs: Runs, running: IntArray, processors: int, room: Room, heads: Heads, head: int) -> None:
+    """Fill in when a job could start that has just become the head."""
+    since = heads.blocked_since[head]
+    heads.start_alone[head] = _first_fit(runs, running, processors, room, head, since, HIGHER)
+    heads.start_without_later[head] = _first_fit(runs, running, processors, room, head, since, EARLIER)
+    heads.reservation[head] = _first_fit(runs, running, processors, room, head, since, EXPECTED)
+
+
+@kernel(allocates=False)
+def _first_fit(
+    runs: Runs,
+    running: IntArray,
+    processors: int,
+    room: Room,
+    head: int,
+    now: float,
+    whose: int,
+) -> float:
+    """Return the first time from now on at which the runs that count leave enough for the head; NaN if never."""
+    width, free, count = runs.processors[room.next_run[head]], processors, 0
+    for run in running:
+        if whose == EXPECTED or runs.job[run] < head or (whose == EARLIER and runs.began[run] < now):
+            free -= runs.processors[run]
+            end = runs.end[run]
+            if whose == EXPECTED:
+                end = runs.ends[run] if runs.ends[run] > now else max(runs.limits[run], now)
+            push(room.times, room.ending, count, end, run)
+            count += 1
+    time = now
+    while free < width and count > 0:
+        time = room.times[0]
+        while count > 0 and room.times[0] == time:
+            run = pop(room.times, room.ending, count)
+            count -= 1
+            free += runs.processors[run]
+            following = run + 1
+            if whose != EXPECTED and following < len(runs.start) and runs.began[following] < runs.start[following]:
+                free -= runs.processors[following]  # it is resized, and goes on
+                push(room.times, room.ending, count, runs.end[following], following)
+                count += 1
+    return time if free >= width and time < np.inf else np.nan
