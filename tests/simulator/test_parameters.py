@@ -205,10 +205,10 @@ def test_metrics_take_the_text() -> None:
         ("virtual", "virtual", {"error": 0.5}),
         ("virtual:error=0.25", "virtual", {"error": 0.25}),
         (find_predictor("virtual:error=0.25"), "virtual", {"error": 0.25}),
-        ("last-model", "last-model", {}),
+        ("last-model", "last-model", {"outlived": "limit"}),
     ],
 )
-def test_predictors_by_text(text: Any, name: str, given: dict[str, float]) -> None:
+def test_predictors_by_text(text: Any, name: str, given: dict[str, Any]) -> None:
     """The text that a schedule records leads back to the predictor."""
     predictor = find_predictor(text)
     assert (name, given) == (predictor.name, predictor.given.to_mapping())

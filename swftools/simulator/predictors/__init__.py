@@ -3,4 +3,5 @@
 import swftools.simulator.predictors.exact
 import swftools.simulator.predictors.last_model
 import swftools.simulator.predictors.request
+import swftools.simulator.predictors.user_average
 import swftools.simulator.predictors.virtual  # noqa: F401 (imported for what they register)

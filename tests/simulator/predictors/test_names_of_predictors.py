@@ -21,7 +21,8 @@ from tests.strategies import crowded_trace
         ("request", "request"),
         ("virtual", "virtual:error=0.5"),
         (" virtual: error = 0.25 ", "virtual:error=0.25"),
-        ("last-model", "last-model"),
+        ("last-model", "last-model:outlived=limit"),
+        ("user-average: jobs = 3", "user-average:jobs=3,outlived=limit"),
     ],
 )
 def test_what_a_schedule_records_leads_back(text: str, written: str) -> None:
