@@ -1,4 +1,7 @@
-"""What the paper has not: other logs, higher loads, other predictors, ways of preemption, and each part by itself."""
+"""What the paper has not: other logs, higher loads, other predictors, ways of preemption, and each part by itself.
+
+EASY is ``easy`` here, which decides also when a prediction is outlived, not that of the paper's simulator.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,16 @@ from typing import Any
 from pipelines.papers.paper import OURS, Cell, Measurements, PaperTable, Printed, Run, Within, read_printed
 from pipelines.papers.yuan2010.fairness import fairness_run
 from pipelines.papers.yuan2010.populations import LOGS, is_other, short_name
-from pipelines.papers.yuan2010.schedules import FROM_FIRST, JOBS, NAMES, SCHEDULES, schedule_run
+from pipelines.papers.yuan2010.schedules import FROM_FIRST, JOBS, NAMES, ScheduleOfPaper, schedule_run
+
+COMPARED = {
+    "PV-EASY": ScheduleOfPaper(),
+    "EASY": ScheduleOfPaper("easy", "request"),
+    "EASY, Last Model": ScheduleOfPaper("easy"),
+}
+"""What is compared."""
+
+RUNS = {name: Run("schedule", parameters) for name, parameters in COMPARED.items()}
 
 Entry = tuple[str, str, Run, str]
 """Of a table the name of a row, behind that of the log; a column; the run, and the measure of it that stands there."""
@@ -71,13 +83,13 @@ PARTS_OF_POLICY: dict[str, dict[str, Any]] = {
 
 def other_logs(quick: bool) -> Iterator[Entry]:  # noqa: ARG001 (quick as it is)
     """Yield Tables 4 to 6 and Figures 5 and 6."""
-    yield from ((name, measure, run, measure) for name, run in NAMES.items() for measure in COUNTS)
+    yield from ((name, measure, run, measure) for name, run in RUNS.items() for measure in COUNTS)
 
 
 def fairness(quick: bool) -> Iterator[Entry]:
     """Yield delays of heads, and from submission on."""
-    for name, parameters in SCHEDULES.items():
-        yield from ((name, measure, NAMES[name], measure) for measure in HEADS)
+    for name, parameters in COMPARED.items():
+        yield from ((name, measure, RUNS[name], measure) for measure in HEADS)
         drawn = fairness_run(parameters.policy, parameters.predictor, quick)
         for measure in ("delayed from submission", "mean delay from submission"):
             yield name, measure, drawn, measure
@@ -86,10 +98,13 @@ def fairness(quick: bool) -> Iterator[Entry]:
 def loads(quick: bool) -> Iterator[Entry]:
     """Yield the policies where times between submissions are scaled."""
     for load in (0.9,) if quick else LOADS:
-        for name, parameters in SCHEDULES.items():
+        for name, parameters in COMPARED.items():
             other = schedule_run(policy=parameters.policy, predictor=parameters.predictor, load=load)
             for measure in ("MBS", "MWBS", "late heads"):
                 yield f"at load {load}", f"{measure} {name}", other, measure
+        kept = schedule_run(load=load, preemption="suspend")
+        for measure in ("MBS", "MWBS"):
+            yield f"at load {load}", f"{measure} PV-EASY that suspends", kept, measure
         yield f"at load {load}", "wasted load PV-EASY", schedule_run(load=load), f"wasted load{FROM_FIRST}"
 
 
@@ -169,7 +184,7 @@ TABLES = (
     _table("parts", "Each part of PV-EASY by itself", partial(variants, PARTS_OF_POLICY)),
     _table(
         "other-program",
-        "Beside another program, written independently from the same rules (its values / ours)",
+        "Beside another program, written independently by the paper's rules (its values / ours)",
         other_program,
         is_of_paper,
         PROGRAM,

@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 
 from pipelines.papers.paper import Cell, Measurements, Printed, Run, measured
+from pipelines.papers.yuan2010.easy_at_events import named
 from pipelines.papers.yuan2010.populations import is_other, kept_jobs, logs_of_paper, short_name
 from pipelines.papers.yuan2010.schedules import BOUND
 from swftools.parameters import Parameters, choice, number, whole
@@ -30,8 +31,8 @@ from swftools.trace import Trace
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-POLICIES = {"PV-EASY": "pv-easy", "FCFS-EASY": "easy", "SJF-EASY": "sjf-backfill"}
-"""The policies, by the paper's names."""
+POLICIES = {"PV-EASY": "pv-easy", "FCFS-EASY": "easy-at-events", "SJF-EASY": "sjf-at-events"}
+"""The policies, by the paper's names; EASY, also with the shortest job ahead, is that of its simulator."""
 
 METRICS = ("MBS", "MWBS")
 
@@ -77,13 +78,14 @@ def measure_error(trace: Trace, parameters: ErrorOfPaper, seed: int) -> pd.DataF
 
 def _schedule(jobs: Trace, parameters: ErrorOfPaper, seed: int) -> Schedule:
     """Return the schedule of jobs under predictions that are drawn by a seed."""
+    policy = named(parameters.policy)
     if parameters.outlived == REQUEST:
-        return simulate(jobs, parameters.policy, predictor=f"virtual:error={parameters.error}", seed=seed)
+        return simulate(jobs, policy, predictor=f"virtual:error={parameters.error}", seed=seed)
     # What the simulator expects to end at any moment is a job that outlives its request and is not cut.
     virtual, run_time = list_predictors()["virtual"], jobs.arrays.run_time
     drawn = replace(virtual, given=virtual.parameters.from_mapping({"error": parameters.error}))
     requested = drawn.told(run_time, np.fmax(run_time, jobs.arrays.requested_time), seed)
-    return simulate(jobs.with_jobs(jobs.jobs.assign(requested_time=requested)), parameters.policy, overrun="run-on")
+    return simulate(jobs.with_jobs(jobs.jobs.assign(requested_time=requested)), policy, overrun="run-on")
 
 
 def errors(quick: bool) -> list[int]:

@@ -19,6 +19,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pipelines.papers.paper import Run, measured
+from pipelines.papers.yuan2010.easy_at_events import named
 from pipelines.papers.yuan2010.populations import kept_jobs
 from swftools.parameters import Parameters, choice, number, text, truth
 from swftools.selection import scale_to_load
@@ -51,8 +52,8 @@ class ScheduleOfPaper(Parameters):
 
     Parameters
     ----------
-    policy : {"pv-easy", "easy", "sjf-backfill"}
-        The last two are EASY, and EASY that lets the shortest jobs go ahead first.
+    policy : {"pv-easy", "easy", "easy-at-events"}
+        The last is EASY as the paper's simulator runs it.
     predictor : str
         What the policy is told of run times.
     slp, venture, victims, preemption
@@ -64,7 +65,7 @@ class ScheduleOfPaper(Parameters):
     """
 
     NAME = "schedule"
-    policy: str = choice("pv-easy", "easy", "sjf-backfill")
+    policy: str = choice("pv-easy", "easy", "easy-at-events")
     predictor: str = text("last-model")
     slp: bool = truth(True)
     venture: bool = truth(True)
@@ -87,7 +88,7 @@ def schedule_run(**parameters: Any) -> Run:
 SCHEDULES = {
     "PV-EASY": ScheduleOfPaper(),
     "EASY": ScheduleOfPaper("easy", "request"),
-    "EASY-Last": ScheduleOfPaper("easy"),
+    "EASY-Last": ScheduleOfPaper("easy-at-events"),
 }
 """What the paper compares, by its names in Figures 5 and 6."""
 
@@ -117,12 +118,8 @@ TAKEN = {
 FROM_FIRST = " from the first submission"
 """Stands behind the names of loads over other time than from second 0."""
 
-VIOLATIONS = {
-    "violated": "by jobs of lower priority",
-    "benign too": "by whatever jobs",
-    "clear of benign": "where those of higher priority were in time",
-}
-"""Subjects: starts behind the reservation by three readings of which the text filters out as benign."""
+VIOLATED, BENIGN_TOO, CLEAR, BY_LATER = "violated", "benign too", "clear of benign", "by later starts"
+"""Subjects: starts behind the reservation by readings of what is benign; see ``_of_violations``."""
 
 
 def prepared(trace: Trace, parameters: ScheduleOfPaper) -> Trace:
@@ -142,7 +139,7 @@ def measure_schedule(trace: Trace, parameters: ScheduleOfPaper, seed: int) -> pd
         return measured([(JOBS, "", "jobs", 0.0)])
     schedule = simulate(
         jobs,
-        parameters.policy,
+        named(parameters.policy),
         predictor=parameters.predictor,
         restart_overhead=parameters.restart_overhead,
         seed=seed,
@@ -199,17 +196,22 @@ def _of_blocked(schedule: Schedule, by_job: pd.DataFrame) -> Iterator[Row]:
 
 
 def _of_violations(schedule: Schedule) -> Iterator[Row]:
-    """Yield how far heads started behind their reservations, by each reading of what is benign."""
+    """Yield how far heads started behind their reservations, by each reading of what is benign.
+
+    That is what jobs of higher priority cause beyond the reservation; nothing; all of the delay where they cause any;
+    or what is not caused by jobs that started once the head was blocked.
+    """
     heads = find_heads(schedule)
     at = rows_of(heads, schedule.jobs)
     width = column_of(schedule.jobs, "allocated_processors")[at]
     bounded = np.maximum(column_of(schedule.jobs, "run_time")[at], BOUND)
-    start, alone, promised = (column_of(heads, name) for name in ("start_time", "start_alone", "reservation"))
-    in_all = start - promised
+    start, promised = column_of(heads, "start_time"), column_of(heads, "reservation")
+    alone, without_later = column_of(heads, "start_alone"), column_of(heads, "start_without_later")
     delays = {
-        "violated": start - np.maximum(promised, alone),
-        "benign too": in_all,
-        "clear of benign": np.where(alone <= promised, in_all, 0.0),
+        VIOLATED: start - np.maximum(promised, alone),
+        BENIGN_TOO: start - promised,
+        CLEAR: np.where(alone <= promised, start - promised, 0.0),
+        BY_LATER: start - np.maximum(promised, without_later),
     }
     for subject, delay in delays.items():
         late = delay > 0

@@ -10,7 +10,7 @@ from pipelines.papers.paper import UNEXPLAINED, Cell, Measurements, Printed, Run
 from pipelines.papers.yuan2010 import errors
 from pipelines.papers.yuan2010.figures import GROUPS
 from pipelines.papers.yuan2010.populations import LOGS, is_other, logs_of_paper, short_name
-from pipelines.papers.yuan2010.schedules import BIG, EASY, EASY_LAST, JOBS, PARTS, PV_EASY, SMALL
+from pipelines.papers.yuan2010.schedules import BIG, EASY, EASY_LAST, JOBS, PARTS, PV_EASY, SMALL, VIOLATED
 
 METRICS = ("MBS", "MWBS")
 
@@ -43,7 +43,7 @@ def _fairness(found: Measurements, logs: list[str]) -> Iterator[Cell]:
     """Yield what is said of fairness and reservations."""
     words = {
         "Section 5.2.1: in PV-EASY no job of lower priority delays a blocked job": (JOBS, "late heads"),
-        "Section 5.2.2: in PV-EASY no reservation is violated": ("violated", "jobs"),
+        "Section 5.2.2: in PV-EASY no reservation is violated": (VIOLATED, "jobs"),
     }
     for statement, (subject, measure) in words.items():
         counts = _known(found.value(log, PV_EASY, subject, measure) for log in logs)
