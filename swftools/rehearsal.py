@@ -196,7 +196,7 @@ def _bound(name: str) -> None:
 def _validate() -> None:
     schedule = simulate(_trace(), "fcfs")
     for name, policy in list_policies().items():
-        if policy.promises:
+        if policy.promised({}):
             validate(schedule, policy=name)
 
 

@@ -6,6 +6,7 @@ one's own is registered by ``@policy`` and uses what this package exports; ``doc
 
 import swftools.simulator.policies
 import swftools.simulator.predictors  # noqa: F401 (imported for what they register)
+from swftools.simulator.fairness import delays_at_heads, delays_from_submission
 from swftools.simulator.machine.events import END, OUTLIVED, START, STOP, SUBMISSION
 from swftools.simulator.machine.state import CHECKPOINT, ENDED, KILL, RUNNING, STARTED, STOPPED, SUSPEND, WAITING
 from swftools.simulator.machine.verbs import hold, predict, preempt, resize, start, start_on, wake_at
@@ -69,6 +70,8 @@ __all__ = [
     "ValidationReport",
     "can_start_any",
     "capacity",
+    "delays_at_heads",
+    "delays_from_submission",
     "earliest_start",
     "expected_time",
     "find_heads",

@@ -90,6 +90,10 @@ class Asked:
         other._told, other._ends = dict(self._told), list(self._ends)
         return other
 
+    def expect(self, coming: Coming) -> None:
+        """Take in that other jobs are to come than before."""
+        self._coming, self._rows, self._begin = coming, [], 0
+
     def _ended(self, now: float, log: Log) -> list[dict[str, Any]]:
         """Return what is known of the jobs that ended since the last time, in order of end, then of start."""
         runs = int(log.size[0])

@@ -35,7 +35,8 @@ ENDED_BY = {
 class Done(NamedTuple):
     """What a schedule is made of: of jobs, in order of submission; their runs; and the jobs that are left out.
 
-    ``told`` is what was predicted of jobs at submission; ``log`` has no more rows than runs.
+    ``told`` is what was predicted of jobs at submission; ``taken_out`` when they were taken out, s, NaN where they were
+    not, and has no rows where nobody was; ``log`` has no more rows than runs.
     """
 
     row: IntArray
@@ -45,11 +46,12 @@ class Done(NamedTuple):
     processors: IntArray
     limit: FloatArray
     is_cut: npt.NDArray[np.bool_]
+    taken_out: FloatArray
     log: Log
     excluded: pd.DataFrame
 
 
-def what_was_done(workload: Workload, requests: Requests, log: Log, *, copies: bool) -> Done:
+def what_was_done(workload: Workload, requests: Requests, log: Log, taken_out: FloatArray, *, copies: bool) -> Done:
     """Return what a schedule is made of, and nothing else, so that the rest can be forgotten.
 
     ``copies``: of its own, since the simulation goes on; else they are the simulation's.
@@ -65,6 +67,7 @@ def what_was_done(workload: Workload, requests: Requests, log: Log, *, copies: b
         requests.processors,
         own(requests.limit),
         workload.is_cut,
+        taken_out,
         Log._make([*(own(column[:runs]) for column in log[:-1]), log.size]),
         workload.excluded,
     )
@@ -90,7 +93,7 @@ def schedule_of(
     is_over : numpy.ndarray of bool, shape (jobs simulated,)
         Which jobs have ended; the others are excluded.
     unfinished : str
-        The reason for which they are.
+        The reason for which those are that were not taken out.
     processors : int
         Of the machine.
     policy : str
@@ -101,6 +104,7 @@ def schedule_of(
     excluded, left = done.excluded, done.row[~is_over]
     keys = {"job_number": trace.jobs["job_number"].array, "job_occurrence": count_occurrences(trace.jobs)}
     is_backfilled = _is_backfilled(_begins(done))[is_over]
+    unended = [_reason(done, job, unfinished) for job in np.flatnonzero(~is_over).tolist()]
     if len(left):
         done = _of_some(done, np.flatnonzero(is_over))
     row = done.row
@@ -116,7 +120,7 @@ def schedule_of(
     rest = rest if len(row) == len(trace) else rest.iloc[row]  # all of them: no copy
     table = pd.DataFrame({name: column[row] for name, column in keys.items()} | jobs, copy=False)
     out = np.concatenate([excluded["row"].to_numpy(dtype=np.int64), left])
-    reasons = [*excluded["reason"], *([unfinished] * len(left))]
+    reasons = [*excluded["reason"], *unended]
     order = np.argsort(out, kind="stable")
     others = pd.DataFrame({name: column[out[order]] for name, column in keys.items()})
     others["reason"] = pd.array(reasons, dtype="str")[order]
@@ -130,6 +134,14 @@ def schedule_of(
     )
 
 
+def _reason(done: Done, job: int, unfinished: str) -> str:
+    """Return why a job that did not end is not in the schedule."""
+    time = done.taken_out[job] if len(done.taken_out) else np.nan
+    if np.isnan(time):
+        return unfinished
+    return "taken out before the first event" if time == -np.inf else f"taken out at {time:.10g} s"
+
+
 def _of_some(done: Done, jobs: IntArray) -> Done:
     """Return what was done of some of the jobs, which are numbered among these from here on."""
     is_one = np.zeros(len(done.row), np.bool_)
@@ -137,7 +149,7 @@ def _of_some(done: Done, jobs: IntArray) -> Done:
     run = np.flatnonzero(is_one[done.log.job])
     log = Log._make([*(column[run] for column in done.log[:-1]), done.log.size])
     log = log._replace(job=np.searchsorted(jobs, log.job).astype(np.int32))
-    columns = {name: getattr(done, name)[jobs] for name in Done._fields if name not in ("log", "excluded")}
+    columns = {name: getattr(done, name)[jobs] for name in Done._fields if name not in ("taken_out", "log", "excluded")}
     return done._replace(**columns, log=log)
 
 
@@ -201,11 +213,14 @@ def _is_backfilled(begin: FloatArray) -> npt.NDArray[np.bool_]:
 
 
 def _begins(done: Done) -> FloatArray:
-    """Return when each job began so far, also those that have not ended; infinity where it has not."""
+    """Return when each job began so far, also those that have not ended; infinity where it has not.
+
+    Whoever was taken out waited until then, if it did not run.
+    """
     begins = np.full(len(done.row), np.inf)
     is_first = done.log.before == 0.0
     begins[done.log.job[is_first]] = done.log.start[is_first]  # the last of them counts
-    return begins
+    return np.fmin(begins, done.taken_out) if len(done.taken_out) else begins
 
 
 def _whole(values: npt.NDArray[Any]) -> pd.arrays.IntegerArray:

@@ -47,6 +47,8 @@ class Policy:
         The same, where a parameter has that value.
     promises : tuple of str
         What ``validate`` holds its schedules to; see ``swftools.simulator.validation``.
+    promises_where : mapping of str to mapping
+        More promises, which it keeps where its parameters have these values.
     restates : tuple of str
         The other simulators whose schedules it makes under ``semantics`` of their name.
     allocates : bool
@@ -66,6 +68,7 @@ class Policy:
     needs: tuple[str, ...] = ()
     needs_where: Mapping[tuple[str, Any], tuple[str, ...]] = field(default_factory=dict)
     promises: tuple[str, ...] = ()
+    promises_where: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     restates: tuple[str, ...] = ()
     allocates: bool = True
     version: int = 1
@@ -121,6 +124,12 @@ class Policy:
             *(c for (name, value), cs in self.needs_where.items() if values[name] == value for c in cs),
         )
 
+    def promised(self, given: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return what it promises, with the parameters that are given."""
+        values = self.chosen(given).to_mapping()
+        more = [name for name, where in self.promises_where.items() if where.items() <= values.items()]
+        return (*self.promises, *more)
+
     def empty_memory(self, jobs: int, processors: int) -> Memory:
         """Return the policy's memory at the beginning."""
         return self.memory(jobs, processors) if self.memory else ()
@@ -138,6 +147,7 @@ def policy(  # noqa: PLR0913 (facts by name)
     needs: tuple[str, ...] = (),
     needs_where: Mapping[tuple[str, Any], tuple[str, ...]] | None = None,
     promises: tuple[str, ...] = (),
+    promises_where: Mapping[str, Mapping[str, Any]] | None = None,
     restates: tuple[str, ...] = (),
     allocates: bool = True,
     version: int = 1,
@@ -169,7 +179,18 @@ def policy(  # noqa: PLR0913 (facts by name)
     def register(decide: Callable[..., None]) -> Callable[..., None]:
         kind = checked_class("policy", name, parameters)
         made = Policy(
-            *(name, decide, kind, memory, rests, needs, needs_where or {}, promises, restates, allocates, version)
+            name,
+            decide,
+            parameters=kind,
+            memory=memory,
+            rests=rests,
+            needs=needs,
+            needs_where=needs_where or {},
+            promises=promises,
+            promises_where=promises_where or {},
+            restates=restates,
+            allocates=allocates,
+            version=version,
         )
         made.own  # noqa: B018 (refuses wrong arguments)
         _POLICIES.add(name, made, decide)

@@ -39,7 +39,7 @@ class Schedule:
         How often a job was held back: it is then no longer in the queue in order of submission, which is what policies
         promise by.
     is_partial : bool
-        The simulation was not over; jobs that had not ended are excluded.
+        The simulation was not over, or jobs were taken out of it; those that had not ended are excluded.
     """
 
     jobs: pd.DataFrame

@@ -10,6 +10,7 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from swftools.choices import CQSIM, PYSS, SEMANTICS
@@ -33,6 +34,7 @@ from swftools.simulator.machine.state import (
     RUNNING,
     SUBMITTED,
     WAITING,
+    WAKE,
     empty_machine,
 )
 from swftools.simulator.machine.views import waiting_jobs
@@ -50,6 +52,7 @@ from swftools.simulator.requested import Logged, find_requests
 from swftools.simulator.restart import Column, Uniform, find_restart_overhead
 from swftools.simulator.run_options import check_needs, check_options, check_semantics
 from swftools.simulator.schedule import Schedule
+from swftools.simulator.taking_out import chosen_rows, let_fewer_come, take_out
 from swftools.simulator.workload import prepare
 from swftools.trace import Trace
 
@@ -135,6 +138,7 @@ class Simulation:
             plans_by_limit=SEMANTICS[semantics] == CQSIM,
         )
         self._replay = begin_replay(len(row), size)
+        self._taken_out = np.zeros(0)  # when, by job; no rows as long as nobody was
         self._broken = ""
         self._asked = None if isinstance(found, Predictor) else Asked(found, trace, self._workload.coming)
         self._events = Options(
@@ -233,12 +237,8 @@ class Simulation:
         jobs, told = int(counts[COMING]), time.perf_counter()
         counts[BEYOND] = 0
         while counts[DONE] < jobs and not counts[BEYOND]:
-            if self._engine is simulate_events:  # which debuggers can follow only here
-                counts[LEFT] = FEW
-                self._go_on()
-            else:
-                counts[LEFT] = MANY
-                run_aside(self._go_on, self._stop, pauses=progress is not None, leave=self._leave)
+            counts[LEFT] = FEW if self._engine is simulate_events else MANY
+            self._go_on_aside(pauses=progress is not None)
             if progress and time.perf_counter() - told >= PAUSE and counts[DONE] < jobs:
                 told = time.perf_counter()
                 progress(int(counts[DONE]), jobs, self.now)
@@ -265,6 +265,50 @@ class Simulation:
         self._replay.counts[COMING] = self._machine.counts[SUBMITTED]
         return self
 
+    def without(self, jobs: pd.DataFrame | npt.ArrayLike) -> Self:
+        """Let jobs vanish that wait, run, are held back or are to come; return the simulation itself.
+
+        Whoever waits leaves the queue, and whoever runs gives its processors back; if there was any of them, the policy
+        decides again at the present instant, for which it takes the queue as disturbed, and so ``conservative``, say,
+        makes all its reservations anew. Everything else is as it was, also what a predictor has learnt. A job that has
+        ended has done so.
+
+        Parameters
+        ----------
+        jobs : pandas.DataFrame or array of bool, shape (jobs of the trace,)
+            Keys, such as ``waiting`` and ``running`` have; ``job_occurrence`` is asked for where numbers repeat. Or a
+            mask over the trace's jobs.
+
+        Returns
+        -------
+        Simulation
+            Itself. Whoever vanished is excluded from its schedule, runs and all, which counts as partial if any of them
+            had been submitted.
+
+        Raises
+        ------
+        ParameterError
+            A job is not in the trace, or the mask is no truth value for each of its jobs.
+        PolicyError
+            As ``run`` does.
+        """
+        self._check_whole()
+        row = self._workload.coming.row
+        is_out = chosen_rows(self.trace, jobs)[row]
+        if len(self._taken_out):
+            is_out &= np.isnan(self._taken_out)
+        is_out[self._replay.counts[COMING] :] = False
+        (take_out.py_func if self._engine is simulate_events else take_out)(self._machine, self._replay, is_out)
+        submitted = int(self._machine.counts[SUBMITTED])
+        self._workload, self._machine, order = let_fewer_come(self._workload, self._machine, self._replay, is_out)
+        if self._asked:
+            self._asked.expect(self._workload.coming)
+        before = self._taken_out if len(self._taken_out) else np.full(len(row), np.nan)
+        self._taken_out = np.where(is_out, self.now, before)[order]
+        if is_out[:submitted].any():
+            self._decide_again()
+        return self
+
     def schedule(self) -> Schedule:
         """Return the schedule of the jobs that have ended; the others are excluded from it, with the reason."""
         return self._schedule(goes_on=True)
@@ -278,9 +322,14 @@ class Simulation:
         is_over[log.job[:runs]] = True
         is_over &= self._machine.queue.place == -1
         is_over[self._machine.held[: self._machine.counts[HELD]]] = False
-        parts = self._workload, self._machine.requests, log
+        lacks_some = False
+        if len(self._taken_out):
+            is_out = ~np.isnan(self._taken_out)
+            is_over &= ~is_out
+            lacks_some = bool(is_out[: self._machine.counts[SUBMITTED]].any())
+        parts = self._workload, self._machine.requests, log, self._taken_out
         about = f"not ended by {self.now:.10g} s", self.processors, self.policy.name, self.options
-        holds, is_partial = int(self._machine.counts[HOLDS]), not self.is_over
+        holds, is_partial = int(self._machine.counts[HOLDS]), lacks_some or not self.is_over
         if not goes_on:
             del self._workload, self._machine, self._replay, self._observer, self._decider, log
         done = what_was_done(*parts, copies=goes_on)
@@ -292,6 +341,22 @@ class Simulation:
         names = [name for name in ("job_number", "job_occurrence") if name in self.trace.jobs]
         keys: pd.DataFrame = self.trace.jobs[names].iloc[self._workload.coming.row[jobs]]
         return keys.reset_index(drop=True)
+
+    def _decide_again(self) -> None:
+        """Let the policy decide once more at the present instant, and whatever follows from that at once happen."""
+        clock, counts = self._machine.clock, self._replay.counts
+        wake, self._replay.until[0], counts[BEYOND], counts[LEFT] = float(clock[WAKE]), self.now, 0, 1
+        clock[WAKE] = self.now
+        self._go_on_aside(pauses=False)
+        clock[WAKE] = min(wake, clock[WAKE])
+        self.run(until=self.now)
+
+    def _go_on_aside(self, *, pauses: bool) -> None:
+        """Go on; where it is compiled, in a thread of its own."""
+        if self._engine is simulate_events:  # which debuggers can follow only here
+            self._go_on()
+        else:
+            run_aside(self._go_on, self._stop, pauses=pauses, leave=self._leave)
 
     def _go_on(self) -> None:
         """Run events to the end, to ``until``, or until it is told to stop; that is after an instant."""

@@ -1,8 +1,9 @@
 """PV-EASY (Yuan, Yang, Wu, Zheng 2010) restated slowly: lists of jobs, each question asked anew of all of them.
 
-A job is sunny once it runs while no waiting job is of higher priority, which is order of submission; until then it is
-shadow. Whoever is first in the queue may stop shadow jobs if that lets it start now (section 4.2). What is left is
-filled with jobs that should be over by then, the shortest first, and then with whatever fits (section 4.3).
+A job is sunny once it runs while no waiting job is of higher priority, which is order of submission unless ranks say
+otherwise; until then it is shadow. Whoever is first in the queue may stop shadow jobs if that lets it start now
+(section 4.2). What is left is filled with jobs that should be over by then, the shortest first, and then with whatever
+fits (section 4.3).
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from typing import NamedTuple
 class Job:
     """A job, and what has become of it.
 
-    ``interval`` is the work between two checkpoints, s; NaN for none. ``done`` is the work that is kept, s. While it
+    ``interval`` is the work between two checkpoints, s; NaN for none; ``rank`` its priority, the least first, of equal
+    ones the earliest submission. ``done`` is the work that is kept, s. While it
     runs: since when, with what overhead, from what work on, when it will be over, and when it is expected to be: by its
     prediction, then by its request; neither once it outlived both.
     """
@@ -29,6 +31,7 @@ class Job:
     requested: float
     predicted: float
     interval: float = math.nan
+    rank: float = 0.0
     done: float = 0.0
     began: float = math.nan
     overhead: float = 0.0
@@ -215,7 +218,7 @@ class System:
 
         if self.venture:
             while fitting := [job for job in self.waiting if job.width <= self.free and is_over_by_then(job)]:
-                self.start(min(fitting, key=self.expected_time))
+                self.start(min(fitting, key=lambda job: (self.expected_time(job), job.submit, job.number)))
             while ventured := [job for job in self.waiting if job.width <= self.free]:
                 self.start(ventured[0])
             return
@@ -255,7 +258,7 @@ def simulate_pv_easy(
     assert all(job.width <= processors for job in jobs), "a job is wider than the machine"
     system = System(processors, slp, venture, victims, preemption, restart_seconds, restart_per_processor)
     coming = sorted(jobs, key=lambda job: (job.submit, job.number))
-    system.order = list(coming)
+    system.order = sorted(coming, key=lambda job: job.rank)
     while coming or system.waiting or system.running:
         instant = min(
             [
@@ -272,7 +275,7 @@ def simulate_pv_easy(
         for job in system.running:
             job.expected_ends = [end for end in job.expected_ends if end > system.now]
         while coming and coming[0].submit <= system.now:
-            system.waiting.append(coming.pop(0))
+            system.waiting = sorted([*system.waiting, coming.pop(0)], key=system.order.index)
         system.decide()
     system.close_the_instant()
     ends = {run.number: run for run in system.runs}  # of several runs of a job the last

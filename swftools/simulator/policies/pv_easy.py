@@ -137,6 +137,11 @@ def no_shadow(jobs: int, processors: int) -> ShadowLoad:
     parameters=PvEasyParameters,
     memory=no_shadow,
     needs_where={("order", "rank"): ("priority_rank",), ("preemption", "checkpoint"): ("checkpoint_interval",)},
+    promises_where={
+        "strict-fairness": {"slp": True, "order": "fcfs"},
+        "no-idle-processors": {"venture": True},
+        "no-stop-in-vain": {"order": "fcfs"},
+    },
     allocates=False,
     version=1,
 )

@@ -7,10 +7,11 @@ table of starts.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,10 +20,11 @@ import pandas as pd
 from swftools.choices import SEMANTICS
 from swftools.errors import ParameterError
 from swftools.simulator.options import check_choice
-from swftools.simulator.registry import list_policies, read_policy
+from swftools.simulator.registry import Policy, list_policies, read_policy
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.validation.against_trace import check_jobs, check_trace
 from swftools.simulator.validation.foreign_schedules import read_schedule, schedule_from_table
+from swftools.simulator.validation.preemptions import find_idle_processors, find_stops_in_vain, find_unfair_delays
 from swftools.simulator.validation.promises import (
     LEAST_PLAN,
     Broken,
@@ -48,7 +50,13 @@ _WORDS = {
     "head-reservation": "as the first waiting job it was to start at {:.10g} s at the latest",
     "backfilling": "it was to start at {:.10g} s at the latest when, as the first waiting job, it was overtaken",
     "reservation": "at its submission it was promised {:.10g} s at the latest",
+    "strict-fairness": "as the first waiting job it would have at {:.10g} s without those of lower priority",
+    "no-idle-processors": "it waits, and fits, from {:.10g} s on",
+    "no-stop-in-vain": "it is stopped at {:.10g} s, when none of higher priority starts for good",
 }
+
+_OF_STOPPED = {"strict-fairness", "no-idle-processors", "no-stop-in-vain"}
+"""Promises that can be checked where jobs were stopped."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,8 +161,10 @@ def validate(
       checked: values, once, submission, run-time, work, overhead, overlap, width, capacity, columns, trace
       promises not checked: the policy is not known
     """
+    parameters: dict[str, Any] = {}
     if policy:
-        policy = read_policy(policy)[0].name
+        chosen, parameters = read_policy(policy)
+        policy = chosen.name
     if semantics is not None:
         check_choice("semantics", semantics, SEMANTICS)
     if isinstance(schedule, Schedule):
@@ -194,19 +204,42 @@ def validate(
         notes.append(f"promises not checked: {why}")
     else:
         order = given.options.get("semantics") if semantics is None else semantics
-        promised, remarks, broken = _check_promises(jobs, runs, size, name, order, tolerance)
+        promises = _promises_of(name, {**given.options, **parameters})
+        promised, remarks, broken = _check_promises(promises, given, jobs, runs, size, name, order, tolerance)
         checked, notes, findings = [*checked, *promised], [*notes, *remarks], [*findings, *broken]
     return ValidationReport(_violations(findings), tuple(checked), tuple(notes), len(jobs.number), size, name)
 
 
+def _promises_of(policy: str, options: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what a policy promises with its parameters among some options; nothing where there is no such policy."""
+    known: dict[str, Policy] = list_policies()
+    if policy not in known:
+        return ()
+    own = [name for name in known[policy].parameters.names() if name in options and name not in known[policy].fixed]
+    return known[policy].promised({name: options[name] for name in own})
+
+
 def _check_promises(
-    jobs: Jobs, runs: Runs, processors: int, policy: str, semantics: str | None, tolerance: float
+    promises: tuple[str, ...],
+    schedule: Schedule,
+    jobs: Jobs,
+    runs: Runs,
+    processors: int,
+    policy: str,
+    semantics: str | None,
+    tolerance: float,
 ) -> tuple[list[str], list[str], list[Finding]]:
     """Return the promises that were checked, remarks, and what is broken."""
-    promises = list_policies()[policy].promises if policy in list_policies() else ()
     if not promises:
         known = f"none is known of policy {policy!r}" if policy else "the policy is not known"
         return [], [f"{policy} promises nothing" if policy in list_policies() else f"promises not checked: {known}"], []
+    if set(promises) <= _OF_STOPPED:
+        checks: dict[str, Callable[[], Broken]] = {
+            "strict-fairness": partial(find_unfair_delays, schedule, tolerance),
+            "no-idle-processors": partial(find_idle_processors, jobs, runs, processors, tolerance),
+            "no-stop-in-vain": partial(find_stops_in_vain, jobs, runs),
+        }
+        return _checked(promises, checks, np.arange(len(jobs.number)), jobs)
     if runs.stopped.any():
         return [], ["promises not checked: jobs were stopped or resized"], []
     if semantics == "cqsim" and (jobs.requested > jobs.estimated).any():
@@ -230,7 +263,13 @@ def _check_promises(
         return [], [f"promises not checked: {policy} keeps reservations {exactly}"], []
     if {"reservation", "fixed-reservation"} & set(promises) and not exact and semantics is None:
         return [], [f"promises not checked: those of {policy} depend on the semantics; pass semantics="], []
-    checks = _checks(starts, processors, semantics, tolerance)
+    return _checked(promises, _checks(starts, processors, semantics, tolerance), order, jobs)
+
+
+def _checked(
+    promises: tuple[str, ...], checks: dict[str, Callable[[], Broken]], order: IntArray, jobs: Jobs
+) -> tuple[list[str], list[str], list[Finding]]:
+    """Return promises, how many there were of each, and what is broken; ``order`` has the rows that they speak of."""
     notes, findings = [], []
     for promise in promises:
         broken = checks[promise]()

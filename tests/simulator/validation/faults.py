@@ -15,9 +15,9 @@ from swftools.simulator.validation.report import validate
 from tests.drawn import draw_schedule
 
 PROMISES = {
-    name: policy.promises
+    name: policy.promised({})
     for name, policy in list_policies().items()
-    if policy.promises and policy.decide.__module__.startswith("swftools.")
+    if policy.promised({}) and policy.decide.__module__.startswith("swftools.")
 }
 """What the policies of the package promise, where they do."""
 

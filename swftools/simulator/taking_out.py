@@ -1,0 +1,146 @@
+"""Jobs that are taken out of a simulation: what changes in machine, queue and log, and of what is to come.
+
+The others stand where they stood, and run on. Policies learn of it as of any disturbance of the queue; predictors do
+not, and keep what they have learnt.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from swftools.errors import ParameterError
+from swftools.kernel import kernel
+from swftools.keyed_random import count_occurrences
+from swftools.simulator.machine.event_queue import push
+from swftools.simulator.machine.running_jobs import release
+from swftools.simulator.machine.state import DISTURBED, HELD, KILL, NOW, SUBMITTED, WAITING, Machine
+from swftools.simulator.machine.views import is_held
+from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting, leave, put
+from swftools.simulator.metrics.columns import rows_of
+from swftools.simulator.replay import COMING, DONE, STALE, Replay
+from swftools.simulator.workload import Workload
+from swftools.trace import Trace
+
+BoolArray = npt.NDArray[np.bool_]
+IntArray = npt.NDArray[np.int64]
+
+
+def chosen_rows(trace: Trace, jobs: pd.DataFrame | npt.ArrayLike) -> BoolArray:
+    """Return which rows of a trace are chosen.
+
+    Parameters
+    ----------
+    trace : Trace
+        Its jobs.
+    jobs : pandas.DataFrame or array of bool, shape (jobs of the trace,)
+        Keys, which may lack ``job_occurrence`` where numbers do not repeat; or a mask.
+
+    Raises
+    ------
+    ParameterError
+        A job is not in the trace, or the mask is no truth value for each of its jobs.
+    """
+    if isinstance(jobs, pd.DataFrame):
+        known = pd.DataFrame({"job_number": trace.jobs["job_number"], "job_occurrence": count_occurrences(trace.jobs)})
+        if "job_number" not in jobs:
+            raise ParameterError("jobs without a column job_number; give a frame with keys, or a mask")
+        if "job_occurrence" not in jobs:
+            repeated = known["job_number"][known["job_occurrence"] > 0]
+            if (unclear := jobs["job_number"].isin(repeated)).any():
+                number = jobs["job_number"][unclear].iloc[0]
+                raise ParameterError(f"job {number} is there more than once; give job_occurrence too")
+            jobs = jobs.assign(job_occurrence=0)
+        mask = np.zeros(len(trace), np.bool_)
+        mask[rows_of(jobs, known)] = True
+        return mask
+    values: Any = jobs.array if isinstance(jobs, pd.Series) else np.asarray(jobs)
+    series = pd.Series(values) if np.ndim(values) == 1 else pd.Series(dtype=object)
+    is_mask = pd.api.types.is_bool_dtype(series.dtype) and not series.isna().any()
+    if len(series) != len(trace) or not (is_mask or series.empty):
+        raise ParameterError(
+            f"a mask of {len(series)} values of {series.dtype}; give a truth value for each of the trace's "
+            f"{len(trace)} jobs, none missing, or a frame with job_number and job_occurrence"
+        )
+    return series.to_numpy(dtype=np.bool_)
+
+
+def let_fewer_come(
+    workload: Workload, machine: Machine, replay: Replay, is_out: BoolArray
+) -> tuple[Workload, Machine, IntArray]:
+    """Put the jobs that are to come behind all others where they are out, and count them no more.
+
+    Jobs that have not been submitted are known by their numbers only, and are numbered anew.
+
+    Parameters
+    ----------
+    workload : Workload
+        What is simulated.
+    machine : Machine
+        Its overheads are by job.
+    replay : Replay
+        Its count of jobs is changed.
+    is_out : numpy.ndarray of bool, shape (jobs,)
+        By job.
+
+    Returns
+    -------
+    workload, machine : Workload, Machine
+        With jobs in their new order.
+    order : numpy.ndarray of int64, shape (jobs,)
+        The job that each was before.
+    """
+    submitted, coming = int(machine.counts[SUBMITTED]), int(replay.counts[COMING])
+    order = np.arange(len(is_out))
+    to_come, is_late = order[submitted:coming], is_out[submitted:coming]
+    order[submitted:coming] = np.concatenate([to_come[~is_late], to_come[is_late]])
+    replay.counts[COMING] = coming - int(is_late.sum())
+    if not is_late.any():
+        return workload, machine, order
+    by_job = {name: getattr(workload.coming, name)[order] for name in ("row", "run_time", "limit", "told")}
+    workload = workload._replace(coming=workload.coming._replace(**by_job), is_cut=workload.is_cut[order])
+    if len(machine.restart.of_job):
+        machine = machine._replace(restart=machine.restart._replace(of_job=machine.restart.of_job[order]))
+    return workload, machine, order
+
+
+@kernel(allocates=False)
+def take_out(machine: Machine, replay: Replay, is_out: BoolArray) -> None:
+    """Take those out that wait, run or are held; of those that were submitted ``is_out`` is left with these.
+
+    Whoever waits or runs gives up its place; a run ends now, as if it was killed.
+    """
+    counts, queue, log = machine.counts, machine.queue, replay.log
+    out = 0
+    for job in range(counts[SUBMITTED]):
+        if not is_out[job]:
+            continue
+        run = machine.run[job]
+        if run >= 0:
+            if machine.allocated[job] > 0:  # pyss frees processors before the run is over
+                release(machine, job)
+            log.end[run], log.ended_by[run], log.work[run] = machine.clock[NOW], KILL, 0.0
+            replay.counts[STALE] += 1
+            machine.run[job] = NOBODY
+            leave(queue, job)
+        elif is_waiting(queue, job):
+            put(queue, queue.place[job], np.inf, np.inf)
+            leave(queue, job)
+            counts[WAITING] -= 1
+        elif not is_held(machine, job):
+            is_out[job] = False  # it had ended
+            continue
+        out += 1
+    kept = 0
+    for i in range(counts[HELD]):
+        time, job = machine.held_until[i], machine.held[i]
+        if not is_out[job]:
+            push(machine.held_until, machine.held, kept, time, job)
+            kept += 1
+    counts[HELD] = kept
+    replay.counts[DONE] += out
+    if out > 0:
+        counts[DISTURBED] += 1
