@@ -38,6 +38,7 @@ from swftools.simulator.predictors.registry import (
     foretold,
     list_predictors,
     predictor,
+    python_predictor,
 )
 from swftools.simulator.registry import Policy, find_policy, list_policies, policy
 from swftools.simulator.schedule import Schedule
@@ -97,6 +98,7 @@ __all__ = [
     "predict",
     "predictor",
     "preempt",
+    "python_predictor",
     "resize",
     "simulate",
     "start",

@@ -103,7 +103,8 @@ class Simulation:
     ) -> None:
         (self.policy, given), asked = read_policy(policy, parameters), find_requests(requests)
         found = find_predictor(predictor)
-        told = found if isinstance(found, Predictor) else list_predictors()["request"]
+        learner = found.in_python if isinstance(found, Predictor) else found
+        told = found if isinstance(found, Predictor) and not learner else list_predictors()["request"]
         overhead = find_restart_overhead(restart_overhead)
         size = processors if processors is not None else trace.processors
         if size is None:
@@ -140,7 +141,7 @@ class Simulation:
         self._replay = begin_replay(len(row), size)
         self._taken_out = np.zeros(0)  # when, by job; no rows as long as nobody was
         self._broken = ""
-        self._asked = None if isinstance(found, Predictor) else Asked(found, trace, self._workload.coming)
+        self._asked = Asked(learner, trace, self._workload.coming) if learner else None
         self._events = Options(
             SEMANTICS[semantics], int(self.policy.rests), int(told.observe is not None), int(self._asked is not None)
         )
@@ -466,8 +467,8 @@ def simulate(  # noqa: PLR0913 (options by name)
     requests : str or Logged
         What users ask for: logged, factor:factor=2, tsafrir.
     predictor : str, Predictor or PythonPredictor
-        What policies are told of run times: request, exact, last-model, virtual:error=0.5, ``module:name`` of one of
-        yours, or an object of Python that learns.
+        What policies are told of run times: request, exact, last-model, user-average, gradient-boosting,
+        virtual:error=0.5, ``module:name`` of one of yours, or an object of Python that learns.
     restart_overhead : float, str, Uniform or Column
         What a run begins with that goes on with work done before: seconds, uniform:per_processor=0.1, or
         column:name=mine.

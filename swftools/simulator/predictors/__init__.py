@@ -1,6 +1,7 @@
 """The predictors: one file each; importing this package registers them all."""
 
 import swftools.simulator.predictors.exact
+import swftools.simulator.predictors.gradient_boosting
 import swftools.simulator.predictors.last_model
 import swftools.simulator.predictors.request
 import swftools.simulator.predictors.user_average

@@ -2,7 +2,8 @@
 
 There are three kinds. ``@predictor`` registers a function that observes events and learns: it is compiled, and sees
 what policies see. ``@foretold`` registers one that is told run times before the run, and says what policies are to be
-told: the truth, the request, or something between. An object of Python that learns is a ``PythonPredictor``.
+told: the truth, the request, or something between. An object of Python that learns is a ``PythonPredictor``, and
+``@python_predictor`` registers a class of such objects.
 
 References
 ----------
@@ -14,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -94,6 +95,8 @@ class Predictor:
         Raised when its predictions change.
     given : Parameters
         What its parameters are in this run.
+    learner : callable, optional
+        Makes the ``PythonPredictor`` that a run begins with: takes ``given``, or nothing if there are no parameters.
     """
 
     name: str
@@ -103,11 +106,28 @@ class Predictor:
     memory: Callable[[int, int], Memory] | None = None
     version: int = 1
     given: Parameters = field(default_factory=Parameters)
+    learner: Callable[..., PythonPredictor] | None = None
 
     @property
     def function(self) -> Callable[..., Any]:
         """What was registered, whatever its kind."""
-        return self.observe or self.foretell or nothing
+        return self.observe or self.foretell or self.learner or nothing
+
+    @property
+    def in_python(self) -> PythonPredictor | None:
+        """The object of Python that a run begins with; None of a predictor of another kind.
+
+        Raises
+        ------
+        ParameterError
+            It cannot be made.
+        """
+        if self.learner is None:
+            return None
+        try:
+            return self.learner() if self.parameters is Parameters else self.learner(self.given)
+        except Exception as error:
+            raise ParameterError(f"predictor {self.to_text()!r}: {type(error).__name__}: {error}") from error
 
     @cached_property
     def own(self) -> tuple[str, ...]:
@@ -233,6 +253,37 @@ def foretold(
         made.foretells_with  # noqa: B018 (refuses wrong arguments)
         _PREDICTORS.add(name, made, foretell)
         return foretell
+
+    return register
+
+
+Learner = TypeVar("Learner", bound=type)
+
+_METHODS = ("learn", "predict")
+
+
+def python_predictor(
+    name: str, *, parameters: type[Parameters] | None = None, version: int = 1
+) -> Callable[[Learner], Learner]:
+    """Register a class of predictors in Python, whose ``name`` it becomes; see ``PythonPredictor``.
+
+    An object is made for each simulation, of the parameters, or of nothing where the class declares none.
+
+    Raises
+    ------
+    ParameterError
+        The name is taken, or cannot be one; what it stands before is no class with ``learn`` and ``predict``; or the
+        version is not a whole number from 1 on.
+    """
+    _check_version(name, version)
+
+    def register(learner: Learner) -> Learner:
+        if not isinstance(learner, type) or not all(callable(getattr(learner, each, None)) for each in _METHODS):
+            raise ParameterError(f"predictor {name!r}: {learner!r} is not a class with {' and '.join(_METHODS)}")
+        kind = checked_class("predictor", name, parameters)
+        _PREDICTORS.add(name, Predictor(name, parameters=kind, version=version, given=kind(), learner=learner), learner)
+        learner.name = name  # type: ignore[attr-defined]
+        return learner
 
     return register
 

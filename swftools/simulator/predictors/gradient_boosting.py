@@ -1,0 +1,155 @@
+"""Gradient boosting: a quantile of how much of its request a job uses, by trees fitted to the jobs that ended last.
+
+What it knows of a job is ``FEATURES`` of ``user_history``. A quantile of run time / request, times the request, is that
+of the run time; of the targets tried, among them the run time and its logarithm, this one was the nearest. Until the
+first fit policies are told what ``last-model`` says. Nothing is drawn: histograms are made of all jobs of the window.
+Fits and predictions take one thread, because sums in several threads round differently.
+
+References
+----------
+Koenker and Bassett 1978 (the loss); Friedman 2001 (boosting); Ke et al. 2017, LightGBM, after which scikit-learn made
+the histogram trees that are used here; Gaussier et al. 2015, "Improving backfilling by using machine learning to
+predict running times", for most of the features.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from swftools.kernel import FloatArray
+from swftools.parameters import Parameters, number, whole
+from swftools.simulator.predictors.registry import python_predictor
+from swftools.simulator.predictors.user_history import FEATURES, UserHistory, accuracy_of
+
+ALL = 200_000
+"""scikit-learn makes histograms of no more jobs, and draws them from a larger window."""
+
+
+LAST_ACCURACY = FEATURES.index("last_accuracy")
+
+
+@dataclass(frozen=True)
+class GradientBoostingParameters(Parameters):
+    """Parameters of ``gradient-boosting``.
+
+    Parameters
+    ----------
+    every : int
+        Completions from one fit to the next, and before the first.
+    window : int
+        Jobs that a model is fitted to at most: those that ended last.
+    quantile : float
+        Which quantile of the run time is predicted.
+    trees : int
+        Of a model.
+    leaves : int
+        Of a tree, at most.
+    least_in_leaf : int
+        Jobs that each leaf must have.
+    learning_rate : float
+        Of each tree.
+    """
+
+    every: int = whole(1000, least=2)
+    window: int = whole(20_000, least=2, most=ALL)
+    quantile: float = number(0.5, above=0, most=1 - 1e-9)
+    trees: int = whole(50, least=1, most=10_000)
+    leaves: int = whole(31, least=2, most=10_000)
+    least_in_leaf: int = whole(20, least=1)
+    learning_rate: float = number(0.2, above=0, most=1)
+
+
+@python_predictor("gradient-boosting", parameters=GradientBoostingParameters, version=1)
+class GradientBoosting:
+    """Predicts what trees say that were fitted to the past."""
+
+    name: str
+
+    def __init__(self, parameters: GradientBoostingParameters | None = None) -> None:
+        self.parameters = parameters or GradientBoostingParameters()
+        self.fits = 0
+        self._history = UserHistory()
+        self._going: dict[Hashable, list[FloatArray]] = {}  # the features of jobs that have not ended
+        self._ended = 0
+        self._rows = np.empty((self.parameters.window, len(FEATURES)))
+        self._accuracies = np.empty(self.parameters.window)
+        self._trees: Any = None
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> GradientBoosting:
+        """Return a copy that learns by itself; trees and features are never changed, so it has the same."""
+        other = copy.copy(self)
+        other._history = copy.deepcopy(self._history, memo)
+        other._going = {key: list(rows) for key, rows in self._going.items()}
+        other._rows, other._accuracies = self._rows.copy(), self._accuracies.copy()
+        return other
+
+    def learn(self, ended: list[dict[str, Any]]) -> None:
+        """Take note of jobs that ended, in order of end; fit if there are enough new ones."""
+        before = self._ended
+        for job in ended:
+            self._history.end(job)
+            going = self._going[_key(job)]
+            place = self._ended % len(self._rows)  # of the oldest
+            self._rows[place], self._accuracies[place] = going.pop(0), accuracy_of(job)
+            self._ended += 1
+            if not going:
+                del self._going[_key(job)]
+        if before // self.parameters.every != self._ended // self.parameters.every:
+            self._fit()
+
+    def predict(self, job: dict[str, Any], now: float) -> float:
+        """Return the expected run time, s."""
+        row = self._history.submit(job, now)
+        self._going.setdefault(_key(job), []).append(row)
+        if self._trees is None:
+            last = row[LAST_ACCURACY]
+            return float(job["requested_time"] * (1.0 if np.isnan(last) else last))
+        with _one_thread():
+            return float(job["requested_time"] * self._trees.predict(row[np.newaxis])[0])
+
+    def _fit(self) -> None:
+        """Fit trees to the jobs of the window."""
+        from sklearn.ensemble import HistGradientBoostingRegressor  # noqa: PLC0415 (takes half a second)
+
+        chosen, count = self.parameters, min(self._ended, self.parameters.window)
+        trees = HistGradientBoostingRegressor(
+            loss="quantile",
+            quantile=chosen.quantile,
+            max_iter=chosen.trees,
+            max_leaf_nodes=chosen.leaves,
+            min_samples_leaf=chosen.least_in_leaf,
+            learning_rate=chosen.learning_rate,
+            early_stopping=False,
+            random_state=0,
+        )
+        rows = self._rows[:count]
+        # scikit-learn takes no column in which all is missing; one that is constant parts no leaf.
+        known = np.where(np.isnan(rows).all(axis=0), 0.0, rows)
+        with _one_thread():
+            self._trees = trees.fit(known, self._accuracies[:count])
+        self.fits += 1
+
+
+def _key(job: Mapping[str, Any]) -> Hashable:
+    """Return by what a job is found again when it has ended; two with one key are taken in order of submission."""
+    return job.get("job_number"), job.get("job_occurrence"), job["submit_time"]
+
+
+def _one_thread() -> Any:
+    """Return a context in which scikit-learn's trees take one thread."""
+    return _threads().limit(limits=1, user_api="openmp")
+
+
+@cache
+def _threads() -> Any:
+    """Return what sets numbers of threads; made when scikit-learn is loaded, because it looks up libraries once."""
+    import sklearn.ensemble  # noqa: F401, PLC0415 (loads OpenMP, and takes half a second)
+    from threadpoolctl import ThreadpoolController  # noqa: PLC0415 (as above)
+
+    return ThreadpoolController()
