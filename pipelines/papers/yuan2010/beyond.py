@@ -44,7 +44,7 @@ MEANINGS = {
     "longest delay": ("h", "longest delay of a blocked job by jobs of lower priority"),
     "delayed from submission": (
         "%",
-        "share of jobs drawn that would have started earlier had none been submitted later",
+        "share of jobs that waited, of those drawn, which would have started earlier had none been submitted later",
     ),
     "mean delay from submission": ("min", "by how much, of those"),
 }

@@ -27,7 +27,7 @@ class FairnessOfPaper(Parameters):
     NAME = "fairness"
     policy: str = choice("pv-easy", "easy")
     predictor: str = text("last-model")
-    sample: int = whole(500, least=1)
+    sample: int = whole(1000, least=1)
 
 
 def measure_fairness(trace: Trace, parameters: FairnessOfPaper, seed: int) -> pd.DataFrame:
@@ -50,7 +50,7 @@ def measure_fairness(trace: Trace, parameters: FairnessOfPaper, seed: int) -> pd
 
 def fairness_run(policy: str, predictor: str, quick: bool) -> Run:
     """Return the run of a policy."""
-    return Run("fairness", FairnessOfPaper(policy, predictor, 50 if quick else 500))
+    return Run("fairness", FairnessOfPaper(policy, predictor, 50 if quick else 1000))
 
 
 UNITS = {"jobs": "jobs", "delayed from submission": "%", "mean delay from submission": "min"}

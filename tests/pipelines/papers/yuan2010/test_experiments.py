@@ -284,6 +284,6 @@ def test_who_may_end_at_any_moment(shipped: Trace) -> None:
         measure_error(trace, ErrorOfPaper("easy-at-events", 0.5, 20, outlived), 0)
         for outlived in ("request", ANY_MOMENT)
     )
-    slowdown = (10 / 10 + (0 + 90) / 90 + (80 + 20) / 20 + 10 / 10) / 4, (1 + 1 + 5 + (30 + 10) / 10) / 4
-    assert set(one.loc[one["measure"] == "MBS", "value"]) == {slowdown[0]}
-    assert set(two.loc[two["measure"] == "MBS", "value"]) == set(slowdown)
+    waits = (1 + 1 + 5 + (30 + 10) / 10) / 4
+    # Of twenty predictions of job 2 one is that it ends while job 4 would run, and eight that it ends before.
+    assert [frame.loc[frame["measure"] == "MBS", "value"].eq(waits).sum() for frame in (one, two)] == [1, 9]
