@@ -57,7 +57,7 @@ def summary_lines(tables: Iterable[PaperTable], cells: pd.DataFrame) -> list[str
         rows = cells[(cells["place"] == table.place) & cells["is_chosen"]]
         compared = rows["is_reproduced"].dropna()
         if not len(rows):
-            told = "no log has enough jobs"
+            told = "not of these logs, or they have too few jobs"
         elif not len(compared):
             told = "nothing to compare with"
         else:

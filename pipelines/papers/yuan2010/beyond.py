@@ -11,13 +11,13 @@ from typing import Any
 
 from pipelines.papers.paper import OURS, Cell, Measurements, PaperTable, Printed, Run, Within, read_printed
 from pipelines.papers.yuan2010.fairness import fairness_run
-from pipelines.papers.yuan2010.populations import LOGS, is_other, short_name
+from pipelines.papers.yuan2010.populations import LOGS, short_name
 from pipelines.papers.yuan2010.schedules import FROM_FIRST, JOBS, NAMES, ScheduleOfPaper, schedule_run
 
 COMPARED = {
     "PV-EASY": ScheduleOfPaper(),
     "EASY": ScheduleOfPaper("easy", "request"),
-    "EASY, Last Model": ScheduleOfPaper("easy"),
+    "EASY with Last Model": ScheduleOfPaper("easy"),
 }
 """What is compared."""
 
@@ -59,7 +59,11 @@ HEADS = ("blocked jobs", "late heads", "mean delay", "longest delay", "late head
 
 COSTS = ("MBS", "MWBS", "late heads", "preempted jobs", "mean kills", "wasted load", "overhead load")
 
-PREDICTORS = ("request", "last-model", "user-average", "gradient-boosting", "exact")
+PREDICTORS, LEARNER = ("request", "last-model", "user-average", "exact"), "gradient-boosting"
+"""What the policies are told; the last takes minutes a run."""
+
+TOO_LONG = (LOGS["SDSC-BLUE"], LOGS["SDSC-DS"])
+"""The logs of most jobs, of which that is not asked."""
 
 LOADS = (0.7, 0.8, 0.9, 1.0)
 
@@ -81,12 +85,12 @@ PARTS_OF_POLICY: dict[str, dict[str, Any]] = {
 }
 
 
-def other_logs(quick: bool) -> Iterator[Entry]:  # noqa: ARG001 (quick as it is)
+def other_logs(log: str, quick: bool) -> Iterator[Entry]:  # noqa: ARG001 (quick as it is)
     """Yield Tables 4 to 6 and Figures 5 and 6."""
     yield from ((name, measure, run, measure) for name, run in RUNS.items() for measure in COUNTS)
 
 
-def fairness(quick: bool) -> Iterator[Entry]:
+def fairness(log: str, quick: bool) -> Iterator[Entry]:  # noqa: ARG001 (whichever it is)
     """Yield delays of heads, and from submission on."""
     for name, parameters in COMPARED.items():
         yield from ((name, measure, RUNS[name], measure) for measure in HEADS)
@@ -95,7 +99,7 @@ def fairness(quick: bool) -> Iterator[Entry]:
             yield name, measure, drawn, measure
 
 
-def loads(quick: bool) -> Iterator[Entry]:
+def loads(log: str, quick: bool) -> Iterator[Entry]:  # noqa: ARG001 (whichever it is)
     """Yield the policies where times between submissions are scaled."""
     for load in (0.9,) if quick else LOADS:
         for name, parameters in COMPARED.items():
@@ -108,9 +112,10 @@ def loads(quick: bool) -> Iterator[Entry]:
         yield f"at load {load}", "wasted load PV-EASY", schedule_run(load=load), f"wasted load{FROM_FIRST}"
 
 
-def predictors(quick: bool) -> Iterator[Entry]:
+def predictors(log: str, quick: bool) -> Iterator[Entry]:
     """Yield both policies by what they are told."""
-    for predictor in PREDICTORS[:3] if quick else PREDICTORS:
+    told = PREDICTORS[:3] if quick else PREDICTORS
+    for predictor in told if log in TOO_LONG or quick else (*told, LEARNER):
         for name, policy in (("PV-EASY", "pv-easy"), ("EASY", "easy")):
             run = schedule_run(policy=policy, predictor=predictor)
             yield from ((predictor, f"{measure} {name}", run, measure) for measure in ("MBS", "MWBS", "late heads"))
@@ -118,7 +123,7 @@ def predictors(quick: bool) -> Iterator[Entry]:
         yield from ((predictor, measure, pv_easy, measure) for measure in ("preempted jobs", "wasted load"))
 
 
-def variants(ways: Mapping[str, Mapping[str, Any]], quick: bool) -> Iterator[Entry]:  # noqa: ARG001 (quick as it is)
+def variants(ways: Mapping[str, Mapping[str, Any]], log: str, quick: bool) -> Iterator[Entry]:  # noqa: ARG001 (quick as it is)
     """Yield PV-EASY with some of its parameters changed."""
     yield from ((name, measure, schedule_run(**way), measure) for name, way in ways.items() for measure in COSTS)
 
@@ -126,7 +131,7 @@ def variants(ways: Mapping[str, Mapping[str, Any]], quick: bool) -> Iterator[Ent
 PROGRAM = read_printed(__package__, "published/other_program.csv")
 
 
-def other_program(quick: bool) -> Iterator[Entry]:  # noqa: ARG001 (quick as it is)
+def other_program(log: str, quick: bool) -> Iterator[Entry]:  # noqa: ARG001 (quick as it is)
     """Yield what another program measured too, which was written from the same rules by itself."""
     columns = ("backfilled jobs", "blocked jobs", "preempted jobs", "mean kills", "mean run time waste")
     for name, run in NAMES.items():
@@ -145,21 +150,26 @@ def is_of_paper(log: str) -> bool:
     return log in LOGS.values()
 
 
+def is_not_of_paper(log: str) -> bool:
+    """Whether a log is none of the paper's."""
+    return not is_of_paper(log)
+
+
 def _table(
     number: str,
     title: str,
-    entries: Callable[[bool], Iterator[Entry]],
+    entries: Callable[[str, bool], Iterator[Entry]],
     belongs: Callable[[str], bool] = every_log,
     printed: Printed | None = None,
 ) -> PaperTable:
     """Return a table of entries of each log that belongs to it."""
 
     def plan(log: str, quick: bool) -> list[Run]:
-        return [run for _, _, run, _ in entries(quick)] if belongs(log) else []
+        return [run for _, _, run, _ in entries(log, quick)] if belongs(log) else []
 
     def cells(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:
         for log in filter(belongs, found.logs):
-            for name, column, run, measure in entries(quick):
+            for name, column, run, measure in entries(log, quick):
                 unit, definition = MEANINGS[measure]
                 row = f"{short_name(log)} {name}"
                 yield Cell(
@@ -177,7 +187,7 @@ def _table(
 
 TABLES = (
     _table("fairness", "Strict fairness, at the head of the queue and from submission on", fairness),
-    _table("other-logs", "Tables 4 to 6 and Figures 5 and 6 of other logs", other_logs, is_other),
+    _table("other-logs", "Tables 4 to 6 and Figures 5 and 6 of other logs", other_logs, is_not_of_paper),
     _table("load", "Is fairness free at higher loads?", loads),
     _table("predictors", "By what the policies are told of run times", predictors),
     _table("preemption", "What becomes of the work of preempted jobs", partial(variants, WAYS)),

@@ -362,7 +362,10 @@ def test_tables_of_our_own() -> None:
     values |= of_jobs(CTC, schedule_run(preemption="suspend", restart_overhead=60.0), overhead_load=0.5)
     values |= of_jobs(CTC, schedule_run(slp=False), MBS=8.0)
     wanted = {
-        "load": {("CTC at load 0.8", "MBS EASY, Last Model"): 5, ("CTC at load 0.8", "late heads EASY, Last Model"): 3}
+        "load": {
+            ("CTC at load 0.8", "MBS EASY with Last Model"): 5,
+            ("CTC at load 0.8", "late heads EASY with Last Model"): 3,
+        }
         | {("CTC at load 0.8", "wasted load PV-EASY"): 2},
         "predictors": {("KTH-SP2 user-average", "MWBS PV-EASY"): 6, ("KTH-SP2 user-average", "MWBS EASY"): 7},
         "preemption": {("CTC suspend, 60 s a restart", "overhead load"): 0.5},
