@@ -34,10 +34,12 @@ def sdsc_blue(shared: Path) -> swftools.Trace:
     return replace(trace.with_jobs(trace.jobs[ran].reset_index(drop=True)), machine_processors=PROCESSORS)
 
 
-def jobs_a_second(benchmark: BenchmarkFixture, trace: swftools.Trace, policy: str, rounds: int = 3) -> float:
+def jobs_a_second(
+    benchmark: BenchmarkFixture, trace: swftools.Trace, policy: str, rounds: int = 3, **options: str
+) -> float:
     """Benchmark simulate() alone and return jobs a second of the best round."""
     assert len(trace.arrays.width) == len(trace)  # arrays are made before
-    benchmark.pedantic(simulate, (trace, policy), rounds=rounds, warmup_rounds=1)
+    benchmark.pedantic(simulate, (trace, policy), options, rounds=rounds, warmup_rounds=1)
     benchmark.extra_info["jobs/s"] = rate = round(len(trace) / benchmark.stats.stats.min)
     return rate
 
@@ -47,12 +49,25 @@ def test_easy_beside_plain_c(
 ) -> None:
     """EASY on the whole log, and the C program, in one run."""
     ours = jobs_a_second(benchmark, sdsc_blue, "easy", rounds=10)
+    benchmark.extra_info |= beside_plain_c(ours, blue, shared, tmp_path)
+
+
+def test_pv_easy_beside_plain_c(
+    benchmark: BenchmarkFixture, sdsc_blue: swftools.Trace, blue: Path, shared: Path, tmp_path: Path
+) -> None:
+    """PV-EASY with the predictor of its paper, and the C program, which does EASY, in one run."""
+    ours = jobs_a_second(benchmark, sdsc_blue, "pv-easy", rounds=10, predictor="last-model")
+    benchmark.extra_info |= beside_plain_c(ours, blue, shared, tmp_path)
+
+
+def beside_plain_c(ours: float, blue: Path, shared: Path, tmp_path: Path) -> dict[str, float]:
+    """Return how many jobs a second the C program does, and what share of that ours are."""
     compiler = shutil.which("gcc") or shutil.which("cc")
     assert compiler, "the comparison needs a C compiler"
     subprocess.run([compiler, "-O3", "-o", tmp_path / "limit", shared / "limit" / "limit.c"], check=True)
     runs = [measure(str(tmp_path / "limit"), str(blue), str(PROCESSORS)).output for _ in range(5)]
     limit = max(float(match[1]) for match in (re.search(r"(\d+) jobs/s", run) for run in runs) if match)
-    benchmark.extra_info |= {"C jobs/s": limit, "share of C": round(ours / limit, 3)}
+    return {"C jobs/s": limit, "share of C": round(ours / limit, 3)}
 
 
 @pytest.mark.parametrize("policy", CLASSIC)
@@ -62,7 +77,7 @@ def test_every_policy(benchmark: BenchmarkFixture, sdsc_blue: swftools.Trace, po
     jobs_a_second(benchmark, ranked, policy, rounds=1)
 
 
-@pytest.mark.parametrize("policy", ["fcfs", "easy"])
+@pytest.mark.parametrize("policy", ["fcfs", "easy", "pv-easy"])
 def test_overload(benchmark: BenchmarkFixture, sdsc_blue: swftools.Trace, policy: str) -> None:
     """Times between submissions x 0.7: thousands of jobs are queued on average."""
     times = np.floor(sdsc_blue.jobs["submit_time"] * 0.7)

@@ -112,8 +112,11 @@ def test_a_policy_that_needs_ranks_wants_the_augmentation_that_makes_them(tmp_pa
     """Said before anything runs, of whatever simulates."""
     where = {"log": LOG, "data_root": str(tmp_path), "augment": ""}
     for task in (SimulatePolicy, MeasureSchedule):
-        with pytest.raises(ParameterError, match=r"'prio-fifo' needs priority_rank, which the augmentation 'utility'"):
-            task(**where, policy="prio-fifo")
+        for policy in ("prio-fifo", "pv-easy:order=rank"):
+            name = policy.partition(":")[0]
+            with pytest.raises(ParameterError, match=f"'{name}' needs priority_rank, which the augmentation 'utility'"):
+                task(**where, policy=policy)
+        task(**where, policy="pv-easy")
     with pytest.raises(ParameterError, match="prio-fifo"):
         _ = ComparePolicies(**where, policies="easy,prio-fifo").version
 

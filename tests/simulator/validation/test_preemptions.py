@@ -125,6 +125,17 @@ def test_a_policy_text_says_what_is_promised() -> None:
     assert "no-idle-processors" in checked
 
 
+def test_a_table_of_starts_does_not_tell_of_stops() -> None:
+    """Our own table says how often jobs were stopped, and has one run of each: nothing is made of that."""
+    trace = crowded_trace(120, seed=3)
+    schedule = simulate(trace, "pv-easy", predictor="last-model")
+    report = validate(schedule.jobs, trace=trace, policy="pv-easy", overrun="run-on")
+    assert report.ok, report
+    assert "promises not checked: jobs were stopped, of whose runs a table of starts has the last only" in report.notes
+    never = simulate(trace, "pv-easy", slp=False, venture=False)
+    assert "strict-fairness" in validate(never.jobs, trace=trace, policy="pv-easy").checked
+
+
 LOGS = {"CTC-SP2-1996-3.1-cln": 430, "KTH-SP2-1996-2.1-cln": 100, "SDSC-SP2-1998-4.2-cln": 128}
 LOGS |= {"SDSC-BLUE-2000-4.2-cln": 1152, "SDSC-DS-2004-2.1-cln": 1664}
 
