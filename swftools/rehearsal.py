@@ -40,6 +40,7 @@ from swftools.simulator.machine.state import SUSPEND, Machine
 from swftools.simulator.machine.verbs import hold, predict, preempt, resize, start_on, wake_at
 from swftools.simulator.machine.views import capacity, next_waiting, now, waiting_jobs
 from swftools.simulator.machine.work import work_done
+from swftools.simulator.metrics.heads import find_heads
 from swftools.simulator.planning import empty_plan, hold_running, place_in_order, unplace
 from swftools.simulator.predictors.registry import list_predictors
 from swftools.simulator.profile import copy_profile, empty_profile
@@ -200,6 +201,12 @@ def _validate() -> None:
             validate(schedule, policy=name)
 
 
+def _look_at_heads() -> None:
+    find_heads(simulate(_trace(), "fcfs"))
+    simulation = Simulation(_trace(), "fcfs").run(until=1)
+    simulation.without(simulation.running)
+
+
 def _all_verbs(machine: Machine, own: Own) -> None:  # noqa: ARG001 (as the engine calls policies)
     """Call what policies and predictors of others may call; compiled as a policy, and never run."""
     for job in waiting_jobs(machine):
@@ -236,4 +243,5 @@ def _steps() -> list[tuple[str, Callable[[], object]]]:
         ("replay of waits", _replay),
         ("planning", _plan),
         ("validation", _validate),
+        ("heads", _look_at_heads),
     ]

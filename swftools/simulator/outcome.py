@@ -104,7 +104,7 @@ def schedule_of(
     excluded, left = done.excluded, done.row[~is_over]
     keys = {"job_number": trace.jobs["job_number"].array, "job_occurrence": count_occurrences(trace.jobs)}
     is_backfilled = _is_backfilled(_begins(done))[is_over]
-    unended = [_reason(done, job, unfinished) for job in np.flatnonzero(~is_over).tolist()]
+    unended = _reasons(done, np.flatnonzero(~is_over), unfinished)
     if len(left):
         done = _of_some(done, np.flatnonzero(is_over))
     row = done.row
@@ -134,12 +134,15 @@ def schedule_of(
     )
 
 
-def _reason(done: Done, job: int, unfinished: str) -> str:
-    """Return why a job that did not end is not in the schedule."""
-    time = done.taken_out[job] if len(done.taken_out) else np.nan
-    if np.isnan(time):
-        return unfinished
-    return "taken out before the first event" if time == -np.inf else f"taken out at {time:.10g} s"
+def _reasons(done: Done, left: IntArray, unfinished: str) -> list[str]:
+    """Return why each of the jobs that did not end is not in the schedule."""
+    if not len(done.taken_out):
+        return [unfinished] * len(left)
+    reasons = []
+    for time in done.taken_out[left].tolist():
+        out = "taken out before the first event" if time == -np.inf else f"taken out at {time:.10g} s"
+        reasons.append(unfinished if np.isnan(time) else out)
+    return reasons
 
 
 def _of_some(done: Done, jobs: IntArray) -> Done:
