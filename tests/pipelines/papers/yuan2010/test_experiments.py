@@ -11,6 +11,7 @@ from pipelines.logs.find import SHIPPED_LOG, find_log
 from pipelines.papers import find_paper
 from pipelines.papers.yuan2010.easy_at_events import POLICIES, named
 from pipelines.papers.yuan2010.errors import ANY_MOMENT, ErrorOfPaper, measure_error
+from pipelines.papers.yuan2010.fairness import FairnessOfPaper, fairness_run, measure_fairness
 from pipelines.papers.yuan2010.populations import (
     LOGS,
     OTHER_LOGS,
@@ -22,6 +23,7 @@ from pipelines.papers.yuan2010.populations import (
 )
 from pipelines.papers.yuan2010.schedules import CHECKPOINT_INTERVAL, ScheduleOfPaper, measure_schedule, prepared
 from swftools.simulator import Schedule, find_policy, list_policies, measure, measure_jobs, simulate
+from swftools.simulator.fairness import delays_from_submission
 from swftools.simulator.metrics.heads import find_heads
 from swftools.trace import Trace
 from tests.drawn import draw_trace
@@ -250,6 +252,25 @@ def test_policies_of_the_paper_are_nobody_elses() -> None:
     """They are not among those that are registered."""
     assert not set(POLICIES) & set(list_policies())
     assert named("pv-easy") == "pv-easy"
+
+
+def test_fairness_from_submission(shipped: Trace) -> None:
+    """Of some jobs that waited: how many later ones delayed, and by how much; others they brought forward."""
+    told = found(measure_fairness(shipped, FairnessOfPaper("easy", "request", 40), 5))
+    drawn = delays_from_submission(kept_jobs(shipped), "easy", sample=40, seed=5, predictor="request")["delay"]
+    assert (drawn == 0).any()
+    assert told == pytest.approx(
+        {
+            "jobs": 40,
+            "delayed from submission": 100 * (drawn > 0).mean(),
+            "mean delay from submission": drawn[drawn > 0].mean() / 60,
+        }
+    )
+    assert measure_fairness(shipped.with_jobs(shipped.jobs.head(0)), FairnessOfPaper(), 0).empty
+    alone = draw_trace("job submit run width / 1 0 60 4", processors=4)
+    assert found(measure_fairness(alone, FairnessOfPaper(), 0)) == {"jobs": 0}
+    runs = [fairness_run("easy", "request", quick) for quick in (True, False)]
+    assert [run.parameters.to_mapping()["sample"] for run in runs] == [50, 1000]
 
 
 def test_errors_are_those_of_the_predictor(shipped: Trace) -> None:
