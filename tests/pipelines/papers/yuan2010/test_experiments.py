@@ -186,12 +186,16 @@ def test_a_schedule_is_what_its_parts_give(shipped: Trace, parameters: ScheduleO
         restart_overhead=parameters.restart_overhead,
         **parameters.of_policy(),
     )
-    told = found(measure_schedule(shipped, parameters, 0))
+    frame = measure_schedule(shipped, parameters, 0)
+    told = found(frame)
     table = measure(schedule, slowdown="stretched").set_index(["measure", "statistic"])["value"]
     assert told["MBS"] == table["bounded_slowdown", "mean"]
     assert told["MWBS"] == table["bounded_slowdown", "mean_by_processors"]
     assert told["preempted jobs"] == table["preemptions", "count"]
     assert told["blocked jobs"] == len(find_heads(schedule))
+    heads = schedule.jobs.merge(find_heads(schedule)[["job_number", "job_occurrence"]])
+    counts = [found(frame, "blocked jobs", str(part))["jobs"] for part in range(1, 9)]
+    assert counts == np.histogram(heads["allocated_processors"], np.arange(9) * 144 + 0.5)[0].tolist()
     window = (0.0, float(schedule.jobs["end_time"].max()))
     whole = measure(schedule, window=window).set_index(["measure", "statistic"])["value"]
     assert told["total load"] == pytest.approx(100 * whole["utilization", "time_mean"])
