@@ -49,7 +49,8 @@ _options = [
         "--predictor",
         default="request",
         show_default=True,
-        help="What policies are told of run times: exact, last-model, virtual:error=0.5, or module:name of yours.",
+        help="What policies are told of run times: exact, last-model, user-average, gradient-boosting, "
+        "virtual:error=0.5, or module:name of yours.",
     ),
     click.option(
         "--restart-overhead",

@@ -57,7 +57,7 @@ class SimulationTask(RulesTask):
     cancelled = luigi.Parameter(default="drop", description="drop, end-at-once or full-request: jobs without run time")
     requests = RequestsParameter(default="logged", description="what users ask for: logged, factor:factor=2, tsafrir")
     predictor = PredictorParameter(
-        default="request", description="what policies are told: request, exact, last-model, virtual:error=0.5, ..."
+        default="request", description="what policies are told: request, exact, last-model, user-average, ..."
     )
     restart_overhead = RestartOverheadParameter(
         default="0", description="going on with work: seconds, uniform:per_processor=0.1 or column:name=mine"

@@ -31,6 +31,7 @@ from swftools.simulator.metrics.measures import measure, summarize
 from swftools.simulator.metrics.of_jobs import measure_jobs, start_delay
 from swftools.simulator.metrics.over_time import max_over_time, mean_over_time, over_time
 from swftools.simulator.metrics.parameters import MetricParameters
+from swftools.simulator.metrics.prediction_errors import prediction_errors
 from swftools.simulator.predictors.registry import (
     Predictor,
     PythonPredictor,
@@ -96,6 +97,7 @@ __all__ = [
     "over_time",
     "policy",
     "predict",
+    "prediction_errors",
     "predictor",
     "preempt",
     "python_predictor",

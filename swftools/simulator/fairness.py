@@ -208,7 +208,7 @@ def _runs_of(simulation: Simulation, row: int) -> tuple[FloatArray, FloatArray]:
 
 
 def _running_since_before(simulation: Simulation, since: float) -> IntArray:
-    """Return the rows in the trace of the jobs that run and were started before a time; resizing does not start."""
+    """Return the rows in the trace of those that run, and did before the present instant; resizing is no start."""
     machine, log, row = simulation._machine, simulation._replay.log, simulation._workload.coming.row
     found = []
     for job in machine.running[: machine.counts[RUNNING]]:

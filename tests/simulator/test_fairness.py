@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,9 +11,23 @@ from hypothesis import strategies as st
 
 from swftools import Trace
 from swftools.errors import ParameterError
-from swftools.simulator import delays_at_heads, delays_from_submission, find_heads, list_policies, simulate
+from swftools.simulator import (
+    Policy,
+    Simulation,
+    delays_at_heads,
+    delays_from_submission,
+    find_heads,
+    list_policies,
+    now,
+    resize,
+    simulate,
+    start_on,
+    wake_at,
+)
+from swftools.simulator.fairness import _running_since_before
 from tests.drawn import draw_trace
 from tests.simulator.restless import RESTLESS
+from tests.simulator.stopped import drawn
 from tests.strategies import crowded_trace, workloads
 
 STARTS_HEADS = ["fcfs", "easy", "easy:reservations=3", "sjf-backfill", "conservative"] + [
@@ -142,11 +158,32 @@ def test_progress_is_told() -> None:
 
 
 def test_resized_jobs_have_run_since_their_start() -> None:
-    """Under a policy that stops and resizes by lot both senses are computed for all heads."""
+    """A runs since 0, and is resized at 2, when B starts, and at 3."""
+
+    def resizing(machine: Any) -> None:
+        if now(machine) == 0.0:
+            start_on(machine, 0, 4)
+            wake_at(machine, 2.0)
+        if now(machine) == 2.0:
+            resize(machine, 0, 2)
+            start_on(machine, 1, 1)
+            wake_at(machine, 3.0)
+        if now(machine) == 3.0:
+            resize(machine, 0, 1)
+
+    trace = drawn("job submit run width request / A 0 16 1 16 / B 1 9 1 9")
+    simulation = Simulation(trace, Policy("resizing", resizing), compiled=False).run(until=2)
+    assert _running_since_before(simulation, 2.0).tolist() == [0]
+    assert sorted(_running_since_before(simulation.run(until=3), 3.0).tolist()) == [0, 1]
+
+
+def test_any_policy_will_do() -> None:
+    """Under one that stops and resizes by lot both senses are told of all heads."""
     trace = crowded_trace(60, 16, seed=4)
     a, b = (delays_at_heads(trace, RESTLESS, sense=sense, sample=None, acts=60, restart_overhead=1.0) for sense in "AB")
     assert len(a) == len(b) > 5
     assert (a["start_without"] >= a["blocked_since"]).all()
+    assert (b["start_without"] >= b["blocked_since"]).all()
 
 
 def test_mistakes() -> None:

@@ -20,7 +20,9 @@ from tests.simulator.test_work_twin import with_work
 from tests.strategies import crowded_trace
 
 OURS = sorted(name for name, made in list_policies().items() if made.decide.__module__.startswith("swftools."))
-PREDICTORS = [*sorted(list_predictors()), "fickle", "Python"]
+BOOSTED = "gradient-boosting:every=10,window=30,trees=3,least_in_leaf=2"
+RAISED = ["last-model:outlived=increments", "user-average:jobs=1,outlived=increments"]
+PREDICTORS = [*sorted(list_predictors()), *RAISED, BOOSTED, "fickle", "Python"]
 JUNK = [np.nan, -1.0, 0.0, 1e9]
 
 

@@ -117,7 +117,10 @@ def test_who_is_held_back_does_not_return() -> None:
 
     trace = draw_trace("job submit run width request / A 0 2 2 2 / B 0 2 2 2 / C 1 1 1 1", processors=4)
     simulation = Simulation(trace, Policy("holding", holding), compiled=False).run(until=2)
-    assert starts_of(simulation.without(only(trace, 2)).run()) == {1: 4.0, 3: 1.0}
+    simulation.without(only(trace, 2)).run(until=5)
+    assert simulation.now == 4.0
+    assert simulation.running["job_number"].tolist() == [1]
+    assert starts_of(simulation.run()) == {1: 4.0, 3: 1.0}
 
 
 def test_a_wake_up_is_not_forgotten() -> None:
@@ -134,6 +137,22 @@ def test_a_wake_up_is_not_forgotten() -> None:
     trace = draw_trace("job submit run width request / A 0 2 2 2 / B 1 2 2 2 / C 1 1 1 1", processors=4)
     simulation = Simulation(trace, Policy("sleeping", sleeping), compiled=False).run(until=1)
     assert starts_of(simulation.without(only(trace, 2)).run()) == {1: 7.0, 3: 7.0}
+
+
+def test_nothing_happens_where_a_run_would_have_ended() -> None:
+    """A, which would end at 9, is taken out at 1, at which is decided once more; then nothing happens until 21."""
+    instants = []
+
+    def watching(machine: Any) -> None:
+        instants.append(now(machine))
+        job = first_waiting(machine)
+        while fits(machine, job):
+            start(machine, job)
+            job = next_waiting(machine, job)
+
+    trace = draw_trace("job submit run width request / A 0 9 2 9 / B 1 20 2 20", processors=4)
+    Simulation(trace, Policy("watching", watching), compiled=False).run(until=5).without(only(trace, 1)).run()
+    assert instants == [0.0, 1.0, 1.0, 21.0]
 
 
 def test_the_last_jobs_may_go() -> None:
@@ -188,10 +207,15 @@ def test_of_half_of_those_to_come_it_is_another_trace(name: str) -> None:
     """The same with more jobs, their overheads, checkpoints and curves."""
     policy = RESTLESS if name == "restless" else name
     trace = with_work(crowded_trace(60, PROCESSORS, seed=7), np.random.default_rng(8))
-    options = {"overrun": "run-on", "restart_overhead": "column:name=going_on", "predictor": "last-model"}
+    options: dict[str, Any] = {"overrun": "run-on", "predictor": "last-model"}
+    options |= {"restart_overhead": "column:name=going_on", **({"acts": 400} if name == "restless" else {})}
     chosen = np.random.default_rng(9).random(60) < 0.5
     fewer = Simulation(trace, policy, **options).without(chosen).run().schedule()
     expected = simulate(trace.with_jobs(trace.jobs[~chosen].reset_index(drop=True)), policy, **options)
+    assert (
+        name != "restless"
+        or expected.segments["overhead"].gt(0).groupby(expected.segments["job_number"]).any().sum() > 3
+    )
     assert fewer.segments.equals(expected.segments)
     assert fewer.jobs.drop(columns="line_number").equals(expected.jobs.drop(columns="line_number"))
     assert not fewer.is_partial

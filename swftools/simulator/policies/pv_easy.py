@@ -165,8 +165,6 @@ def decide_pv_easy(machine: Machine, parameters: Any, memory: ShadowLoad, order:
                 break
             _make_room(machine, parameters, memory, order, head)
         _start(machine, memory, order, head)
-        if order.kind != FCFS:
-            memory.is_sunny[head] = True
         head = _first(machine, memory, order, head, ANY, ANY, ANY)
     if order.kind != FCFS:
         _note_sunny(machine, memory, order, head)

@@ -22,9 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from swftools.kernel import FloatArray
 from swftools.parameters import Parameters, number, whole
-from swftools.simulator.predictors.registry import python_predictor
+from swftools.simulator.predictors.registry import FloatArray, python_predictor
 from swftools.simulator.predictors.user_history import FEATURES, UserHistory, accuracy_of
 
 ALL = 200_000
@@ -95,7 +94,7 @@ class GradientBoosting:
         for job in ended:
             self._history.end(job)
             going = self._going[_key(job)]
-            place = self._ended % len(self._rows)  # of the oldest
+            place = self._ended % self.parameters.window  # of the oldest
             self._rows[place], self._accuracies[place] = going.pop(0), accuracy_of(job)
             self._ended += 1
             if not going:
@@ -117,7 +116,7 @@ class GradientBoosting:
         """Fit trees to the jobs of the window."""
         from sklearn.ensemble import HistGradientBoostingRegressor  # noqa: PLC0415 (takes half a second)
 
-        chosen, count = self.parameters, min(self._ended, self.parameters.window)
+        chosen = self.parameters
         trees = HistGradientBoostingRegressor(
             loss="quantile",
             quantile=chosen.quantile,
@@ -128,11 +127,12 @@ class GradientBoosting:
             early_stopping=False,
             random_state=0,
         )
-        rows = self._rows[:count]
+        places = np.arange(max(self._ended - chosen.window, 0), self._ended) % chosen.window
+        rows = self._rows[places]
         # scikit-learn takes no column in which all is missing; one that is constant parts no leaf.
         known = np.where(np.isnan(rows).all(axis=0), 0.0, rows)
         with _one_thread():
-            self._trees = trees.fit(known, self._accuracies[:count])
+            self._trees = trees.fit(known, self._accuracies[places])
         self.fits += 1
 
 

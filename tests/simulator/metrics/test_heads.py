@@ -343,3 +343,7 @@ def test_missing_times_are_refused() -> None:
     with pytest.raises(ParameterError, match=r"start_time is missing in schedule\.segments"):
         find_heads(schedule)
     assert measure_jobs(schedule)["is_blocked"].isna().all()
+    sound = draw_schedule("job submit width start run request / A 0 4 0 4 6")
+    silent = replace(sound, segments=sound.segments.drop(columns="allocated_processors"))
+    with pytest.raises(ParameterError, match=r"allocated_processors is missing in schedule\.segments"):
+        find_heads(silent)

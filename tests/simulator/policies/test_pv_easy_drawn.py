@@ -217,6 +217,24 @@ DRAWINGS = {
         "AB",
         "C",
     ),
+    "section 4.3, step 1: S, which is shadow, does not count for the reservation; 4 is too early for C": Drawing(
+        """
+        job submit width run request
+        X   0      2     4   4
+        A   1      4     1   1
+        S   1      1     9   9
+        D   2      1     1   8
+        C   2      1     1   3
+        """,
+        """
+        XXXXASSSSSSSSS
+        XXXXA.........
+        .sssA.........
+        ..DCA.........
+        """,
+        "AS",
+        "DC",
+    ),
     "EASY takes the first of them": Drawing(
         SHORTEST_FIRST,
         """
@@ -245,6 +263,25 @@ DRAWINGS = {
         """,
         "A",
         "BC",
+    ),
+    "section 4.3, step 1: shadow D counts as free, so A is to start when Y ends, and F is behind E": Drawing(
+        """
+        job submit width run request
+        X   0      1     10  10
+        Y   0      1     4   4
+        A   1      3     2   2
+        D   1      1     9   9
+        E   2      1     5   5
+        F   2      1     4   4
+        """,
+        """
+        XXXXXXXXXX.....
+        YYYYAAFFFF.....
+        .dddAADDDDDDDDD
+        ..eeAAEEEEE....
+        """,
+        "AD",
+        "",
     ),
     "E is stopped needlessly, and begins anew at once": Drawing(
         NEEDLESS,

@@ -117,18 +117,18 @@ def test_what_it_changes(compiled: bool) -> None:
     assert [0, 50, 550, 210] == raised
 
 
-def stopping(how: int) -> Any:
-    """Return a policy that starts in order, and stops the third job once, at 500 s, for 100 s."""
+def stopping(how: int, at: float = 500.0) -> Any:
+    """Return a policy that starts in order, and stops the third job once, at 500 s or another time, for 100 s."""
 
     def decide(machine: Any, memory: Any) -> None:
         """Start, stop, and start again."""
-        if now(machine) < 500:
-            wake_at(machine, 500.0)
+        if now(machine) < at:
+            wake_at(machine, at)
         elif memory[0][0] == 0:
             memory[0][0] = 1
             preempt(machine, 2, how)
-        if 500 <= now(machine) < 600:
-            wake_at(machine, 600.0)
+        if at <= now(machine) < at + 100:
+            wake_at(machine, at + 100)
             return
         job = first_waiting(machine)
         while fits(machine, job):
@@ -167,6 +167,19 @@ def test_what_was_raised_stays_so(how: int, begun_before: float, overhead: int) 
     assert first == end()
     simulation.run(until=first)
     assert first + 1800 == end()
+
+
+def test_behind_the_last_increment_a_job_that_was_killed_needs_its_request() -> None:
+    """And no longer the sum of all increments, by which it is known not to end."""
+    at = 110 + 60.0 * sum(MINUTES) + 5
+    simulation = Simulation(
+        draw_trace(TWO_USERS, processors=4),
+        stopping(KILL, at),
+        predictor="last-model:outlived=increments",
+        compiled=False,
+    ).run(until=at)
+    assert [3] == simulation.waiting["job_number"].tolist()
+    assert [1000000] == simulation.waiting["estimated_time"].tolist()
 
 
 SLOWER = 37.0

@@ -15,6 +15,8 @@ import swftools
 from swftools import Trace
 from swftools.simulator import find_policy, measure, simulate, validate
 from swftools.simulator.schedule import Schedule
+from swftools.simulator.validation.preemptions import find_idle_processors
+from swftools.simulator.validation.runs import read_runs
 from tests.drawn import draw_schedule
 from tests.strategies import crowded_trace, workloads
 
@@ -102,6 +104,22 @@ def test_each_is_broken_where_it_should_be() -> None:
     assert broken(idle, policy="pv-easy:venture=false") == {}
 
 
+def test_who_went_ahead_of_another_head_counts_too() -> None:
+    """4 goes ahead of 2; that it still runs when 3 is the head is not its right: alone 3 would start at 8 s."""
+    schedule = draw_schedule("""
+    job submit width run request start backfilled
+    1   0      3     5   5       0     0
+    2   1      3     3   3       5     0
+    3   1      4     2   2       12    0
+    4   2      1     10  10      2     1
+    """)
+    found = validate(schedule, policy="pv-easy").violations
+    assert found["rule"].tolist() == ["strict-fairness"]
+    assert found["message"].tolist() == [
+        "job 3 starts at 12 s; as the first waiting job it would have at 8 s without those of lower priority"
+    ]
+
+
 def test_a_stop_for_nobody_is_found() -> None:
     """The job that it was for starts a second later; or is one of lower priority."""
     trace = crowded_trace(120, seed=3)
@@ -118,11 +136,67 @@ def test_a_stop_for_nobody_is_found() -> None:
     assert f"job {number} starts at" in found.loc[found["rule"] == "no-stop-in-vain", "message"].iloc[0]
 
 
+def test_a_stop_for_one_of_lower_priority_is_found() -> None:
+    """3 starts in the place of 2, which was submitted before it."""
+    schedule = draw_schedule("""
+    job submit width request runs
+    1   0      2     9       0-9
+    2   1      2     9       1-5,9-18
+    3   2      2     4       5-9
+    """)
+    found = validate(schedule, policy="pv-easy").violations.set_index("rule")["message"]
+    said = "job 2 starts at 9 s; it is stopped at 5 s, when none of higher priority starts for good"
+    assert found["no-stop-in-vain"] == said
+    assert set(found.index) == {"strict-fairness", "no-stop-in-vain"}
+
+
+def test_a_stop_for_one_that_is_stopped_itself_is_found() -> None:
+    """3 is stopped for 2, which is stopped for 3."""
+    schedule = draw_schedule("""
+    job submit width request runs
+    1   0      2     11      0-11
+    2   1      2     9       5-7,11-20
+    3   2      2     4       2-5,7-11
+    """)
+    found = validate(schedule, policy="pv-easy").violations
+    assert sorted(found.loc[found["rule"] == "no-stop-in-vain", "job_number"]) == [2, 3]
+
+
+@settings(max_examples=200)
+@given(
+    jobs=st.lists(
+        st.tuples(st.integers(0, 9), st.integers(0, 20), st.integers(1, 4), st.integers(0, 9)), min_size=1, max_size=9
+    )
+)
+def test_idle_processors_are_those_that_one_finds_step_by_step(jobs: list[tuple[int, int, int, int]]) -> None:
+    """Of schedules by lot, possible or not: the first second at which a job that waits fits, for each job."""
+    lines = [f"{submit} {width} {run} {run} {submit + wait}" for submit, wait, width, run in jobs]
+    table = ["submit width run request start", *lines]
+    schedule = draw_schedule("\n".join(f"{place or 'job'} {line}" for place, line in enumerate(table)))
+    runs = [(submit + wait, submit + wait + run, width) for submit, wait, width, run in jobs]
+
+    def free(second: int) -> int:
+        return 4 - sum(width for start, end, width in runs if start <= second < end)
+
+    expected = {
+        place: next((s for s in range(submit, submit + wait) if free(s) >= width), None)
+        for place, (submit, wait, width, _) in enumerate(jobs)
+    }
+    of_jobs, of_runs, _ = read_runs(schedule)
+    found = find_idle_processors(of_jobs, of_runs, 4, 1e-6)
+    assert dict(zip(found.job.tolist(), found.latest.tolist(), strict=True)) == {
+        place: second for place, second in expected.items() if second is not None
+    }
+
+
 def test_a_policy_text_says_what_is_promised() -> None:
     """Of a schedule from elsewhere."""
     checked = validate(draw_schedule(DRAWN), policy="pv-easy:slp=false").checked
     assert "strict-fairness" not in checked
     assert "no-idle-processors" in checked
+    ours = simulate(crowded_trace(40), "pv-easy")
+    assert "no-idle-processors" in validate(ours).checked
+    assert "no-idle-processors" not in validate(ours, policy="pv-easy:venture=false").checked
 
 
 def test_a_table_of_starts_does_not_tell_of_stops() -> None:

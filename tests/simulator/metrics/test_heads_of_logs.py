@@ -1,0 +1,106 @@
+"""Blocked heads of whole logs, beside the counts of an independent prototype; needs the full logs.
+
+With requests we are 0, 2 and 3 heads short of it. Where predictions are outlived it matters that this engine decides at
+that moment too, which makes heads fewer by 2 to 4 %: the prototype, as the simulator of Yuan et al. 2010 (section
+5.1.1), decides at submissions and completions only. A policy that rests at other instants is within .3 % of it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from swftools import Trace, read_swf
+from swftools.kernel import IntArray
+from swftools.simulator import (
+    ENDED,
+    Policy,
+    expected_time,
+    find_heads,
+    find_policy,
+    first_waiting,
+    fits,
+    free,
+    next_fitting,
+    next_waiting,
+    now,
+    simulate,
+    start,
+    width,
+)
+from swftools.simulator.machine.state import SUBMITTED
+from swftools.simulator.machine.views import earliest_start
+from swftools.simulator.machine.waiting_queue import NOBODY
+
+PROCESSORS = {"CTC-SP2-1996-3.1-cln": 430, "SDSC-BLUE-2000-4.2-cln": 1152, "SDSC-DS-2004-2.1-cln": 1664}
+
+WITH_REQUESTS = {"CTC-SP2-1996-3.1-cln": 4_582, "SDSC-BLUE-2000-4.2-cln": 14_990, "SDSC-DS-2004-2.1-cln": 6_581}
+WITH_LAST_MODEL = {"CTC-SP2-1996-3.1-cln": 3_460, "SDSC-BLUE-2000-4.2-cln": 10_089, "SDSC-DS-2004-2.1-cln": 4_532}
+"""Jobs that were ever the blocked head under EASY, there."""
+
+
+class Seen(NamedTuple):
+    """How many jobs had been submitted at the last decision."""
+
+    jobs: IntArray
+
+
+def nobody_seen(jobs: int, processors: int) -> Seen:
+    """Return the memory at the beginning."""
+    return Seen(np.zeros(1, np.int64))
+
+
+def easy_at_events(machine: Any, memory: Any) -> None:
+    """Do what EASY does, but only where a job was submitted or ended."""
+    if machine.counts[ENDED] == 0 and machine.counts[SUBMITTED] == memory.jobs[0]:
+        return
+    memory.jobs[0] = machine.counts[SUBMITTED]
+    head = first_waiting(machine)
+    while fits(machine, head):
+        start(machine, head)
+        head = next_waiting(machine, head)
+    if head == NOBODY:
+        return
+    shadow, extra = earliest_start(machine, width(machine, head))
+    time = shadow - now(machine)
+    job = next_fitting(machine, head, free(machine), time, extra)
+    while job != NOBODY:
+        if expected_time(machine, job) > time:
+            extra -= width(machine, job)
+        start(machine, job)
+        job = next_fitting(machine, job, free(machine), time, extra)
+
+
+EASY_AT_EVENTS = Policy("easy-at-events", easy_at_events, memory=nobody_seen)
+
+
+def those_that_ran(shared: Path, log: str) -> Trace:
+    """Return the jobs of a log with a run time and processors."""
+    trace = read_swf(next((shared / "traces").glob(f"{log}*")))
+    allocated = trace.jobs["allocated_processors"].fillna(0).to_numpy() > 0
+    return trace.with_jobs(trace.jobs[(trace.arrays.run_time >= 0) & allocated].reset_index(drop=True))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("log", PROCESSORS)
+def test_as_many_as_an_independent_prototype_found(shared: Path, log: str) -> None:
+    """By requests nearly to the job; by predictions as far off as the moments of decision make it."""
+    trace = those_that_ran(shared, log)
+    found = {
+        (policy.name, predictor): len(
+            find_heads(simulate(trace, policy, PROCESSORS[log], predictor=predictor, overrun="extend"))
+        )
+        for policy, predictor in (
+            (find_policy("easy"), "request"),
+            (find_policy("easy"), "last-model"),
+            (EASY_AT_EVENTS, "request"),
+            (EASY_AT_EVENTS, "last-model"),
+        )
+    }
+    assert found["easy", "request"] == found["easy-at-events", "request"]
+    assert found["easy", "request"] == pytest.approx(WITH_REQUESTS[log], abs=3)
+    assert found["easy-at-events", "last-model"] == pytest.approx(WITH_LAST_MODEL[log], rel=0.003)
+    assert 0.95 * WITH_LAST_MODEL[log] < found["easy", "last-model"] < 0.99 * WITH_LAST_MODEL[log]
