@@ -10,7 +10,7 @@ PAPER = register_paper(
         name="yuan2010",
         citation="Y. Yuan, G. Yang, Y. Wu, W. Zheng: PV-EASY: a strict fairness guaranteed and prediction enabled "
         "scheduler in parallel job scheduling. 19th ACM International Symposium on High Performance Distributed "
-        "Computing (HPDC), 240-251, 2010",
+        "Computing (HPDC), 2010",
         version=1,
         logs=[*populations.LOGS.values(), *populations.OTHER_LOGS.values()],
         experiments={
