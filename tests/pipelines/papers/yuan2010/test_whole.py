@@ -10,7 +10,7 @@ import pytest
 
 from pipelines.logs.find import SHIPPED_LOG
 from pipelines.papers import find_paper
-from pipelines.papers.yuan2010.populations import LOGS
+from pipelines.papers.yuan2010.populations import LOGS, OTHER_LOGS
 from pipelines.tasks.reproduce_paper import ReproducePaper
 from swftools.errors import ParameterError
 from tests.folders import ROOT
@@ -65,6 +65,19 @@ def test_a_table_that_there_is_not(tmp_path: Path) -> None:
     """Is refused with those that there are."""
     with pytest.raises(ParameterError, match=r"no table '7' here; there are: 1, 2, 3, .*figure-4, .*predictors"):
         ReproducePaper(paper="yuan2010", table="7", data_root=str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("given", "log"),
+    [
+        ({"table": "1", "logs": OTHER_LOGS["KTH-SP2"]}, OTHER_LOGS["KTH-SP2"]),
+        ({"table": "other-program", "quick": True}, SHIPPED_LOG),
+    ],
+)
+def test_a_table_that_is_not_of_a_log(tmp_path: Path, given: dict[str, str | bool], log: str) -> None:
+    """Nothing is run in vain, and nothing breaks at the end."""
+    with pytest.raises(ParameterError, match=f"table '{given['table']}' of paper yuan2010 is not of {log}: name other"):
+        ReproducePaper(paper="yuan2010", data_root=str(tmp_path), **given)
 
 
 @pytest.mark.slow
