@@ -54,7 +54,10 @@ pictures: $(VENV)/.installed-dev
 # Papers' tables made anew, and their page; SWFTOOLS_SHARED names the folder with the full logs.
 reproduction: $(VENV)/.installed-dev $(VENV)/.warm
 	rm -rf build/reproduction
-	SWFTOOLS_LOG_PATH=$(SWFTOOLS_SHARED)/traces $(BIN)/swftools reproduce nurmi2009 --data-root build/reproduction --workers $(WORKERS)
+	for paper in nurmi2009 yuan2010; do \
+		SWFTOOLS_LOG_PATH=$(SWFTOOLS_SHARED)/traces \
+			$(BIN)/swftools reproduce $$paper --data-root build/reproduction --workers $(WORKERS) || exit; \
+	done
 	$(BIN)/python docs/make_reproduction.py build/reproduction
 
 $(VENV)/.made:

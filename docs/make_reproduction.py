@@ -22,12 +22,13 @@ HEADING = """\
 # Papers' tables, made anew
 
 What papers on this subject print, beside what comes out here, of the same logs. This page is made by `make
-reproduction` from the data sets that the command below publishes, and is not edited by hand. Nothing is tuned to hit
+reproduction` from the data sets that the commands below publish, and is not edited by hand. Nothing is tuned to hit
 a printed number: where a paper can be read in several ways, the reading is named, and others stand beside it; what
 does not come out is shown as such.
 
 ```
 swftools reproduce nurmi2009 --workers 2
+swftools reproduce yuan2010 --workers 2
 ```
 
 The logs are those of the cards in `data_catalog.yaml`, fetched from their archive, or found in the directories of

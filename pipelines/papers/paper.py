@@ -28,7 +28,7 @@ AS_WRITTEN = "as written"
 """The reading of what can be read in one way only."""
 
 OURS = "ours alone"
-"""The place of a table that the paper has not."""
+"""The place of a table that the paper has not; behind a colon something of its own where there are several."""
 
 UNEXPLAINED = "unexplained"
 """Why a value is not reproduced where nobody knows why."""

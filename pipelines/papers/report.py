@@ -13,6 +13,9 @@ from pipelines.papers.paper import AS_WRITTEN, OURS, Paper, PaperTable
 MARK = "✗"
 """Stands behind a value that is not reproduced."""
 
+FRACTIONAL = ("1", "%", "min", "h", "processors")
+"""Units whose values are shown with digits behind the point."""
+
 
 def as_markdown(paper: Paper, tables: Sequence[PaperTable], cells: pd.DataFrame, heading: str = "#") -> str:
     """Return a reproduction as Markdown.
@@ -54,7 +57,7 @@ def summary_lines(tables: Iterable[PaperTable], cells: pd.DataFrame) -> list[str
         rows = cells[(cells["place"] == table.place) & cells["is_chosen"]]
         compared = rows["is_reproduced"].dropna()
         if not len(rows):
-            told = "no log has enough jobs"
+            told = "not of these logs, or they have too few jobs"
         elif not len(compared):
             told = "nothing to compare with"
         else:
@@ -66,7 +69,7 @@ def summary_lines(tables: Iterable[PaperTable], cells: pd.DataFrame) -> list[str
 
 def _title(place: str, title: str) -> str:
     """Return the heading of a table."""
-    return title if place == OURS else f"{place}. {title}"
+    return title if place.startswith(OURS) else f"{place}. {title}"
 
 
 def _grid(rows: pd.DataFrame) -> str:
@@ -122,10 +125,10 @@ def _pair(row: Mapping[Hashable, Any]) -> str:
 
 
 def _number(value: float, unit: str) -> str:
-    """Return a number in words: a share or ratio with four digits behind the point below 10; nothing for none."""
+    """Return a number in words: a share or the like with four digits behind the point below 10; nothing for none."""
     if isnan(value):
         return ""
-    if unit != "1":
+    if unit not in FRACTIONAL:
         return f"{value:.0f}"
     return f"{value:.4f}" if abs(value) < 10 else f"{value:.2f}"
 

@@ -38,13 +38,13 @@ class ReproducePaper(PublishingTask):
 
     code_version = 1
     main_table = "reproduction"
-    paper = PaperParameter(description="short name of a paper: nurmi2009")
+    paper = PaperParameter(description="short name of a paper: nurmi2009, yuan2010")
     table = luigi.Parameter(default="", description="one table of it, such as 4.1; default: all")
     logs = luigi.Parameter(default="", description="names of cards or paths, separated by commas; default: the paper's")
     quick = luigi.BoolParameter(default=False, description="the shipped excerpt in place of the paper's logs: seconds")
 
     def check_values(self) -> None:
-        """Raise ParameterError if there is no such table, or a log is given twice, or beside ``quick``."""
+        """Raise ParameterError if no such table is made of these logs, or a log is given twice, or beside ``quick``."""
         super().check_values()
         _ = self.tables
         if self.quick and self.logs:
@@ -52,6 +52,10 @@ class ReproducePaper(PublishingTask):
         names = [find_log(log).name for log in self.log_list]
         if len(set(names)) < len(names):
             raise ParameterError(f"logs={self.logs!r}: a log stands there twice")
+        if not any(self.about.runs(self.tables, name, self.quick) for name in names):
+            raise ParameterError(
+                f"table {self.table!r} of paper {self.paper} is not of {', '.join(names)}: name other logs"
+            )
 
     @property
     def about(self) -> Paper:

@@ -210,7 +210,9 @@ def test_the_page() -> None:
         "|  | column |\n| --- | ---: |\n| row | 1.0 / 1.0000 |\n"
     )
     assert summary_lines(made.tables, cells) == ["Table 1. Some numbers: 1 of 2 values reproduce"]
-    assert summary_lines(made.tables, cells[:0]) == ["Table 1. Some numbers: no log has enough jobs"]
+    assert summary_lines(made.tables, cells[:0]) == [
+        "Table 1. Some numbers: not of these logs, or they have too few jobs"
+    ]
     assert summary_lines(made.tables, cells[1:2]) == ["Table 1. Some numbers: nothing to compare with"]
 
 

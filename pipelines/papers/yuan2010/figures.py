@@ -1,0 +1,120 @@
+"""Figures 2, 3, 5 and 6: slowdowns of blocked jobs by their processors, and of all jobs.
+
+Reading chosen
+    The figures print no numbers, and do not say which groups of blocked jobs theirs are; ours are eighths of the
+    machine. In Figures 2 and 3 EASY is told the Last Model (see ``tables``); in Figures 5 and 6, where "EASY-Last" is a
+    bar of its own, EASY is told what users request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import isnan
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from pipelines.papers.paper import AS_WRITTEN, Cell, Measurements, Printed
+from pipelines.papers.yuan2010.populations import logs_of_paper, short_name
+from pipelines.papers.yuan2010.schedules import (
+    BIG,
+    BLOCKED,
+    EASY_LAST,
+    JOBS,
+    NAMES,
+    PARTS,
+    PV_EASY,
+    SMALL,
+)
+from pipelines.papers.yuan2010.tables import EASY_READINGS, LAST
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+GROUPS = {f"{part}/{PARTS}": (BLOCKED, str(part)) for part in range(1, PARTS + 1)}
+"""Groups of blocked jobs by the part of the machine that they take at most: subject and place of the curve."""
+
+COLUMNS = {"up to 1/4": (SMALL, ""), "above 1/4": (BIG, ""), **GROUPS}
+
+DEFINITIONS = {"MBS": "mean bounded slowdown", "MWBS": "the same, weighted by processors"}
+
+
+def cells_of_blocked(metric: str, found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (prints no numbers)
+    """Yield the cells of Figure 2 or 3: a metric of blocked jobs by the part of the machine that they take."""
+    for log in logs_of_paper(found):
+        runs = [("PV-EASY", AS_WRITTEN, PV_EASY), *(("EASY", reading, run) for reading, run in EASY_READINGS.items())]
+        for name, reading, run in runs:
+            for column, (subject, x) in COLUMNS.items():
+                yield Cell(
+                    f"{short_name(log)} {name}",
+                    column,
+                    found.value(log, run, subject, metric, x),
+                    f"{DEFINITIONS[metric]} of the blocked jobs on such a part of the machine, in eighths up to that",
+                    reading=reading,
+                    is_chosen=reading in (AS_WRITTEN, LAST),
+                )
+
+
+def cells_of_all(metric: str, found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (prints no numbers)
+    """Yield the cells of Figure 5 or 6: a metric of all jobs."""
+    for log in logs_of_paper(found):
+        for name, run in NAMES.items():
+            yield Cell(
+                short_name(log), name, found.value(log, run, JOBS, metric), f"{DEFINITIONS[metric]}, of all jobs"
+            )
+
+
+def draw_blocked(measurements: pd.DataFrame) -> Figure:
+    """Draw Figures 2 and 3: slowdowns of blocked jobs by the part of the machine that they take."""
+    from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
+
+    found = Measurements(measurements)
+    logs = _measured(found)
+    figure = Figure(figsize=(10, 5.4), layout="constrained")
+    axes = figure.subplots(2, max(1, len(logs)), squeeze=False)
+    for line, metric in enumerate(DEFINITIONS):
+        for column, log in enumerate(logs):
+            bars = {"PV-EASY": PV_EASY, "EASY": NAMES["EASY"], "EASY-Last": EASY_LAST}
+            values = {
+                name: [found.value(log, run, subject, metric, x) for subject, x in GROUPS.values()]
+                for name, run in bars.items()
+            }
+            _bars(axes[line, column], list(GROUPS), values)
+            axes[line, column].set(title=short_name(log), yscale="log")
+        axes[line, 0].set_ylabel(f"{metric} of blocked jobs")
+    for place in axes[-1]:
+        place.set_xlabel("part of the machine, up to")
+    if logs:
+        axes[0, 0].legend()
+    return figure
+
+
+def draw_all(measurements: pd.DataFrame) -> Figure:
+    """Draw Figures 5 and 6: slowdowns of all jobs."""
+    from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
+
+    found = Measurements(measurements)
+    logs = _measured(found)
+    figure = Figure(figsize=(8, 2.8), layout="constrained")
+    axes = figure.subplots(1, 2, squeeze=False)[0]
+    for place, metric in zip(axes, DEFINITIONS, strict=True):
+        values = {name: [found.value(log, run, JOBS, metric) for log in logs] for name, run in NAMES.items()}
+        _bars(place, [short_name(log) for log in logs], values)
+        place.set_ylabel(metric)
+    if logs:
+        axes[0].legend()
+    return figure
+
+
+def _measured(found: Measurements) -> list[str]:
+    """Return the logs of which something is drawn."""
+    return [log for log in logs_of_paper(found) if not isnan(found.value(log, PV_EASY, JOBS, "MBS"))]
+
+
+def _bars(place: Any, labels: list[str], values: dict[str, list[float]]) -> None:
+    """Draw groups of bars, one of each name in each group; none where a value is not known."""
+    at = np.arange(len(labels))
+    for number, (name, heights) in enumerate(values.items()):
+        place.bar(at + (number - 1) * 0.27, heights, 0.27, label=name)
+    place.set_xticks(at, labels)
