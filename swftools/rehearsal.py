@@ -20,6 +20,7 @@ from swftools.formats.swf.writer import write_swf
 from swftools.kernel import kernel, rehearsed
 from swftools.keyed_random import next_gamma, next_normal, next_uniform, stream
 from swftools.models import cirne_berman, lublin_feitelson
+from swftools.models.fixed_requested_times import draw_requested_times, fit_requested_times
 from swftools.models.moldability import generate_speedup
 from swftools.models.requested_times import generate_requested_times
 from swftools.models.shaking import shake_submissions
@@ -42,6 +43,7 @@ from swftools.simulator.machine.views import capacity, next_waiting, now, waitin
 from swftools.simulator.machine.work import work_done
 from swftools.simulator.metrics.heads import find_heads
 from swftools.simulator.planning import empty_plan, hold_running, place_in_order, unplace
+from swftools.simulator.policies.pv_easy import by_key
 from swftools.simulator.predictors.registry import list_predictors
 from swftools.simulator.profile import copy_profile, empty_profile
 from swftools.simulator.registry import list_policies
@@ -114,6 +116,7 @@ def _generate() -> None:
     cirne_berman.generate(20)
     generate_utility(trace)
     generate_requested_times(trace)
+    draw_requested_times(trace, fit_requested_times(trace))
     shake_submissions(trace, 1)
     run_time(2, trace.with_jobs(trace.jobs.join(generate_speedup(trace))).jobs.assign(width=trace.arrays.width))
     infer_checkpoints(_trace(), generate_checkpoint_survey(_trace()))
@@ -242,6 +245,7 @@ def _steps() -> list[tuple[str, Callable[[], object]]]:
         *((f"bound {name}", partial(_bound, name)) for name in list_bounds()),
         ("replay of waits", _replay),
         ("planning", _plan),
+        ("orders of one's own", by_key),
         ("validation", _validate),
         ("heads", _look_at_heads),
     ]

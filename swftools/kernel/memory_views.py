@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from numba import config
 from numba.core import types
 from numba.extending import intrinsic
 from numba.np import arrayobj
@@ -19,7 +20,7 @@ _array: Any = arrayobj  # numba says nothing of its types
 
 
 @intrinsic
-def part_of(typing_context: Any, block: Any, begin: Any, end: Any, kind: Any) -> Any:  # noqa: ARG001 (numba's own)
+def _part_compiled(typing_context: Any, block: Any, begin: Any, end: Any, kind: Any) -> Any:  # noqa: ARG001 (numba's own)
     """Return the bytes from ``begin`` to before ``end`` of a block as a contiguous array of numbers of a kind."""
     result = types.Array(kind.dtype, 1, "C")
 
@@ -35,3 +36,11 @@ def part_of(typing_context: Any, block: Any, begin: Any, end: Any, kind: Any) ->
         return part._getvalue()
 
     return result(block, types.intp, types.intp, kind), write
+
+
+def _part_interpreted(block: Any, begin: int, end: int, kind: Any) -> Any:
+    """Return the same where nothing is compiled (NUMBA_DISABLE_JIT)."""
+    return block[begin:end].view(kind)
+
+
+part_of: Any = _part_interpreted if config.DISABLE_JIT else _part_compiled  # type: ignore[attr-defined]

@@ -105,6 +105,15 @@ class PvEasyParameters(Parameters):
     preemption: str = choice("kill", "checkpoint", "suspend")  # in the order of KILL, CHECKPOINT, SUSPEND
 
 
+class Manner(NamedTuple):
+    """How to decide: the parameters but the order."""
+
+    slp: bool
+    venture: bool
+    victims: int
+    preemption: int
+
+
 class ShadowLoad(NamedTuple):
     """Who runs in the shadow, and room to choose victims.
 
@@ -155,22 +164,23 @@ def no_shadow(jobs: int, processors: int) -> ShadowLoad:
 def pv_easy(machine: Machine, parameters: Any, memory: ShadowLoad) -> None:
     """Start in order of priority, for which shadow jobs give way; let others go ahead."""
     order = rank_order(0.0) if parameters.order == len(ORDERS) else simple_order(parameters.order)
-    decide_pv_easy(machine, parameters, memory, order)
+    manner = Manner(parameters.slp, parameters.venture, parameters.victims, parameters.preemption)
+    decide_pv_easy(machine, manner, memory, order)
 
 
 @kernel(allocates=False)
-def decide_pv_easy(machine: Machine, parameters: Any, memory: ShadowLoad, order: Order) -> None:
-    """Decide as PV-EASY in an order: that of the parameters, or by keys of one's own (``by_key``)."""
-    if parameters.venture and order.kind == FCFS and _has_only_grown(machine, memory):
+def decide_pv_easy(machine: Machine, manner: Manner, memory: ShadowLoad, order: Order) -> None:
+    """Decide as PV-EASY in an order: that of its parameters, or by keys of one's own (``by_key``)."""
+    if manner.venture and order.kind == FCFS and _has_only_grown(machine, memory):
         memory.before[SEEN] = machine.counts[SUBMITTED]
         if fits(machine, machine.counts[SUBMITTED] - 1) and is_waiting(machine.queue, machine.counts[SUBMITTED] - 1):
             start(machine, machine.counts[SUBMITTED] - 1)
         return
-    head, shadow = _start_heads(machine, parameters, memory, order)
+    head, shadow = _start_heads(machine, manner, memory, order)
     if order.kind != FCFS:
         _note_sunny(machine, memory, order, head)
     if head != NOBODY and can_start_any(machine):
-        _fill(machine, parameters, memory, order, head, shadow)
+        _fill(machine, manner, memory, order, head, shadow)
     memory.before[HEAD], memory.before[SEEN] = head, machine.counts[SUBMITTED]
     memory.before[UNREST] = machine.counts[DISTURBED]
 
@@ -191,33 +201,33 @@ def _has_only_grown(machine: Machine, memory: ShadowLoad) -> bool:
 
 
 @kernel(allocates=False)
-def _start_heads(machine: Machine, parameters: Any, memory: ShadowLoad, order: Order) -> tuple[int, int]:
+def _start_heads(machine: Machine, manner: Manner, memory: ShadowLoad, order: Order) -> tuple[int, int]:
     """Start jobs in order, in the place of shadow jobs where that suffices; return who is left, and the shadow load."""
     head = _first(machine, memory, order, NOBODY, ANY, ANY, ANY)
     shadow = 0
     while head != NOBODY:
         if not fits(machine, head):
-            if not parameters.slp:
+            if not manner.slp:
                 break
             shadow = _shadow_processors(machine, memory, order, head)
             if free(machine) + shadow < width(machine, head):
                 break
-            _make_room(machine, parameters, memory, order, head)
+            _make_room(machine, manner, memory, order, head)
         _start(machine, memory, order, head)
         head = _first(machine, memory, order, head, ANY, ANY, ANY)
     return head, shadow
 
 
 @kernel(allocates=False)
-def _fill(machine: Machine, parameters: Any, memory: ShadowLoad, order: Order, head: int, shadow: int) -> None:
+def _fill(machine: Machine, manner: Manner, memory: ShadowLoad, order: Order, head: int, shadow: int) -> None:
     """Reserve for the blocked job, and let others go ahead."""
     when, extra = now(machine), 0
-    if parameters.slp:
+    if manner.slp:
         when, extra = _earliest_without_shadow(machine, memory, order, head, shadow)
     else:
         when, extra = earliest_start(machine, width(machine, head))
     time = when - now(machine)
-    if parameters.venture:
+    if manner.venture:
         _let_go_ahead(machine, memory, order, simple_order(SJF), head, time, 0.0)
         _let_go_ahead(machine, memory, order, order, head, ANY, ANY)
     else:
@@ -302,7 +312,7 @@ def _shadow_processors(machine: Machine, memory: ShadowLoad, order: Order, head:
 
 
 @kernel(allocates=False)
-def _make_room(machine: Machine, parameters: Any, memory: ShadowLoad, order: Order, head: int) -> None:
+def _make_room(machine: Machine, manner: Manner, memory: ShadowLoad, order: Order, head: int) -> None:
     """Stop shadow jobs so that the first waiting one fits; the caller guarantees that they suffice."""
     key = _key(machine, memory, order, head)
     count = 0
@@ -320,13 +330,13 @@ def _make_room(machine: Machine, parameters: Any, memory: ShadowLoad, order: Ord
         lacking -= machine.allocated[job]
         memory.victims[chosen] = job
         chosen += 1
-    spares = parameters.victims > 0
+    spares = manner.victims > 0
     for i in range(chosen - 1, -1, -1):
         job = memory.victims[i]
         if spares and machine.allocated[job] <= -lacking:
             lacking += machine.allocated[job]
         else:
-            preempt(machine, job, parameters.preemption)
+            preempt(machine, job, manner.preemption)
 
 
 @kernel(allocates=False)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from swftools import Trace
 from swftools.errors import ParameterError, PolicyError
 from swftools.simulator import Policy, find_policy, first_waiting, next_waiting, simulate
-from swftools.simulator.policies.pv_easy import PvEasyParameters, by_key, decide_pv_easy, no_shadow
+from swftools.simulator.policies.pv_easy import Manner, PvEasyParameters, by_key, decide_pv_easy, no_shadow
 from swftools.simulator.predictors.registry import find_predictor, foretold
 from swftools.simulator.requested import find_requests
 from swftools.simulator.schedule import Schedule
@@ -170,7 +170,8 @@ def of_queue() -> Policy:
         while job >= 0:
             memory.key[job] = machine.requests.queue_id[job]
             job = next_waiting(machine, job)
-        decide_pv_easy(machine, parameters, memory, by_key())
+        manner = Manner(parameters.slp, parameters.venture, parameters.victims, parameters.preemption)
+        decide_pv_easy(machine, manner, memory, by_key())
 
     return Policy("lowest-queue-first", lowest_queue_first, OfQueue, no_shadow, allocates=False)
 
