@@ -10,22 +10,100 @@ from __future__ import annotations
 
 import numpy as np
 
-from swftools.kernel import FloatArray, IntArray
-from swftools.simulator.metrics.heads import heads_of
-from swftools.simulator.schedule import Schedule
+from swftools.kernel import FloatArray, IntArray, kernel
 from swftools.simulator.validation.promises import Broken, processors_in_use
 from swftools.simulator.validation.runs import Jobs, Runs
 
 
-def find_unfair_delays(schedule: Schedule, tolerance: float) -> Broken:
+def find_unfair_delays(jobs: Jobs, runs: Runs, processors: int, tolerance: float) -> Broken:
     """Find blocked heads that start later than they would alone; ``latest`` is when they would have.
 
-    Alone is: if from the moment at which the job was the first waiting one, and did not fit, all jobs of lower priority
-    were absent. Jobs are places in ``schedule.jobs``, here and below.
+    A head is the waiting job of highest priority, which is order of submission, after all that happens at an instant.
+    Alone is: if from then on all jobs of lower priority were absent. A job that is the head several times counts by the
+    last. Jobs are places in ``schedule.jobs``, here and below.
     """
-    heads = heads_of(schedule)
-    late = np.flatnonzero(heads.start_time > heads.start_alone + tolerance)
-    return Broken(late, heads.start_alone[late], int((~np.isnan(heads.blocked_since)).sum()), 0)
+    order = np.lexsort((jobs.occurrence, jobs.number, jobs.submit))
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    known = runs._replace(job=place[runs.job])
+    by_start, by_end = (np.argsort(times, kind="stable") for times in (runs.start, runs.end))
+    since, alone, began = (np.full(len(order), np.nan) for _ in range(3))
+    _follow_heads(jobs.submit[order], known, by_start, by_end, processors, since, alone, began)
+    late = np.flatnonzero(began > alone + tolerance)
+    return Broken(order[late], alone[late], int((~np.isnan(since)).sum()), 0)
+
+
+@kernel
+def _follow_heads(
+    submit: FloatArray,
+    runs: Runs,
+    by_start: IntArray,
+    by_end: IntArray,
+    processors: int,
+    since: FloatArray,
+    alone: FloatArray,
+    began: FloatArray,
+) -> None:
+    """Fill in of each job, in order of priority, since when it was the head, when it would start alone, and did."""
+    job, start, end, width = runs.job, runs.start, runs.end, runs.processors
+    count = len(submit)
+    left, widths = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    for run in range(len(job)):
+        left[job[run]] += 1  # runs to come
+        widths[job[run]] = width[run]
+    is_going, going = np.zeros(count, np.bool_), np.empty(len(job), np.int64)
+    submitted = started = ended = first = many = 0
+    last = -1
+    while ended < len(job):
+        now = end[by_end[ended]]
+        if started < len(job):
+            now = min(now, start[by_start[started]])
+        if submitted < count:
+            now = min(now, submit[submitted])
+        while submitted < count and submit[submitted] <= now:
+            submitted += 1
+        while started < len(job) and start[by_start[started]] <= now:
+            run = by_start[started]
+            started += 1
+            left[job[run]] -= 1
+            going[many] = run
+            many += 1
+            if since[job[run]] <= now and np.isnan(began[job[run]]):
+                began[job[run]] = now
+        while ended < len(job) and end[by_end[ended]] <= now:
+            run = by_end[ended]
+            ended += 1
+            place = 0
+            while going[place] != run:
+                place += 1
+            many -= 1
+            going[place] = going[many]
+            is_going[job[run]] = False
+            if left[job[run]] > 0:
+                first = min(first, job[run])
+        for i in range(many):
+            is_going[job[going[i]]] = True
+        while first < submitted and (is_going[first] or left[first] == 0):
+            first += 1
+        head = first if first < submitted else -1
+        if head >= 0 and head != last:
+            since[head], began[head] = now, np.nan
+            ahead = going[:many][job[going[:many]] < head]
+            alone[head] = _first_room(ahead, end, width, processors - widths[head], now)
+        last = head
+
+
+@kernel
+def _first_room(ahead: IntArray, end: FloatArray, width: IntArray, most: int, now: float) -> float:
+    """Return from when on some runs hold no more processors than that."""
+    held = width[ahead].sum()
+    when = now
+    for run in ahead[np.argsort(end[ahead], kind="mergesort")]:
+        if held <= most:
+            break
+        held -= width[run]
+        when = end[run]
+    return when
 
 
 def find_idle_processors(jobs: Jobs, runs: Runs, processors: int, tolerance: float) -> Broken:

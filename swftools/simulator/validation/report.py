@@ -208,7 +208,7 @@ def validate(
     else:
         order = given.options.get("semantics") if semantics is None else semantics
         promises = _promises_of(name, {**given.options, **parameters})
-        promised, remarks, broken = _check_promises(promises, given, jobs, runs, size, name, order, tolerance)
+        promised, remarks, broken = _check_promises(promises, jobs, runs, size, name, order, tolerance)
         checked, notes, findings = [*checked, *promised], [*notes, *remarks], [*findings, *broken]
     return ValidationReport(_violations(findings), tuple(checked), tuple(notes), len(jobs.number), size, name)
 
@@ -224,7 +224,6 @@ def _promises_of(policy: str, options: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _check_promises(
     promises: tuple[str, ...],
-    schedule: Schedule,
     jobs: Jobs,
     runs: Runs,
     processors: int,
@@ -238,7 +237,7 @@ def _check_promises(
         return [], [f"{policy} promises nothing" if policy in list_policies() else f"promises not checked: {known}"], []
     if set(promises) <= _OF_STOPPED:
         checks: dict[str, Callable[[], Broken]] = {
-            "strict-fairness": partial(find_unfair_delays, schedule, tolerance),
+            "strict-fairness": partial(find_unfair_delays, jobs, runs, processors, tolerance),
             "no-idle-processors": partial(find_idle_processors, jobs, runs, processors, tolerance),
             "no-stop-in-vain": partial(find_stops_in_vain, jobs, runs),
         }

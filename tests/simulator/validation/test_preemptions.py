@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import swftools
 from swftools import Trace
-from swftools.simulator import find_policy, measure, simulate, validate
+from swftools.simulator import find_heads, find_policy, measure, simulate, validate
 from swftools.simulator.schedule import Schedule
-from swftools.simulator.validation.preemptions import find_idle_processors
+from swftools.simulator.validation.preemptions import find_idle_processors, find_unfair_delays
 from swftools.simulator.validation.runs import read_runs
 from tests.drawn import draw_schedule
 from tests.strategies import crowded_trace, workloads
@@ -118,6 +118,25 @@ def test_who_went_ahead_of_another_head_counts_too() -> None:
     assert found["message"].tolist() == [
         "job 3 starts at 12 s; as the first waiting job it would have at 8 s without those of lower priority"
     ]
+
+
+@settings(max_examples=150)
+@given(
+    trace=workloads(max_jobs=20),
+    policy=st.sampled_from(["easy", "pv-easy", "sjf", "conservative", "pv-easy:order=widest", "fcfs"]),
+    predictor=st.sampled_from(["request", "last-model", "virtual:error=0.9"]),
+)
+def test_delays_of_heads_are_those_that_are_measured(trace: Trace, policy: str, predictor: str) -> None:
+    """Two ways of one meaning, written apart: this one and ``find_heads``."""
+    schedule = simulate(trace, policy, predictor=predictor)
+    heads = find_heads(schedule)
+    late = heads[heads["start_time"] > heads["start_alone"] + 1e-6]
+    of_jobs, of_runs, _ = read_runs(schedule)
+    found = find_unfair_delays(of_jobs, of_runs, schedule.processors, 1e-6)
+    keys = list(zip(of_jobs.number[found.job], of_jobs.occurrence[found.job], found.latest, strict=True))
+    measured = zip(late["job_number"], late["job_occurrence"], late["start_alone"], strict=True)
+    assert sorted(keys) == sorted(measured)
+    assert found.made == len(heads)
 
 
 def test_a_stop_for_nobody_is_found() -> None:
