@@ -8,73 +8,18 @@ that moment too, which makes heads fewer by 2 to 4 %: the prototype, as the simu
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
 
-import numpy as np
 import pytest
 
+from pipelines.papers.yuan2010.easy_at_events import EASY_AT_EVENTS
 from swftools import Trace, read_swf
-from swftools.kernel import IntArray
-from swftools.simulator import (
-    ENDED,
-    Policy,
-    expected_time,
-    find_heads,
-    find_policy,
-    first_waiting,
-    fits,
-    free,
-    next_fitting,
-    next_waiting,
-    now,
-    simulate,
-    start,
-    width,
-)
-from swftools.simulator.machine.state import SUBMITTED
-from swftools.simulator.machine.views import earliest_start
-from swftools.simulator.machine.waiting_queue import NOBODY
+from swftools.simulator import find_heads, find_policy, simulate
 
 PROCESSORS = {"CTC-SP2-1996-3.1-cln": 430, "SDSC-BLUE-2000-4.2-cln": 1152, "SDSC-DS-2004-2.1-cln": 1664}
 
 WITH_REQUESTS = {"CTC-SP2-1996-3.1-cln": 4_582, "SDSC-BLUE-2000-4.2-cln": 14_990, "SDSC-DS-2004-2.1-cln": 6_581}
 WITH_LAST_MODEL = {"CTC-SP2-1996-3.1-cln": 3_460, "SDSC-BLUE-2000-4.2-cln": 10_089, "SDSC-DS-2004-2.1-cln": 4_532}
 """Jobs that were ever the blocked head under EASY, there."""
-
-
-class Seen(NamedTuple):
-    """How many jobs had been submitted at the last decision."""
-
-    jobs: IntArray
-
-
-def nobody_seen(jobs: int, processors: int) -> Seen:
-    """Return the memory at the beginning."""
-    return Seen(np.zeros(1, np.int64))
-
-
-def easy_at_events(machine: Any, memory: Any) -> None:
-    """Do what EASY does, but only where a job was submitted or ended."""
-    if machine.counts[ENDED] == 0 and machine.counts[SUBMITTED] == memory.jobs[0]:
-        return
-    memory.jobs[0] = machine.counts[SUBMITTED]
-    head = first_waiting(machine)
-    while fits(machine, head):
-        start(machine, head)
-        head = next_waiting(machine, head)
-    if head == NOBODY:
-        return
-    shadow, extra = earliest_start(machine, width(machine, head))
-    time = shadow - now(machine)
-    job = next_fitting(machine, head, free(machine), time, extra)
-    while job != NOBODY:
-        if expected_time(machine, job) > time:
-            extra -= width(machine, job)
-        start(machine, job)
-        job = next_fitting(machine, job, free(machine), time, extra)
-
-
-EASY_AT_EVENTS = Policy("easy-at-events", easy_at_events, memory=nobody_seen)
 
 
 def those_that_ran(shared: Path, log: str) -> Trace:

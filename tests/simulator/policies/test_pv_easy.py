@@ -14,7 +14,17 @@ from hypothesis import strategies as st
 
 from swftools import Trace
 from swftools.errors import ParameterError, PolicyError
-from swftools.simulator import Policy, find_policy, first_waiting, next_waiting, simulate
+from swftools.simulator import (
+    SUBMISSION,
+    Policy,
+    Predictor,
+    Simulation,
+    find_policy,
+    first_waiting,
+    hold,
+    next_waiting,
+    simulate,
+)
 from swftools.simulator.policies.pv_easy import Manner, PvEasyParameters, by_key, decide_pv_easy, no_shadow
 from swftools.simulator.predictors.registry import find_predictor, foretold
 from swftools.simulator.requested import find_requests
@@ -297,3 +307,38 @@ def test_a_column_that_a_parameter_needs(parameters: dict[str, Any], column: str
         simulate(trace, "pv-easy", **parameters)
     simulate(trace, "pv-easy")
     assert find_policy("pv-easy").needed(parameters) == (column,)
+
+
+def four_jobs() -> Trace:
+    """Return jobs of which the second is blocked behind the first, and the fourth by its width alone."""
+    return Trace.from_columns(
+        machine_processors=4,
+        job_number=[1, 2, 3, 4],
+        submit_time=[0, 1, 2, 3],
+        run_time=[20, 5, 4, 3],
+        requested_time=[20, 5, 4, 3],
+        requested_processors=[3, 4, 1, 2],
+    )
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_the_blocked_job_starts_when_what_blocks_it_is_taken_out(compiled: bool) -> None:
+    """Nobody came, and nobody ended; the queue was disturbed."""
+    trace = four_jobs()
+    simulation = Simulation(trace, "pv-easy", compiled=compiled).run(until=8)
+    assert simulation.waiting["job_number"].tolist() == [2, 4]
+    without = simulation.copy().without(trace.jobs.iloc[:1]).run().schedule().jobs.set_index("job_number")
+    assert without["start_time"].to_dict() == {2: simulation.now, 3: 2.0, 4: simulation.now + 5.0}
+
+
+def hold_the_third(event: int, machine: Any, job: int) -> None:
+    """Hold the third job back until 7 s."""
+    if event == SUBMISSION and job == 2:
+        hold(machine, job, 7.0)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_who_was_held_back_goes_ahead_when_it_comes(compiled: bool) -> None:
+    """It was submitted before the last one, and is no submission then."""
+    jobs = simulate(four_jobs(), "pv-easy", predictor=Predictor("holding", hold_the_third), compiled=compiled).jobs
+    assert jobs["start_time"].tolist() == [0.0, 20.0, 7.0, 25.0]
