@@ -16,7 +16,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 import swftools
 from swftools.models import lublin_feitelson
-from swftools.simulator import list_policies, simulate, validate
+from swftools.simulator import find_heads, list_policies, simulate, validate
 from swftools.simulator import measure as measure_schedule
 from tests.benchmark.conftest import BLUE, measure
 
@@ -159,10 +159,18 @@ def test_memory(benchmark: BenchmarkFixture) -> None:
     benchmark.extra_info["bytes a job"] = round((whole.peak_mb - without.peak_mb) * 1e6 / jobs)
 
 
-def test_validate(benchmark: BenchmarkFixture, sdsc_blue: swftools.Trace) -> None:
-    """Checking the schedule of the whole log, the promise of EASY included."""
-    schedule = simulate(sdsc_blue, "easy")
+@pytest.mark.parametrize("policy", ["easy", "pv-easy"])
+def test_validate(benchmark: BenchmarkFixture, sdsc_blue: swftools.Trace, policy: str) -> None:
+    """Checking the schedule of the whole log, what its policy promises included."""
+    schedule = simulate(sdsc_blue, policy, predictor="last-model" if policy == "pv-easy" else "request")
+    assert validate(schedule).ok
     benchmark.pedantic(validate, (schedule,), rounds=2, warmup_rounds=1)
+
+
+def test_heads(benchmark: BenchmarkFixture, sdsc_blue: swftools.Trace) -> None:
+    """Finding who was ever the first in the queue, and when it would have started alone."""
+    schedule = simulate(sdsc_blue, "pv-easy", predictor="last-model")
+    benchmark.pedantic(find_heads, (schedule,), rounds=5, warmup_rounds=1)
 
 
 def test_metrics(benchmark: BenchmarkFixture, sdsc_blue: swftools.Trace) -> None:
