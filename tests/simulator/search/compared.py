@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
@@ -109,6 +109,14 @@ def utility_column(functions: list[list[tuple[float, float]]]) -> pd.Series[Any]
     return pd.Series(pd.arrays.ArrowExtensionArray(array))
 
 
+class Told(NamedTuple):
+    """What the twin did: starts of jobs in the order of the trace, decisions, and the number of a job by identity."""
+
+    starts: list[float]
+    decisions: list[Decision]
+    numbers: dict[int, int]
+
+
 def slow(
     trace: Trace,
     objective: Objective,
@@ -117,8 +125,8 @@ def slow(
     overrun: str = "extend",
     measures: dict[str, Measure] | None = None,
     **parameters: Any,
-) -> tuple[list[float], list[Decision]]:
-    """Return the starts of the twin, jobs in the order of the trace, and its decisions."""
+) -> Told:
+    """Return what the twin does with a trace."""
     told = find_predictor(predictor)
     assert trace.processors is not None
     work = prepare(
@@ -138,7 +146,9 @@ def slow(
     )
     observe = last_model() if told.name == "last-model" else observe_nothing
     simulate_naively(jobs, trace.processors, policy, observe=observe)
-    return naive_starts_of(work, jobs), decisions
+    numbers = trace.jobs["job_number"].iloc[work.coming.row].tolist()
+    known = {id(job): number for job, number in zip(jobs, numbers, strict=True)}
+    return Told(naive_starts_of(work, jobs), decisions, known)
 
 
 def points_of(trace: Trace, work: Workload, jobs: list[Job]) -> dict[int, list[tuple[float, float]]]:
@@ -168,12 +178,12 @@ def fast(
     )
 
 
-def decisions_of(decisions: list[Decision]) -> pd.DataFrame:
+def decisions_of(told: Told) -> pd.DataFrame:
     """Return decisions of the twin as the policy's notes tell them."""
-    return pd.DataFrame([{"decision": number, **row_of(decision)} for number, decision in enumerate(decisions)])
+    return pd.DataFrame([{"decision": number, **row_of(each)} for number, each in enumerate(told.decisions)])
 
 
-def improvements_of(decisions: list[Decision]) -> pd.DataFrame:
+def improvements_of(told: Told) -> pd.DataFrame:
     """Return the improvements of the twin as the policy's notes tell them."""
     rows = [
         {
@@ -182,17 +192,40 @@ def improvements_of(decisions: list[Decision]) -> pd.DataFrame:
             "iteration": improvement.iteration,
             **{f"value_{place}": float(value) for place, value in enumerate(improvement.values, 1)},
         }
-        for number, decision in enumerate(decisions)
+        for number, decision in enumerate(told.decisions)
         for improvement in decision.found.improvements
     ]
     return pd.DataFrame(rows)
 
 
-def assert_notes_equal(told: pd.DataFrame, expected: pd.DataFrame) -> None:
-    """Hold notes of the policy against those of the twin, which lacks columns that are all missing."""
+def orders_of(told: Told) -> pd.DataFrame:
+    """Return the orders that the twin chose as the policy's notes tell them; jobs by number alone."""
+    rows = [
+        {
+            "decision": number,
+            "job_number": told.numbers[id(decision.question.jobs[i])],
+            "place": place,
+            "heuristic_place": i,
+            "planned_start": start,
+            "heuristic_planned_start": decision.found.first_starts[i],
+        }
+        for number, decision in enumerate(told.decisions)
+        for place, (i, start) in enumerate(zip(decision.found.order, decision.found.starts, strict=True))
+    ]
+    return pd.DataFrame(rows)
+
+
+def assert_rows_equal(told: pd.DataFrame, expected: pd.DataFrame) -> None:
+    """Hold rows of notes against those of the twin, which lacks columns of what is missing in all rows."""
     if expected.empty:
         assert told.empty
         return
-    pd.testing.assert_frame_equal(
-        told[list(expected.columns)], expected, check_exact=True, check_dtype=False, check_index_type=False
-    )
+    shown = told[list(expected.columns)].reset_index(drop=True)
+    pd.testing.assert_frame_equal(shown, expected, check_exact=True, check_dtype=False)
+
+
+def assert_notes_equal(notes: Mapping[str, pd.DataFrame], told: Told) -> None:
+    """Hold the notes of the policy against the twin's."""
+    assert_rows_equal(notes["decisions"], decisions_of(told))
+    assert_rows_equal(notes["improvements"], improvements_of(told))
+    assert_rows_equal(notes["orders"], orders_of(told))

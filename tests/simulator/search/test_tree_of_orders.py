@@ -6,11 +6,11 @@ from collections import Counter
 from itertools import permutations
 
 import pytest
-from swftools.simulator.search.measures import planned_measure
 
 from swftools import Trace
 from swftools.simulator import simulate
 from swftools.simulator.schedule import Schedule
+from swftools.simulator.search.measures import planned_measure
 from tests.naive.search import discrepancies, leads_on, orders
 
 FOUR = {
@@ -98,9 +98,9 @@ def test_discrepancies_are_counted_by_depth() -> None:
 
 
 @planned_measure("misplaced")
-def misplaced(wait, user):  # type: ignore[no-untyped-def]
-    """Cost 1 unless a job waits, from 5 s on, as many seconds as its user says."""
-    return 0.0 if wait - 4.0 == user else 1.0
+def misplaced(wait, queue):  # type: ignore[no-untyped-def]
+    """Cost 1 unless a job waits, from 5 s on, as many seconds as its queue says."""
+    return 0.0 if wait - 4.0 == queue else 1.0
 
 
 @planned_measure("only-the-last")
@@ -109,9 +109,9 @@ def only_the_last(wait):  # type: ignore[no-untyped-def]
     return 1.0 if wait == 7.0 else 0.0
 
 
-def one_after_the_other(users: list[int]) -> Trace:
+def one_after_the_other(queues: list[int]) -> Trace:
     """Return jobs of 1 s on a machine of one processor that is taken until 5 s; they came at 1 s."""
-    count = len(users)
+    count = len(queues)
     return Trace.from_columns(
         machine_processors=1,
         job_number=list(range(count + 1)),
@@ -119,24 +119,35 @@ def one_after_the_other(users: list[int]) -> Trace:
         run_time=[5.0] + [1.0] * count,
         requested_time=[5.0] + [1.0] * count,
         allocated_processors=[1] * (count + 1),
-        user_id=[9, *users],
+        queue_id=[9, *queues],
     )
 
 
-def searched(users: list[int], objective: str, traversal: str, nodes: int) -> Schedule:
+def searched(queues: list[int], objective: str, traversal: str, nodes: int, *, distinct: bool = False) -> Schedule:
     """Return the schedule and notes of jobs whose heuristic order is that of their submission."""
-    trace = one_after_the_other(users)
+    trace = one_after_the_other(queues)
     return simulate(
-        trace, "search", traversal=traversal, branching="fcfs", objective=objective, nodes=nodes, explain=True
+        trace,
+        "search",
+        traversal=traversal,
+        branching="fcfs",
+        objective=objective,
+        nodes=nodes,
+        distinct=distinct,
+        explain=True,
     )
 
 
+@pytest.mark.parametrize("distinct", [False, True])
 @pytest.mark.parametrize("traversal", FOUR)
-def test_each_path_is_found_in_its_iteration(traversal: str) -> None:
-    """Of each of the 24 paths: it is chosen if all others cost more, and was found in the iteration that has it."""
+def test_each_path_is_found_in_its_iteration(traversal: str, distinct: bool) -> None:
+    """Of each of the 24 paths: it is chosen if all others cost more, and was found in the iteration that has it.
+
+    The jobs cost unlike however equal they are otherwise, so none is left out as another's equal.
+    """
     for iteration, path in told(traversal):
         places = [path.index(job) for job in "1234"]
-        notes = searched(places, "strict-lexical(misplaced)", traversal, 1000).notes
+        notes = searched(places, "strict-lexical(misplaced)", traversal, 1000, distinct=distinct).notes
         last = notes["improvements"].query("decision == 1").iloc[-1]
         assert last["iteration"] == iteration
         assert last["value_1"] == 0.0
