@@ -178,9 +178,13 @@ def plan_of(question: Question, order: Sequence[int]) -> list[float]:
 
 
 def are_equal(question: Question, i: int, other: int) -> bool:
-    """Whether it makes no difference to measures of waits and times which of two jobs is planned first."""
-    job, equal = question.jobs[i], question.jobs[other]
-    return (job.width, job.submit, question.times[i]) == (equal.width, equal.submit, question.times[other])
+    """Whether it makes no difference to any plan or measure which of two jobs is placed first."""
+
+    def looks(place: int) -> list[object]:
+        job = question.jobs[place]
+        return [job.width, job.submit, question.times[place], *(measure.of_job(job) for measure in question.measures)]
+
+    return looks(i) == looks(other)
 
 
 def try_all(question: Question, traversal: str) -> Found:

@@ -23,12 +23,14 @@ class Measure:
     """What a job costs by its wait, planned time and threshold, s; how costs are put together; whose schedule refers.
 
     ``is_excess``: a difference is marginal by how long the oldest job has waited, not by the value of the best order.
+    ``of_job``: what a cost depends on beside the job's submission, width and planned time.
     """
 
     cost: Cost
     fold: str
     reference: str
     is_excess: bool = False
+    of_job: Callable[[Job], object] = lambda job: None
 
 
 def value_of_utility(points: Sequence[tuple[float, float]], time: Fraction) -> Fraction:
@@ -47,7 +49,7 @@ def lost_utility(points: dict[int, Sequence[tuple[float, float]]]) -> Measure:
         own = points.get(id(job))
         return Fraction(own[0][1]) - value_of_utility(own, wait + time) if own else 0
 
-    return Measure(cost, "sum", "lxf")
+    return Measure(cost, "sum", "lxf", of_job=lambda job: points.get(id(job)))
 
 
 MEASURES: dict[str, Measure] = {

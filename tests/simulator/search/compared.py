@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
+import pytest
 from hypothesis import strategies as st
 
 from swftools import Trace
@@ -14,6 +16,7 @@ from swftools.simulator import simulate
 from swftools.simulator.predictors.registry import find_predictor
 from swftools.simulator.requested import find_requests
 from swftools.simulator.schedule import Schedule
+from swftools.simulator.search.measures import _MEASURES, planned_measure
 from swftools.simulator.workload import Workload, prepare
 from swftools.utility.functions import UtilityFunctions
 from tests.naive.search import Decision, decide_by, row_of
@@ -107,6 +110,17 @@ def utility_column(functions: list[list[tuple[float, float]]]) -> pd.Series[Any]
     """Return the column of utility functions, given by their points; without points one is missing."""
     array = pa.chunked_array([UtilityFunctions.from_points(functions).to_arrow()])
     return pd.Series(pd.arrays.ArrowExtensionArray(array))
+
+
+@contextmanager
+def registered(measures: Mapping[str, tuple[Callable[..., float], Mapping[str, Any]]]) -> Iterator[None]:
+    """Register measures of one's own, by name a function and how it is registered, for a while."""
+    with pytest.MonkeyPatch.context() as patch:
+        for part in ("known", "_sources"):
+            patch.setattr(_MEASURES, part, dict(getattr(_MEASURES, part)))
+        for name, (function, facts) in measures.items():
+            planned_measure(name, **facts)(function)
+        yield
 
 
 class Told(NamedTuple):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swftools import Trace
 from swftools.simulator.policies.job_orders import ORDERS
-from swftools.simulator.search.measures import planned_measure
 from tests.naive.search_objectives import Measure, Objective
 from tests.simulator.search.compared import (
     NAMES,
@@ -16,6 +17,7 @@ from tests.simulator.search.compared import (
     crowds,
     fast,
     objectives,
+    registered,
     slow,
     with_utility,
 )
@@ -26,13 +28,11 @@ EXACT = [name for name in NAMES if name != "avgX"]
 """Measures without a quotient: sums of whole seconds, whatever jobs are planned to take."""
 
 
-@planned_measure("wide-wait", fold="mean", reference="lxf")
 def wide_wait(wait, time, processors, user, threshold):  # type: ignore[no-untyped-def]
-    """Cost what a measure of one's own may look at."""
+    """Cost what a measure of one's own may look at; users are numbered as they come, from 0."""
     return processors * wait + 2.0 * max(user, 0.0) + max(wait + time - threshold, 0.0)
 
 
-@planned_measure("late", fold="max", is_often_zero=True)
 def late(wait, time):  # type: ignore[no-untyped-def]
     """Cost what a job takes beyond 12 s."""
     return max(wait + time - 12.0, 0.0)
@@ -43,10 +43,23 @@ OWN = {
         lambda job, wait, time, threshold: job.width * wait + 2 * max(job.user, 0) + max(wait + time - threshold, 0),
         "mean",
         "lxf",
+        of_job=lambda job: job.user,
     ),
     "late": Measure(lambda job, wait, time, threshold: max(wait + time - 12, 0), "max", "fcfs", is_excess=True),
 }
 """The twins of measures of one's own."""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def own_measures() -> Iterator[None]:
+    """Have the measures of one's own by their names."""
+    with registered(
+        {
+            "wide-wait": (wide_wait, {"fold": "mean", "reference": "lxf"}),
+            "late": (late, {"fold": "max", "is_often_zero": True}),
+        }
+    ):
+        yield
 
 
 def assert_same(trace: Trace, objective: Objective, **parameters: object) -> None:
@@ -113,7 +126,7 @@ def test_lost_utility_is_that_of_the_twin(trace: Trace, objective: Objective, tr
 @settings(max_examples=40)
 @given(
     trace=crowds(least_jobs=4, max_jobs=9, kinds=2),
-    objective=objectives(),
+    objective=objectives(names=[*NAMES, *OWN]),
     traversal=st.sampled_from(TRAVERSALS),
     branching=st.sampled_from(ORDERS),
     nodes=st.sampled_from([0, 9, 30, 200]),

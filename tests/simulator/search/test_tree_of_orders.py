@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from itertools import permutations
 
 import pytest
@@ -10,8 +11,8 @@ import pytest
 from swftools import Trace
 from swftools.simulator import simulate
 from swftools.simulator.schedule import Schedule
-from swftools.simulator.search.measures import planned_measure
 from tests.naive.search import discrepancies, leads_on, orders
+from tests.simulator.search.compared import registered
 
 FOUR = {
     "lds": """
@@ -97,16 +98,21 @@ def test_discrepancies_are_counted_by_depth() -> None:
 # The policy
 
 
-@planned_measure("misplaced")
 def misplaced(wait, queue):  # type: ignore[no-untyped-def]
     """Cost 1 unless a job waits, from 5 s on, as many seconds as its queue says."""
     return 0.0 if wait - 4.0 == queue else 1.0
 
 
-@planned_measure("only-the-last")
 def only_the_last(wait):  # type: ignore[no-untyped-def]
     """Cost 1 if a job is the last of four."""
     return 1.0 if wait == 7.0 else 0.0
+
+
+@pytest.fixture(autouse=True, scope="module")
+def own_measures() -> Iterator[None]:
+    """Have them by their names."""
+    with registered({"misplaced": (misplaced, {}), "only-the-last": (only_the_last, {})}):
+        yield
 
 
 def one_after_the_other(queues: list[int]) -> Trace:
