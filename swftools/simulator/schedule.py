@@ -40,6 +40,8 @@ class Schedule:
         promise by.
     is_partial : bool
         The simulation was not over, or jobs were taken out of it; those that had not ended are excluded.
+    notes : mapping of str to pandas.DataFrame
+        What the policy wrote down of its decisions, by name of table; most policies write down nothing.
     """
 
     jobs: pd.DataFrame
@@ -50,6 +52,7 @@ class Schedule:
     options: Mapping[str, Any] = field(default_factory=dict)
     holds: int = 0
     is_partial: bool = False
+    notes: Mapping[str, pd.DataFrame] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.jobs)
