@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from swftools.errors import ParameterError
 from swftools.kernel import Kernel
@@ -14,6 +15,9 @@ from swftools.parameters import Parameters, is_whole, refuse_unknown
 from swftools.simulator.entry import Memory, check_arguments, compiled_entry, compiled_or_none, interpreted_entry
 from swftools.simulator.signatures import policy_signature
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 OPTIONS = frozenset(
     {
         *("trace", "policy", "processors", "overrun", "cancelled", "requests", "predictor", "restart_overhead"),
@@ -21,6 +25,8 @@ OPTIONS = frozenset(
     }
 )
 """What ``simulate`` is told beside the policy's parameters, none of which can have such a name."""
+
+NeedsWhere = Mapping[tuple[str, Any], tuple[str, ...]] | Callable[[Mapping[str, Any]], tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -36,21 +42,25 @@ class Policy:
     parameters : type of Parameters
         The class of its parameters, each a number, a choice or a truth value with a default, or encoded by the class.
     memory : callable, optional
-        Takes the number of jobs and of processors; returns the policy's memory as it is at the beginning: a (named)
-        tuple of one-dimensional arrays of numbers, or of such tuples.
+        Takes the number of jobs and of processors, and the parameters if it names them ``parameters``; returns the
+        policy's memory as it is at the beginning: a (named) tuple of one-dimensional arrays of numbers, or of such
+        tuples.
     rests : bool
         The policy does nothing, and remembers nothing, while no waiting job fits into the free processors: it is not
         asked then, which saves time.
     needs : tuple of str
         Columns of the trace's jobs without which the policy would be another one, such as ``("priority_rank",)``.
-    needs_where : mapping of (str, value) to tuple of str
-        The same, where a parameter has that value.
+    needs_where : mapping of (str, value) to tuple of str, or callable
+        The same, where a parameter has that value; or a function of all parameters, by name, that returns columns.
     promises : tuple of str
         What ``validate`` holds its schedules to; see ``swftools.simulator.validation``.
     promises_where : mapping of str to mapping
         More promises, which it keeps where its parameters have these values.
     restates : tuple of str
         The other simulators whose schedules it makes under ``semantics`` of their name.
+    notes : callable, optional
+        Takes the policy's memory and parameters; returns tables of what it noted in it, which become
+        ``Schedule.notes``. A column ``job`` is replaced by the keys of the jobs.
     allocates : bool
         False: it makes no array, and calls no kernel that returns a new one. It is faster then, as a kernel is; see
         ``swftools.kernel.kernel``.
@@ -63,13 +73,14 @@ class Policy:
     name: str
     decide: Callable[..., None]
     parameters: type[Parameters] = Parameters
-    memory: Callable[[int, int], Memory] | None = None
+    memory: Callable[..., Memory] | None = None
     rests: bool = False
     needs: tuple[str, ...] = ()
-    needs_where: Mapping[tuple[str, Any], tuple[str, ...]] = field(default_factory=dict)
+    needs_where: NeedsWhere = field(default_factory=dict)
     promises: tuple[str, ...] = ()
     promises_where: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     restates: tuple[str, ...] = ()
+    notes: Callable[[Memory, Any], dict[str, pd.DataFrame]] | None = None
     allocates: bool = True
     version: int = 1
     fixed: Mapping[str, Any] = field(default_factory=dict)
@@ -97,7 +108,8 @@ class Policy:
 
     @cached_property
     def _entry(self) -> Kernel[..., None]:
-        values, memory = self.chosen({}).values(), self.empty_memory(1, 1)
+        chosen = self.chosen({})
+        values, memory = chosen.values(), self.empty_memory(1, 1, chosen)
         return compiled_entry(self.decide, ["machine"], self.own, values, memory, policy_signature(), self.allocates)
 
     def interpreted(self, chosen: Parameters, memory: Memory) -> Callable[..., Any]:
@@ -119,6 +131,8 @@ class Policy:
     def needed(self, given: Mapping[str, Any]) -> tuple[str, ...]:
         """Return the columns that it needs, with the parameters that are given."""
         values = self.chosen(given).to_mapping()
+        if callable(self.needs_where):
+            return (*self.needs, *self.needs_where(values))
         return (
             *self.needs,
             *(c for (name, value), cs in self.needs_where.items() if values[name] == value for c in cs),
@@ -130,9 +144,12 @@ class Policy:
         more = [name for name, where in self.promises_where.items() if where.items() <= values.items()]
         return (*self.promises, *more)
 
-    def empty_memory(self, jobs: int, processors: int) -> Memory:
+    def empty_memory(self, jobs: int, processors: int, chosen: Parameters) -> Memory:
         """Return the policy's memory at the beginning."""
-        return self.memory(jobs, processors) if self.memory else ()
+        if not self.memory:
+            return ()
+        takes_parameters = "parameters" in inspect.signature(self.memory).parameters
+        return self.memory(jobs, processors, chosen) if takes_parameters else self.memory(jobs, processors)
 
 
 _POLICIES: Names[Policy] = Names("policy")
@@ -142,13 +159,14 @@ def policy(  # noqa: PLR0913 (facts by name)
     name: str,
     *,
     parameters: type[Parameters] | None = None,
-    memory: Callable[[int, int], Memory] | None = None,
+    memory: Callable[..., Memory] | None = None,
     rests: bool = False,
     needs: tuple[str, ...] = (),
-    needs_where: Mapping[tuple[str, Any], tuple[str, ...]] | None = None,
+    needs_where: NeedsWhere | None = None,
     promises: tuple[str, ...] = (),
     promises_where: Mapping[str, Mapping[str, Any]] | None = None,
     restates: tuple[str, ...] = (),
+    notes: Callable[[Memory, Any], dict[str, pd.DataFrame]] | None = None,
     allocates: bool = True,
     version: int = 1,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -189,6 +207,7 @@ def policy(  # noqa: PLR0913 (facts by name)
             promises=promises,
             promises_where=promises_where or {},
             restates=restates,
+            notes=notes,
             allocates=allocates,
             version=version,
         )

@@ -41,7 +41,7 @@ class Schedule:
     is_partial : bool
         The simulation was not over, or jobs were taken out of it; those that had not ended are excluded.
     notes : mapping of str to pandas.DataFrame
-        What the policy wrote down of its decisions, by name of table; most policies write down nothing.
+        Tables of what the policy noted of its decisions, where it does: ``search`` with ``explain``.
     """
 
     jobs: pd.DataFrame

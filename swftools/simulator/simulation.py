@@ -21,7 +21,7 @@ from swftools.simulator.aside import PAUSE, run_aside
 from swftools.simulator.asking import Asked
 from swftools.simulator.calling import CHECKED, called_for
 from swftools.simulator.engine import Options, simulate_events
-from swftools.simulator.entry import pack
+from swftools.simulator.entry import pack, unpack
 from swftools.simulator.machine.faults import FAULTS
 from swftools.simulator.machine.state import (
     CAPACITY,
@@ -146,12 +146,13 @@ class Simulation:
             SEMANTICS[semantics], int(self.policy.rests), told.observes, int(self._asked is not None)
         )
         chosen = self.policy.chosen(given)
-        memories = self.policy.empty_memory(len(row), size), told.empty_memory(len(row), size)
+        memories = self.policy.empty_memory(len(row), size, chosen), told.empty_memory(len(row), size)
         self._observer = pack(told.given.values(), memories[1], generator(seed, f"predict/{told.name}"))
         self._decider = pack(chosen.values(), memories[0], generator(seed, f"simulate/{self.policy.name}"))
         self._engine, self._observe, self._decide = called_for(
             *(self.policy, chosen, memories[0], told, memories[1]), compiled=compiled, often=self._asked is not None
         )
+        self._chosen, self._memory = chosen, memories[0]
         self.options: dict[str, Any] = {
             "overrun": overrun,
             "cancelled": cancelled,
@@ -211,6 +212,14 @@ class Simulation:
             expected_end=machine.expected_end[jobs],
             allocated_processors=machine.allocated[jobs].astype(np.int64),
         )
+
+    @property
+    def notes(self) -> dict[str, pd.DataFrame]:
+        """Tables of what the policy noted of its decisions so far; none where it notes nothing."""
+        if not self.policy.notes:
+            return {}
+        tables = self.policy.notes(unpack(self._decider, self._memory), self._chosen)
+        return {name: self._with_keys(table) for name, table in tables.items()}
 
     def run(self, until: float | None = None, *, progress: Progress | None = None) -> Self:
         """Go on, to the end or to a time, whose events still happen; return the simulation itself.
@@ -331,11 +340,22 @@ class Simulation:
         parts = self._workload, self._machine.requests, log, self._taken_out
         about = f"not ended by {self.now:.10g} s", self.processors, self.policy.name, self.options
         holds, is_partial = int(self._machine.counts[HOLDS]), lacks_some or not self.is_over
+        notes = self.notes
         if not goes_on:
             del self._workload, self._machine, self._replay, self._observer, self._decider, log
         done = what_was_done(*parts, copies=goes_on)
         del parts
-        return replace(schedule_of(self.trace, done, is_over, *about), holds=holds, is_partial=is_partial)
+        schedule = schedule_of(self.trace, done, is_over, *about)
+        return replace(schedule, holds=holds, is_partial=is_partial, notes=notes)
+
+    def _with_keys(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return a table with the keys of jobs in place of a column ``job``, where it has one."""
+        if "job" not in table:
+            return table
+        at = list(table.columns).index("job")
+        return pd.concat(
+            [table.iloc[:, :at], self._keys(table["job"].to_numpy()), table.iloc[:, at + 1 :]], axis="columns"
+        )
 
     def _keys(self, jobs: Any) -> pd.DataFrame:
         """Return the keys of jobs."""

@@ -4,4 +4,5 @@ import swftools.simulator.policies.conservative
 import swftools.simulator.policies.easy
 import swftools.simulator.policies.priority_easy
 import swftools.simulator.policies.pv_easy
+import swftools.simulator.policies.search
 import swftools.simulator.policies.strict  # noqa: F401 (imported for what they register)

@@ -1,33 +1,190 @@
-"""Measures of planned schedules, by name."""
+"""Measures of planned schedules, by name: what a search makes small.
+
+A measure adds up, or takes the greatest of, what each waiting job costs where it is planned. No cost is negative, so a
+measure only grows while jobs are placed one by one, and a search need not go on once it is beyond the best. The four of
+the paper, and two more:
+
+``T_w``
+    Total excessive wait: what jobs will have waited beyond a threshold, summed. The threshold is what the longest
+    waiting job has waited by now, unless one is given.
+``maxW``, ``avgW``
+    The longest and the mean wait.
+``avgX``
+    The mean slowdown, (wait + time) / time, of the expected time, 1 s at least.
+``maxE``
+    The greatest excessive wait.
+``lost-utility``
+    What completion is worth less than at submission, summed: with non-increasing utility functions the least of it is
+    the largest aggregate utility (Lee 2009). Needs the column ``utility``; a job without a function loses nothing.
+
+References
+----------
+Chiang and Vasupongayya 2008, section 3.1 and Table 4; ``maxE`` in section 6.2.
+"""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
+from swftools.errors import ParameterError
+from swftools.kernel import Kernel, kernel
+from swftools.kernel.outside import address_of
 from swftools.names import Names
+from swftools.parameters import did_you_mean
+
+WAIT, SLOWDOWN, LOST_UTILITY, OWN = range(4)
+"""What a job costs: its wait, its slowdown, the utility that it loses, or what a function of one's own says."""
+
+FOLDS = ("sum", "mean", "max")
+"""What becomes of the costs of all jobs."""
+
+REFERENCES = ("fcfs", "lxf")
+"""Whose schedule of backfilling gives the reference value of ``tradeoff-c``."""
+
+GIVEN = ("wait", "time", "processors", "user", "queue", "rank", "threshold")
+"""What a function of one's own may ask for, by these names, as numbers: the planned wait and the expected time, s; the
+job's processors, the numbers of its user and of its queue and its priority rank, -1 where the trace does not say; and
+what the longest waiting job has waited, s."""
 
 
 @dataclass(frozen=True)
 class PlannedMeasure:
-    """A measure of a planned schedule: its name, and whether it takes a threshold."""
+    """A measure of planned schedules.
+
+    Parameters
+    ----------
+    name : str
+        By which objectives name it.
+    cost : int
+        What a job costs: ``WAIT``, ``SLOWDOWN``, ``LOST_UTILITY`` or ``OWN``.
+    fold : {"sum", "mean", "max"}
+        What becomes of the costs of all jobs.
+    takes_threshold : bool
+        Waits up to a threshold cost nothing.
+    reference : {"fcfs", "lxf"}
+        Whose schedule of backfilling gives its reference value in ``tradeoff-c``.
+    is_often_zero : bool
+        A difference of one percent of the longest wait so far is none, rather than of the measure: which may be 0.
+    needs : tuple of str
+        Columns of the trace.
+    function : Kernel, optional
+        Takes what ``GIVEN`` names, as numbers, and returns the cost.
+    """
 
     name: str
-    takes_threshold: bool
+    cost: int
+    fold: str
+    takes_threshold: bool = False
+    reference: str = "fcfs"
+    is_often_zero: bool = False
+    needs: tuple[str, ...] = ()
+    function: Kernel[..., float] | None = None
 
+    @cached_property
+    def address(self) -> int:
+        """By what number compiled code calls the function; 0 without one."""
+        if self.function is None:
+            return 0
+        from numba import types  # noqa: PLC0415 (takes half a second)
+
+        signature = types.float64(*[types.float64] * len(GIVEN))
+        compiled = kernel(signature, allocates=False)(self.function.py_func)
+        _COMPILED.append(compiled)
+        return address_of(compiled)
+
+
+_COMPILED: list[Kernel[..., float]] = []
+"""What is called by its address must be there as long as the process."""
 
 _MEASURES: Names[PlannedMeasure] = Names("measure")
-for _name, _takes in (
-    *(("T_w", True), ("maxW", False), ("avgW", False), ("avgX", False), ("maxE", True)),
-    ("lost-utility", False),
-):
-    _MEASURES.add(_name, PlannedMeasure(_name, _takes), PlannedMeasure)
+
+
+def planned_measure(
+    name: str, *, fold: str = "sum", reference: str = "fcfs", is_often_zero: bool = False
+) -> Callable[[Callable[..., float]], Callable[..., float]]:
+    """Register a measure of one's own: a function that says what a job costs where it is planned.
+
+    Parameters
+    ----------
+    name : str
+        By which objectives name it: letters, digits, ``_``, ``.`` and single ``-``, beginning with a letter.
+    fold, reference, is_often_zero
+        See ``PlannedMeasure``.
+
+    Raises
+    ------
+    ParameterError
+        The name is taken, or cannot be one; the function takes other arguments than those of ``GIVEN``.
+
+    Notes
+    -----
+    The function is compiled: it uses numbers, ``math`` and kernels. What it returns must be 0 or more, and not fall as
+    the wait grows; a search leaves out what it takes for worse, and a cost of less than 0 or NaN ends the simulation.
+
+    Examples
+    --------
+    >>> @planned_measure("example-processor-wait", fold="mean")
+    ... def processor_wait(wait, processors):
+    ...     return wait * processors
+    >>> find_measure("example-processor-wait").fold
+    'mean'
+    """
+    if fold not in FOLDS or reference not in REFERENCES:
+        wanted = f"fold one of {', '.join(FOLDS)}, reference one of {', '.join(REFERENCES)}"
+        raise ParameterError(f"measure {name!r}: fold={fold!r}, reference={reference!r}; {wanted}")
+
+    def register(function: Callable[..., float]) -> Callable[..., float]:
+        taken = list(inspect.signature(function).parameters)
+        if unknown := [each for each in taken if each not in GIVEN]:
+            raise ParameterError(
+                f"measure {name!r} takes {', '.join(unknown)}; there are {', '.join(GIVEN)}"
+                f"{did_you_mean(unknown, GIVEN)}"
+            )
+        made = PlannedMeasure(
+            name, OWN, fold, reference=reference, is_often_zero=is_often_zero, function=_of_all(function, taken)
+        )
+        _MEASURES.add(name, made, function)
+        return function
+
+    return register
+
+
+def _of_all(function: Callable[..., float], taken: list[str]) -> Kernel[..., float]:
+    """Return a kernel that takes all of ``GIVEN`` and hands on what a function asks for."""
+    names = {"cost": kernel(allocates=False)(function), "__name__": function.__module__}
+    text = f"def all_given({', '.join(GIVEN)}):\n    return float(cost({', '.join(taken)}))\n"
+    # The file is the function's: by it, and by what it says, numba's cache is kept.
+    exec(compile(text, function.__code__.co_filename, "exec"), names)  # noqa: S102 (text of ours)
+    made = names["all_given"]
+    made.__module__, made.__qualname__ = function.__module__, f"{function.__qualname__}.all_given"  # type: ignore[attr-defined]
+    return kernel(allocates=False)(made)  # type: ignore[arg-type]
 
 
 def find_measure(name: str) -> PlannedMeasure:
-    """Return a measure by name."""
+    """Return a measure by name.
+
+    Raises
+    ------
+    ParameterError
+        There is none.
+    """
     return _MEASURES.find(name)
 
 
 def list_measures() -> dict[str, PlannedMeasure]:
     """Return the measures by name."""
     return _MEASURES.known
+
+
+for _measure in (
+    PlannedMeasure("T_w", WAIT, "sum", takes_threshold=True, is_often_zero=True),
+    PlannedMeasure("maxW", WAIT, "max"),
+    PlannedMeasure("avgW", WAIT, "mean", reference="lxf"),
+    PlannedMeasure("avgX", SLOWDOWN, "mean", reference="lxf"),
+    PlannedMeasure("maxE", WAIT, "max", takes_threshold=True, is_often_zero=True),
+    PlannedMeasure("lost-utility", LOST_UTILITY, "sum", reference="lxf", needs=("utility",)),
+):
+    _MEASURES.add(_measure.name, _measure, PlannedMeasure)

@@ -1,0 +1,299 @@
+"""Search: goal-oriented scheduling, by which many orders of the waiting jobs are planned and the best is kept.
+
+``search``
+    At each decision the waiting jobs are put in the order of a branching heuristic, and orders that differ from it are
+    planned one after another, each job at the earliest time that running jobs and those before it leave. The first best
+    order by the objective that was found within the limit is the schedule; the jobs that it begins now start.
+
+Guarantee
+    None but that of the objective, as far as is planned: the next decision plans anew. On an idle machine the first job
+    of the order starts, so that nobody waits for ever on one. ``maxW`` or ``T_w`` among the measures keeps single jobs
+    from starving; without them long or wide ones may.
+Outlived estimates
+    A running job that outlives what was estimated is expected to run to its limit, and beyond that holds nothing in
+    the plan, as it may end at any moment.
+Estimates of less than 1 s
+    A job takes 1 s at least in the plan, and in its slowdown.
+Cost of a decision
+    Nothing if no waiting job fits. Otherwise O(n log n) for n waiting jobs, and for each node that is visited O(s) over
+    the s steps of the plan that it looks at, r + n at most for r running jobs; as many nodes as the limit says, but n
+    at least. ``tradeoff-c`` plays backfilling forward before, in O(n (n + r)).
+
+References
+----------
+Chiang and Vasupongayya 2008, "Design and potential performance of goal-oriented job scheduling policies for parallel
+computer workloads", sections 2.4 and 3.
+
+Differs from the paper
+----------------------
+It leaves open, and is here: the heuristic's order is that at the decision, of equal jobs the earliest submission first;
+a node counts as visited where a job is placed, and the order of the heuristic is always planned whole. What its
+measures leave open is said in ``swftools.simulator.search.costs``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from swftools.errors import ParameterError
+from swftools.kernel import IntArray, kernel
+from swftools.kernel.outside import monotonic_seconds
+from swftools.parameters import Parameters, choice, number, text, truth, whole
+from swftools.simulator.machine.faults import WRONG_COST, fail
+from swftools.simulator.machine.state import Machine
+from swftools.simulator.machine.verbs import start
+from swftools.simulator.machine.views import can_start_any, fits, now, waiting_jobs
+from swftools.simulator.policies.job_orders import ORDERS, in_order
+from swftools.simulator.registry import Policy, find_policy, policy
+from swftools.simulator.schedule import Schedule
+from swftools.simulator.search.costs import TRADEOFF_C, write_facts
+from swftools.simulator.search.measures import find_measure
+from swftools.simulator.search.notes import empty_notes, note_decision, tables_of
+from swftools.simulator.search.objectives import MODELS, read_objective
+from swftools.simulator.search.playing import write_references
+from swftools.simulator.search.state import (
+    ADDRESS,
+    AIMS,
+    BY_LXF,
+    COSTS,
+    COUNTS,
+    DECISION,
+    FACTS,
+    IS_MAX,
+    IS_OFTEN_ZERO,
+    IS_STRICT,
+    JOBS,
+    KIND,
+    MEASURES,
+    MODEL,
+    OMEGA,
+    SIZE,
+    TERMS,
+    THRESHOLD,
+    TOLD,
+    WRONG,
+    Search,
+    empty_search,
+)
+from swftools.simulator.search.steps import begin_steps
+from swftools.simulator.search.tree import TRAVERSALS, search_tree
+
+WITHOUT_LIMIT = 2**62
+"""Nodes where a time limits the search."""
+
+
+class SearchValues(NamedTuple):
+    """The parameters as a compiled search reads them; the objective is in its memory."""
+
+    traversal: int
+    branching: int
+    nodes: int
+    seconds: float
+    distinct: bool
+    notes: bool
+
+
+@dataclass(frozen=True)
+class SearchParameters(Parameters):
+    """Parameters of ``search``.
+
+    Parameters
+    ----------
+    traversal : {"dds", "lds"}
+        In which order the tree of all orders is visited (``swftools.simulator.search.tree``).
+    branching : {"lxf", "fcfs", "sjf", "widest", "narrowest", "ljf"}
+        The order that the others depart from.
+    objective : str
+        What makes one schedule better than another, in measures that are to be small
+        (``swftools.simulator.search.objectives``).
+    nodes : int
+        Nodes that each search visits at most, but always all of the heuristic's order; with 0 only that is planned.
+    seconds : float
+        Above 0, each search goes on for so long instead, s: what it finds then depends on the machine, and the nodes
+        that it visited are noted (``recorded_search``).
+    distinct : bool
+        Of jobs that are equal in all that a plan depends on only one order is tried.
+    explain : bool
+        What each search did is noted: ``Schedule.notes`` has the tables decisions, improvements and orders.
+    """
+
+    traversal: str = choice(*TRAVERSALS)
+    branching: str = choice(*ORDERS, default="lxf")
+    objective: str = text("tradeoff-a(T_w:avgX)")
+    nodes: int = whole(4000, least=0, most=2**53)
+    seconds: float = number(0.0, least=0, unit="s")
+    distinct: bool = truth(False)
+    explain: bool = truth(False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "objective", read_objective(self.objective).to_text())
+
+    def values(self) -> SearchValues:
+        """Return the parameters as numbers, but the objective."""
+        return SearchValues(
+            TRAVERSALS.index(self.traversal),
+            ORDERS.index(self.branching),
+            self.nodes,
+            float(self.seconds),
+            self.distinct,
+            self.explain or self.seconds > 0,
+        )
+
+
+def columns_needed(values: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the columns that the measures of an objective need."""
+    terms = read_objective(values["objective"]).terms
+    return tuple(dict.fromkeys(column for term in terms for column in find_measure(term.measure).needs))
+
+
+def search_memory(jobs: int, processors: int, parameters: SearchParameters) -> Search:
+    """Return room for a search, what it is to aim at, and room for what is noted of it."""
+    objective = read_objective(parameters.objective)
+    aim, counts = np.zeros((AIMS, TERMS)), np.zeros(COUNTS, np.int64)
+    counts[[MODEL, IS_STRICT, MEASURES]] = MODELS.index(objective.model), objective.is_strict, len(objective.terms)
+    for place, term in enumerate(objective.terms):
+        measure = find_measure(term.measure)
+        aim[[KIND, ADDRESS], place] = measure.cost, measure.address
+        aim[[IS_MAX, IS_OFTEN_ZERO, BY_LXF], place] = (
+            *(measure.fold == "max", measure.is_often_zero, measure.reference == "lxf"),
+        )
+        if measure.takes_threshold:
+            aim[THRESHOLD, place] = np.nan if term.threshold is None else term.threshold
+    notes = empty_notes(jobs, parameters.seconds > 0, parameters.explain)
+    return empty_search(jobs, processors, aim.ravel(), counts, np.zeros(1, np.int64), notes)
+
+
+def search_notes(memory: Search, parameters: SearchParameters) -> dict[str, pd.DataFrame]:
+    """Return the tables of what was searched."""
+    terms = read_objective(parameters.objective).terms
+    return tables_of(memory.notes, [find_measure(term.measure).fold == "mean" for term in terms])
+
+
+@policy(
+    "search",
+    parameters=SearchParameters,
+    memory=search_memory,
+    rests=True,
+    needs_where=columns_needed,
+    notes=search_notes,
+    version=1,
+)
+def search(machine: Machine, parameters: Any, memory: Search) -> None:
+    """Start the jobs that begin now in the best schedule that is found."""
+    if not can_start_any(machine):
+        return
+    begin = monotonic_seconds() if parameters.seconds > 0.0 else 0.0
+    queue = waiting_jobs(machine)
+    longest = gather(machine, memory, queue, in_order(parameters.branching, machine, queue), parameters.distinct)
+    counts, requests = memory.counts, machine.requests
+    limit = parameters.nodes
+    until = np.inf
+    if counts[DECISION] < len(memory.limits) and memory.limits[counts[DECISION]] > 0:
+        limit = memory.limits[counts[DECISION]]
+    elif parameters.seconds > 0.0:
+        limit, until = WITHOUT_LIMIT, begin + parameters.seconds
+    if counts[MODEL] == TRADEOFF_C:
+        write_references(memory, requests.utility)
+    search_tree(memory, requests.utility, parameters.traversal, limit, until, longest)
+    if counts[WRONG] > 0:
+        fail(machine, WRONG_COST, memory.job[counts[WRONG] - 1])
+    for place in range(counts[JOBS]):
+        job = memory.job[memory.best_path[place]]
+        if memory.best_begins[place] <= now(machine) and fits(machine, job):
+            start(machine, job)
+    if parameters.notes:
+        note_decision(machine, memory)
+    counts[DECISION] += 1
+
+
+@kernel(allocates=False)
+def gather(machine: Machine, search: Search, queue: IntArray, jobs: IntArray, distinct: bool) -> float:
+    """Write down the waiting jobs, given in order of the queue and of the heuristic; return the longest wait so far."""
+    search.counts[JOBS] = len(jobs)
+    search.counts[SIZE] = begin_steps(machine, search.steps)
+    longest = 0.0
+    for job in queue:
+        longest = max(longest, now(machine) - machine.requests.submit_time[job])
+    for term in range(TERMS):
+        threshold = search.aim[THRESHOLD * TERMS + term]
+        search.aim[OMEGA * TERMS + term] = longest if np.isnan(threshold) else threshold
+    for place in range(len(jobs)):
+        search.job[place], search.place_of[jobs[place]], search.twin[place] = jobs[place], place, -1
+        write_facts(machine, search, place, longest)
+    for turn in range(len(queue)):
+        search.queued[turn] = search.place_of[queue[turn]]
+    if distinct:
+        for place in range(1, len(jobs)):
+            other = place - 1
+            while other >= 0 and not are_equal(machine, search, place, other):
+                other -= 1
+            search.twin[place] = other
+    return longest
+
+
+@kernel(allocates=False)
+def are_equal(machine: Machine, search: Search, one: int, other: int) -> bool:
+    """Whether two waiting jobs are equal in all that a plan and its costs depend on."""
+    for fact in range(COSTS + 3 * search.counts[MEASURES]):
+        if search.facts[FACTS * one + fact] != search.facts[FACTS * other + fact]:
+            return False
+    for fact in range(TOLD):
+        if search.told[TOLD * one + fact] != search.told[TOLD * other + fact]:
+            return False
+    utility = machine.requests.utility
+    if len(utility) > 0:
+        first, second = search.job[one], search.job[other]
+        for point in range(utility.shape[1]):
+            for part in range(2):
+                left, right = utility[first, point, part], utility[second, point, part]
+                if left != right and not (np.isnan(left) and np.isnan(right)):
+                    return False
+    return True
+
+
+def recorded_search(schedule: Schedule) -> Policy:
+    """Return the policy of a schedule as it was searched, where each search visits as many nodes as it did then.
+
+    So a schedule that was made against the clock is made again, on any machine.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        By ``search`` with ``seconds`` or ``explain``, whole.
+
+    Raises
+    ------
+    ParameterError
+        The schedule has no notes of all its decisions.
+
+    Examples
+    --------
+    >>> from swftools.simulator.simulation import simulate
+    >>> from swftools.trace import Trace
+    >>> trace = Trace.from_columns(machine_processors=4, job_number=[1, 2, 3], submit_time=[0, 1, 2],
+    ...     run_time=[10, 10, 5], requested_time=[10, 10, 5], requested_processors=[3, 4, 1])
+    >>> first = simulate(trace, "search", seconds=0.001)
+    >>> again = simulate(trace, recorded_search(first))
+    >>> first.jobs["start_time"].equals(again.jobs["start_time"])
+    True
+    """
+    decisions = schedule.notes.get("decisions")
+    if decisions is None or not (decisions["decision"] == range(len(decisions))).all():
+        raise ParameterError(
+            f"the schedule by {schedule.policy!r} has no notes of its decisions; simulate search with explain=True, or "
+            "with seconds above 0"
+        )
+    found = find_policy("search")
+    nodes = decisions["nodes"].to_numpy(dtype=np.int64)
+    given = {name: schedule.options[name] for name in SearchParameters.names()}
+
+    def memory(jobs: int, processors: int, parameters: SearchParameters) -> Search:
+        return search_memory(jobs, processors, parameters)._replace(limits=nodes)
+
+    return replace(found, memory=memory, fixed=given)

@@ -1,0 +1,156 @@
+"""What is noted of searches: of each decision, of each better order that was found, and of the order that was chosen.
+
+Rows of numbers, the oldest of which are written over when there are too many; as tables they are what
+``Schedule.notes`` holds.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from swftools.kernel import FloatArray, kernel
+from swftools.simulator.machine.state import NOW, STARTED, Machine
+from swftools.simulator.search.state import (
+    BEST,
+    DECISION,
+    FIRST,
+    IMPROVEMENTS,
+    IS_EXHAUSTED,
+    ITERATION,
+    JOBS,
+    MEASURES,
+    PATHS,
+    TERMS,
+    VISITS,
+    Notes,
+    Search,
+)
+
+DECISIONS, IMPROVED, ORDERS = range(3)
+"""Places in ``Notes.written``: how many rows were written so far, also over others."""
+
+TIME, WAITING, NODES, NUMBER_OF_PATHS, FOUND, EXHAUSTED, STARTS = range(7)
+WIDTHS = (7 + 2 * TERMS, 3 + TERMS, 6)
+"""Numbers of a row of each table."""
+
+PLAIN = (
+    {"time": "float64", "waiting": "int64", "nodes": "int64", "paths": "int64", "improvements": "int64"}
+    | {"is_exhausted": "bool", "started": "int64"}
+    | {f"{which}_{term}": "float64" for which in ("first", "best") for term in range(1, TERMS + 1)},
+    {"decision": "int64", "nodes": "int64", "iteration": "int64"}
+    | {f"value_{term}": "float64" for term in range(1, TERMS + 1)},
+    {"decision": "int64", "job": "int64", "place": "int64", "heuristic_place": "int64"}
+    | {"planned_start": "float64", "heuristic_planned_start": "float64"},
+)
+"""Columns of the three tables, as they are noted."""
+
+DECISIONS_A_JOB, IMPROVEMENTS_A_JOB, ORDERS_A_JOB = 4, 32, 64
+"""Rows for which there is room, for each job of the trace."""
+
+
+def empty_notes(jobs: int, decisions: bool, everything: bool) -> Notes:
+    """Return room for notes of decisions alone, of everything, or of nothing."""
+
+    def rows(wanted: bool, width: int, count: int) -> Any:
+        return np.broadcast_to(np.zeros(1), width * count if wanted else 1)
+
+    return Notes(
+        rows(decisions or everything, WIDTHS[DECISIONS], DECISIONS_A_JOB * jobs + 64),
+        rows(everything, WIDTHS[IMPROVED], IMPROVEMENTS_A_JOB * jobs + 64),
+        rows(everything, WIDTHS[ORDERS], ORDERS_A_JOB * jobs + 64),
+        np.zeros(3, np.int64),
+    )
+
+
+@kernel(allocates=False)
+def next_row(table: FloatArray, width: int, written: int) -> int:
+    """Return where the next row of a table begins; -1 if nothing is noted in it."""
+    rows = len(table) // width
+    return width * (written % rows) if rows > 0 else -1
+
+
+@kernel(allocates=False)
+def note_improvement(search: Search) -> None:
+    """Note that a better order was found."""
+    notes, counts = search.notes, search.counts
+    at = next_row(notes.improvements, WIDTHS[IMPROVED], notes.written[IMPROVED])
+    if at < 0:
+        return
+    row = notes.improvements
+    row[at], row[at + 1], row[at + 2] = float(counts[DECISION]), float(counts[VISITS]), float(counts[ITERATION])
+    for term in range(TERMS):
+        row[at + 3 + term] = search.aim[BEST * TERMS + term] if term < counts[MEASURES] else np.nan
+    notes.written[IMPROVED] += 1
+
+
+@kernel(allocates=False)
+def note_decision(machine: Machine, search: Search) -> None:
+    """Note what a decision searched, found and started."""
+    notes, counts = search.notes, search.counts
+    at = next_row(notes.decisions, WIDTHS[DECISIONS], notes.written[DECISIONS])
+    if at < 0:
+        return
+    row = notes.decisions
+    row[at + TIME], row[at + WAITING] = machine.clock[NOW], float(counts[JOBS])
+    row[at + NODES], row[at + NUMBER_OF_PATHS] = float(counts[VISITS]), float(counts[PATHS])
+    row[at + FOUND], row[at + EXHAUSTED] = float(counts[IMPROVEMENTS]), float(counts[IS_EXHAUSTED])
+    row[at + STARTS] = float(machine.counts[STARTED])
+    for term in range(TERMS):
+        is_there = term < counts[MEASURES]
+        row[at + STARTS + 1 + term] = search.aim[FIRST * TERMS + term] if is_there else np.nan
+        row[at + STARTS + 1 + TERMS + term] = search.aim[BEST * TERMS + term] if is_there else np.nan
+    notes.written[DECISIONS] += 1
+    rows = len(notes.orders) // WIDTHS[ORDERS]
+    if rows == 0:
+        return
+    row = notes.orders
+    for place in range(counts[JOBS]):
+        at = WIDTHS[ORDERS] * (notes.written[ORDERS] % rows)
+        own = search.best_path[place]
+        row[at], row[at + 1], row[at + 2] = float(counts[DECISION]), float(search.job[own]), float(place)
+        row[at + 3], row[at + 4] = float(own), search.best_begins[place]
+        row[at + 5] = search.first_begins[own]
+        notes.written[ORDERS] += 1
+
+
+def tables_of(notes: Notes, means: list[bool]) -> dict[str, pd.DataFrame]:
+    """Return the tables of what was noted: decisions, improvements, orders; none where nothing is.
+
+    Parameters
+    ----------
+    notes : Notes
+        As the search has left them.
+    means : list of bool
+        Of each measure of the objective, whether it is a mean: what is noted are sums.
+    """
+    if len(notes.decisions) <= 1:
+        return {}
+    decisions, improvements, orders = (_rows(notes, number) for number in range(3))
+    waiting = decisions["waiting"].to_numpy()
+    for term, is_mean in enumerate(means, 1):
+        if is_mean:
+            for name in (f"first_{term}", f"best_{term}"):
+                decisions[name] /= waiting
+            at = improvements["decision"].to_numpy() - int(decisions["decision"].min() if len(decisions) else 0)
+            improvements = improvements[at >= 0]
+            improvements[f"value_{term}"] /= waiting[at[at >= 0]]
+    tables = {"decisions": decisions}
+    if len(notes.orders) > 1:
+        whole = orders.groupby("decision")["place"].transform("min") == 0
+        tables |= {"improvements": improvements, "orders": orders[whole].reset_index(drop=True)}
+    return tables
+
+
+def _rows(notes: Notes, number: int) -> pd.DataFrame:
+    """Return a table as it is noted, from the oldest row that is there on."""
+    width, written = WIDTHS[number], int(notes.written[number])
+    table = notes[number][: len(notes[number]) // width * width].reshape(-1, width)
+    count = len(table)
+    rows = table[:written] if written <= count else np.roll(table, -(written % count), axis=0)
+    frame = pd.DataFrame({name: rows[:, at].astype(kind) for at, (name, kind) in enumerate(PLAIN[number].items())})
+    if number == DECISIONS:
+        frame.insert(0, "decision", np.arange(written - len(frame), written))
+    return frame
