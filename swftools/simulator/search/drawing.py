@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 SAME_TIME = 1e-6
 """Times that differ by no more than this, s, differ by rounding."""
 
-_COLORS = 20  # of the map that jobs are coloured by
+_COLORS = [*range(14), *range(16, 20)]  # of the map tab20 those that are not grey
+_EDGES: dict[bool, dict[str, Any]] = {
+    False: {"edgecolor": "white", "linewidth": 0.5},
+    True: {"edgecolor": "black", "linewidth": 1.2, "zorder": 2},
+}
 
 
 def draw_search(
@@ -55,8 +59,8 @@ def draw_search(
     if before is not None:
         before.set_xlabel("placements tried")
     held = running[running["expected_end"] > time].assign(planned_start=time, end=running["expected_end"])
-    held = held.assign(heuristic_planned_start=time, heuristic_end=held["end"], color=-1)
-    known = jobs.assign(color=np.arange(len(jobs)) % _COLORS).dropna(subset=["processors", "end"])
+    held = held.assign(heuristic_planned_start=time, heuristic_end=held["end"], color=-1, is_started=False)
+    known = jobs.assign(color=np.resize(_COLORS, len(jobs))).dropna(subset=["processors", "end"])
     both = pd.concat([held, known], ignore_index=True)
     last = both[["end", "heuristic_end"]].max().max() - time if len(both) else 1.0
     unit, length = ("hours", 3600.0) if last > 7200 else ("s", 1.0)
@@ -97,12 +101,12 @@ def _draw_plan(
 
     colors: Any = colormaps["tab20"]
     room = float(ends.max(initial=0.0)) * processors
-    numbers, shades = jobs["job_number"].tolist(), jobs["color"].tolist()
+    numbers, shades, edges = (jobs[name].tolist() for name in ("job_number", "color", "is_started"))
     for job, pieces in on_processors(starts, ends, jobs["processors"].to_numpy(dtype=np.int64), processors):
         color = "lightgrey" if shades[job] < 0 else colors(shades[job])
         time = ends[job] - starts[job]
         for low, high in pieces:
-            axes.broken_barh([(starts[job], time)], (low, high - low), color=color, edgecolor="white", linewidth=0.5)
+            axes.broken_barh([(starts[job], time)], (low, high - low), facecolor=color, **_EDGES[edges[job]])
         low, high = max(pieces, key=lambda piece: piece[1] - piece[0])
         if shades[job] >= 0 and time * (high - low) > room / 100:
             middle = (starts[job] + time / 2, (low + high) / 2)

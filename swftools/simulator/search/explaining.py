@@ -50,7 +50,7 @@ def explain_decision(schedule: Schedule | Simulation, time: float | None = None)
     [[3, 0, 1], [2, 1, 0]]
     """
     notes: Mapping[str, pd.DataFrame] = schedule.notes
-    if "decisions" not in notes:
+    if "orders" not in notes:
         name = schedule.policy if isinstance(schedule, Schedule) else schedule.policy.name
         raise ParameterError(
             f"there are no notes of decisions of policy {name!r}: simulate with policy search and explain=True"
@@ -95,10 +95,10 @@ def _decision_of(decisions: pd.DataFrame, time: float | None) -> pd.Series[Any]:
 
 def _lost(orders: pd.DataFrame, decisions: pd.DataFrame, number: int, now: float) -> str:
     """Return what is said of a decision of which no order is kept."""
+    known = decisions.set_index("decision")
     counts = orders.groupby("decision").size()
-    waiting = decisions.set_index("decision")["waiting"]
-    whole = counts.index[counts == waiting.reindex(counts.index)]
-    kept = f"from decision {whole[0]:,}, at {decisions['time'].iloc[whole[0]]:.10g} s, on" if len(whole) else "for none"
+    whole = counts.index[counts == known["waiting"].reindex(counts.index)]
+    kept = f"from decision {whole[0]:,}, at {known['time'][whole[0]]:.10g} s, on" if len(whole) else "for none"
     return (
         f"the orders of decision {number:,}, at {now:.10g} s, are no longer kept, only {kept}: the newest are. "
         f"Explain a Simulation that has come as far: Simulation(...).run(until={now:.10g})"

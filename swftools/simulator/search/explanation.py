@@ -86,7 +86,7 @@ class Explanation:
 
         On the left, for each measure, its value under the best order so far, by the nodes visited. On the right, who
         has the processors from this instant on, as the chosen order plans it and as the heuristic's would: grey who
-        runs, a job of equal colour in both.
+        runs, a job of equal colour in both, with an edge who started.
 
         Raises
         ------
@@ -144,22 +144,40 @@ def _search_lines(found: Explanation) -> Iterator[str]:
 
 
 def _turn_lines(found: Explanation) -> Iterator[str]:
-    """Yield which jobs went ahead of others that the heuristic has before them, those that started first."""
+    """Yield what became of the jobs by the chosen order: who started, who would have, who goes ahead of others."""
     jobs, places = found.jobs, found.jobs["heuristic_place"].to_numpy()
-    turns = np.flatnonzero(places > np.minimum.accumulate(places[::-1])[::-1])
-    if not len(turns):
+    if (np.diff(places) > 0).all():
         yield f"None of them is better by the objective than the order of {found.branching}, which is kept."
-    turns = turns[np.argsort(~jobs["is_started"].to_numpy()[turns], kind="stable")]
-    for place in turns[:_NAMED]:
-        job, behind = jobs.iloc[place], place + np.flatnonzero(places[place:] < places[place])
+        return
+    is_ahead = places > np.minimum.accumulate(places[::-1])[::-1]
+    starts = jobs["is_started"].to_numpy()
+    would = (jobs["heuristic_planned_start"] <= found.time).to_numpy()
+    yield from _of_some(found, np.flatnonzero(starts), "started", is_ahead)
+    yield from _of_some(found, np.flatnonzero(would & ~starts), "would have started", is_ahead)
+    yield from _of_some(found, np.flatnonzero(is_ahead & ~would & ~starts), "went ahead of others", is_ahead)
+
+
+def _of_some(
+    found: Explanation, places: npt.NDArray[np.intp], what: str, is_ahead: npt.NDArray[np.bool_]
+) -> Iterator[str]:
+    """Yield a sentence about the job at each of some places of the chosen order, the first few of many."""
+    before = found.jobs["heuristic_place"].to_numpy()
+    for place in places[:_NAMED]:
+        job = found.jobs.iloc[place]
         planned, other = (_when(job[name], found.time) for name in ("planned_start", "heuristic_planned_start"))
         if job["is_started"]:
             so = "started, as it would either way" if other == "now" else f"started; else it would {other}"
+        elif planned == "now":  # on processors of a job that should have ended
+            so = "is to start as soon as there is room"
+        elif other == "now":
+            so = f"would have started, but is to start {planned}"
         else:
             so = f"is to start {planned}" + (" either way" if other == planned else f", instead of {other}")
-        yield f"Job {_name(job)} went ahead of {_listed(jobs, behind)}, and {so}."
-    if len(turns) > _NAMED:
-        yield f"So did {_count(len(turns) - _NAMED, 'more job')}."
+        behind = place + np.flatnonzero(before[place:] < before[place])
+        went = f"went ahead of {_listed(found.jobs, behind)}, and " if is_ahead[place] else ""
+        yield f"Job {_name(job)} {went}{so}."
+    if len(places) > _NAMED:
+        yield f"And {_count(len(places) - _NAMED, 'more job')} {what}."
 
 
 def _job_lines(found: Explanation) -> Iterator[str]:

@@ -177,6 +177,14 @@ def test_a_start_that_would_be_either_way(schedule: Schedule) -> None:
     assert "Job 6 went ahead of 5 and 2, and is to start in 100 s either way.\n" in told
 
 
+def test_a_start_for_which_there_is_no_room(schedule: Schedule) -> None:
+    """A job that is planned on the processors of one that should have ended has not started."""
+    runs = schedule.segments[schedule.segments["job_number"] != 5]
+    found = explain_decision(replace(schedule, segments=runs))
+    assert found.jobs["is_started"].tolist() == [True, False, False, False]
+    assert "Job 5 went ahead of 2, and is to start as soon as there is room.\n" in str(found)
+
+
 def test_who_outlived_an_estimate(schedule: Schedule) -> None:
     """Whoever runs longer than was estimated is expected to run to its limit."""
     jobs = schedule.jobs.assign(estimated_time=schedule.jobs["estimated_time"].where(schedule.jobs.index > 0, 60.0))
@@ -241,8 +249,10 @@ def test_of_many_jobs_the_first_are_shown() -> None:
     assert [row[-6] == "started" or "started" in row for row in rows] == [False] * 17 + [True] * 3
     assert lines[-1] == "  and 30 more jobs"
     assert "Job 48 went ahead of 49 and 50, and started; else it would in 47.0 d." in lines
-    assert "So did 45 more jobs." in lines
-    assert "Job 1 went ahead of 2, 3, 4 and 46 more, and is to start in 47.0 d, instead of" in lines
+    assert "Job 50 started; else it would in 49.0 d." in lines
+    assert "Job 1 went ahead of 2, 3, 4 and 46 more, and would have started, but is to start" in lines
+    assert "Job 2 went ahead of 3, 4, 5 and 45 more, and is to start in 46.0 d, instead of" in lines
+    assert "And 42 more jobs went ahead of others." in lines
 
 
 @settings(max_examples=20)
