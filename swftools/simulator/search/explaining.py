@@ -84,12 +84,11 @@ def _decision_of(decisions: pd.DataFrame, time: float | None) -> pd.Series[Any]:
     """Return the row of the decision at a time, or the last one before it."""
     if time is not None and not is_number(time):
         raise ParameterError(f"time={time!r} is neither a number (s) nor None, which is the last decision")
-    if decisions.empty:
-        raise ParameterError("the search decided nothing: there was never a waiting job that fitted")
     by_then = decisions if time is None else decisions[decisions["time"] <= time]
     if by_then.empty:
-        first = decisions["time"].iloc[0]
-        raise ParameterError(f"the search decided nothing by {time:.10g} s; its first decision is at {first:.10g} s")
+        until = "" if time is None else f" by {time:.10g} s"
+        known = f"; its first decision is at {decisions['time'].iloc[0]:.10g} s" if len(decisions) else ""
+        raise ParameterError(f"the search decided nothing{until}{known}")
     return by_then.iloc[-1]
 
 

@@ -291,9 +291,10 @@ def test_nothing_decided_by_then(schedule: Schedule) -> None:
         explain_decision(schedule, 19.5)
     assert str(caught.value) == "the search decided nothing by 19.5 s; its first decision is at 20 s"
     empty = {name: frame.iloc[:0] for name, frame in schedule.notes.items()}
-    with pytest.raises(ParameterError) as caught:
-        explain_decision(replace(schedule, notes=empty), 19.5)
-    assert str(caught.value) == "the search decided nothing: there was never a waiting job that fitted"
+    for time, words in ((19.5, "the search decided nothing by 19.5 s"), (None, "the search decided nothing")):
+        with pytest.raises(ParameterError) as caught:
+            explain_decision(replace(schedule, notes=empty), time)
+        assert str(caught.value) == words
 
 
 def test_orders_that_are_not_kept(schedule: Schedule) -> None:
