@@ -284,7 +284,7 @@ def recorded_search(schedule: Schedule) -> Policy:
     True
     """
     decisions = schedule.notes.get("decisions")
-    if decisions is None or not (decisions["decision"] == range(len(decisions))).all():
+    if decisions is None or not (decisions["decision"] == np.arange(len(decisions))).all():
         raise ParameterError(
             f"the schedule by {schedule.policy!r} has no notes of its decisions; simulate search with explain=True, or "
             "with seconds above 0"
