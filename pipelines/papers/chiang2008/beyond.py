@@ -65,7 +65,7 @@ def plan_of_program(log: str, quick: bool) -> list[Run]:
 def cells_of_program(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (not of a quick run)
     """Yield our values beside those of the other program."""
     values = Values(found)
-    for log in filter(LOGS.values().__contains__, found.logs):
+    for log in (log for log in found.logs if log in LOGS.values()):
         for clock, reading in READINGS.items():
             for name, run in COMPARED.items():
                 row = f"{short_name(log)} {name}"
