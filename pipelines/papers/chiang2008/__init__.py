@@ -6,14 +6,14 @@ here, ``chiang2008-large``, so that all the rest can be asked for without it.
 
 from functools import partial
 
-from pipelines.papers.chiang2008 import beyond, curves, decisions, figures, months, schedules, statements
+from pipelines.papers.chiang2008 import beyond, classes, curves, decisions, figures, months, schedules, statements
 from pipelines.papers.paper import Experiment, Paper, PaperTable, register_paper
 
 CITATION = (
     "S.-H. Chiang, S. Vasupongayya: Design and potential performance of goal-oriented job scheduling policies for "
-    "parallel computer workloads. IEEE Transactions on Parallel and Distributed Systems 19, 2008 (its log, of the IA-64 "
-    "cluster at NCSA, is not public; what is shown is of two other logs, on which it calls results qualitatively the "
-    "same)"
+    "parallel computer workloads. IEEE Transactions on Parallel and Distributed Systems 19, 2008. Its own log, of the "
+    "IA-64 cluster at NCSA, is not public: what is shown here is of two other logs, which it simulated too and says to "
+    "give qualitatively the same results"
 )
 
 EXPERIMENTS = {
@@ -62,7 +62,7 @@ PAPER = register_paper(
                 "Figure 12",
                 "Mean waits by processors (N) and run time (T), load 0.9, L = 4,000",
                 figures.planned(figures.BEST),
-                figures.cells_of_classes,
+                classes.cells,
             ),
             PaperTable(
                 "statements",
@@ -79,7 +79,7 @@ PAPER = register_paper(
                 f"figure_{number}": partial(figures.draw if number in figures.FIGURES else curves.draw, number)
                 for number in ("2", "3", "4", "5", "6", "7", "8", "8d", "9", "10", "11")
             },
-            "figure_12": figures.draw_classes,
+            "figure_12": classes.draw,
         },
     )
 )

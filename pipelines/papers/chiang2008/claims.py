@@ -17,6 +17,9 @@ SIMILAR = 0.1
 SEVERAL = 3
 """As many months at least are several, or a few."""
 
+NOT_PUBLIC = "the paper says it of its own log, which is not public"
+"""Why a statement may not hold."""
+
 Rule = Callable[[float, float], bool]
 
 
@@ -138,6 +141,7 @@ def statement(
         unit=unit,
         printed=printed,
         reproduces=holds if is_known else None,
+        why=NOT_PUBLIC,
     )
 
 
@@ -152,7 +156,8 @@ def _by_months(values: Values, claim: Claim, share: Share) -> Cell:
             parts.append(f"{short_name(log)} {held} of {len(every)}")
     count, of = (sum(numbers) for numbers in zip(*counts, strict=True)) if counts else (0, 0)
     what = "months" if len(claim.measures) == 1 else f"months, each by {', '.join(claim.measures)}"
-    told = f"of {of} {what}: {RULES[claim.rule]} in {'; '.join(parts)}; {_means(values, claim)}; it holds if in {share.words}"
+    told = f"of {of} {what}: {RULES[claim.rule]} in {', '.join(parts)}; {_means(values, claim)}"
+    told = f"{told}; it holds if in {share.words}"
     return statement(claim.words, claim.printed, count, told, share.holds(count, of), unit="months", known=of)
 
 
@@ -165,7 +170,7 @@ def _by_means(values: Values, claim: Claim) -> Cell:
     ]
     known = [pair for pair in pairs if not any(map(isnan, pair))]
     held = sum(claim.rule(*pair) for pair in known)
-    told = f"of {len(known)} means over the months of a log: {RULES[claim.rule]}; {_means(values, claim)}; it holds if all are"
+    told = f"of {len(known)} means over months: {RULES[claim.rule]}; {_means(values, claim)}; it holds if all are"
     return statement(claim.words, claim.printed, held, told, held == len(known), unit="means", known=len(known))
 
 

@@ -10,7 +10,7 @@ Reading chosen
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
@@ -162,14 +162,11 @@ def backlog(kept: Trace, month: Month) -> float:
 
 def curve_runs(curve: Curve, quick: bool, large: bool) -> list[Run]:
     """Return the runs of a curve, its beginning first; what is large goes on from there."""
-    given = {"objective": curve.objective, "traversal": curve.traversal, "branching": curve.branching}
-    if quick:
-        return [Run(CurveOfPaper.NAME, CurveOfPaper(**given, most=MOST_QUICK))]
-    runs = [Run(CurveOfPaper.NAME, CurveOfPaper(**given))]
-    if large:
-        more = CurveOfPaper(**given, least=next(nodes for nodes in NODES if nodes > MOST), most=NODES[-1])
-        runs.append(Run(CurveOfPaper.NAME, more))
-    return runs
+    first = CurveOfPaper(curve.objective, curve.traversal, curve.branching, most=MOST_QUICK if quick else MOST)
+    parts = [first]
+    if large and not quick:
+        parts.append(replace(first, least=next(nodes for nodes in NODES if nodes > MOST), most=NODES[-1]))
+    return [Run(CurveOfPaper.NAME, part) for part in parts]
 
 
 def plan(figure: str, large: bool, log: str, quick: bool) -> list[Run]:  # noqa: ARG001 (of any log)

@@ -10,16 +10,14 @@ from collections.abc import Callable, Iterator, Mapping
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from pipelines.papers.chiang2008 import policies
 from pipelines.papers.chiang2008.months import short_name
 from pipelines.papers.chiang2008.policies import BACKFILL, STRICT, TABLE_6, THRESHOLDS, VERSIONS, changed, made_quick
-from pipelines.papers.chiang2008.schedules import CLASSES, MEASURES
+from pipelines.papers.chiang2008.schedules import MEASURES
 from pipelines.papers.chiang2008.values import Values
 from pipelines.papers.paper import Cell, Measurements, Printed, Run
-from swftools.simulator.metrics.job_classes import classify
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -134,29 +132,6 @@ def told(values: Values, log: str, run: Run, column: str) -> tuple[float, str, s
     return values.mean(log, run, column), f"{definition}; mean over months", unit
 
 
-def cells_of_classes(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (as above)
-    """Yield the cells of Figure 12: the mean wait of each class of jobs, in all months together."""
-    values = Values(found)
-    for log in found.logs:
-        for name, run in BEST.items():
-            for label, of_class in values.classes(log, run).items():
-                processors, times = label.split(" & ")
-                yield Cell(
-                    f"{short_name(log)} {name}, T {_in_hours(times)}",
-                    f"N {processors}",
-                    of_class["mean wait"],
-                    "mean wait of the jobs with so many processors and such run times, in all months",
-                    unit="h",
-                )
-
-
-def _in_hours(label: str) -> str:
-    """Return a range of run times in minutes or hours."""
-    for end in sorted(CLASSES["run_time"], reverse=True):
-        label = label.replace(f"{end:.15g}", f"{end / 3600:g} h" if end >= 3600 else f"{end / 60:g} min")
-    return label
-
-
 def draw(figure: str, measurements: pd.DataFrame) -> Figure:
     """Draw a figure: a line a policy over the months, a row of panels a log."""
     from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
@@ -178,36 +153,3 @@ def draw(figure: str, measurements: pd.DataFrame) -> Figure:
     if logs:
         picture.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return picture
-
-
-def draw_classes(measurements: pd.DataFrame) -> Figure:
-    """Draw Figure 12: mean waits by processors and run time, a panel a log and policy, all of a log by one colour bar."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
-
-    values = Values(Measurements(measurements))
-    logs = [log for log in values.logs if any(values.classes(log, run) for run in BEST.values())]
-    picture = Figure(figsize=(11, 0.6 + 2.6 * max(1, len(logs))), layout="constrained")
-    axes = picture.subplots(max(1, len(logs)), len(BEST), squeeze=False)
-    for line, log in enumerate(logs):
-        grids = {name: _grid(values.classes(log, run)) for name, run in BEST.items()}
-        most = np.nanmax([grid.to_numpy() for grid in grids.values()])
-        for place, (name, grid) in zip(axes[line], grids.items(), strict=True):
-            image = place.imshow(grid.to_numpy(), origin="lower", vmin=0, vmax=most, cmap="viridis_r", aspect="auto")
-            place.set_title(name)
-            place.set_xticks(range(grid.shape[1]), [f"N {label}" for label in grid.columns], rotation=90)
-            place.set_yticks(range(grid.shape[0]), [f"T {_in_hours(label)}" for label in grid.index])
-        picture.colorbar(image, ax=axes[line], label=f"{short_name(log)}: mean wait (h)")
-    return picture
-
-
-def _grid(classes: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
-    """Return mean waits with a row a range of run times and a column a range of processors; NaN of none."""
-    parts = {tuple(label.split(" & ")): of_class["mean wait"] for label, of_class in classes.items()}
-    grid = pd.Series(parts).unstack(0)
-    columns, rows = ([*_labels(ends)] for ends in CLASSES.values())
-    return grid.reindex(index=rows, columns=columns)
-
-
-def _labels(ends: tuple[float, ...]) -> Iterator[str]:
-    """Yield the labels of ranges with these upper ends, in order, as ``classify`` writes them."""
-    yield from classify(pd.DataFrame({"value": [0.0]}), {"value": list(ends)}).labels

@@ -4,12 +4,12 @@ The paper's own log, of the IA-64 cluster at NCSA, is not public. It says that r
 the same and leaves them out (section 1): SDSC-SP2 and KTH-SP2, which are simulated here.
 
 Reading chosen
-    The jobs with a run time (0 s among them) and allocated processors. A month counts if the log has a whole week before
-    it, for the warm-up, and goes on after it, for the cool-down, and if its load is below 0.9, so that times between
-    submissions are shrunk to reach 0.9: 17 months of SDSC-SP2 and 9 of KTH-SP2. Its load is the work of its jobs over
-    what the machine can do in the month (Table 3). The factor, load / 0.9, is the month's own, and applies to the
-    warm-up and to all that comes later too. Months begin at midnight by the log's standard time all year round;
-    the other reading puts clocks forward in summer, which moves single jobs from month to month.
+    The jobs with a run time (0 s among them) and allocated processors. A month counts if the log has a whole week
+    before it, for the warm-up, and goes on after it, for the cool-down, and if its load is below 0.9, so that times
+    between submissions are shrunk to reach 0.9: 17 months of SDSC-SP2 and 9 of KTH-SP2. Its load is the work of its
+    jobs over what the machine can do in the month (Table 3). The factor, load / 0.9, is the month's own, and applies to
+    the warm-up and to all that comes later too. Months begin at midnight by the log's standard time all year round; the
+    other reading puts clocks forward in summer, which moves single jobs from month to month.
 
     Of a log without any such month, as the shipped excerpt, what lies between its first week and its last is measured,
     as one, whatever its load.

@@ -1,11 +1,11 @@
 """One policy on all months of a log: the simulations, and what is measured of the jobs of each month.
 
 Reading chosen
-    Policies are told the jobs' run times, as in the paper, unless something else is asked for. The simulation of a month
-    goes on, with the jobs that come later, until all of its jobs have started; what waits then is let go. Slowdowns are
-    (wait + max(run time, 1 min)) / max(run time, 1 min). The thresholds of excessive waits are the longest wait, and
-    the 98th percentile, of the month's jobs under FCFS-backfill at the same load, told the same of run times. The
-    percentile is the shortest wait of a job that 98 % of the jobs do not exceed.
+    Policies are told the jobs' run times, as in the paper, unless something else is asked for. The simulation of a
+    month goes on, with the jobs that come later, until all of its jobs have started; what waits then is let go.
+    Slowdowns are (wait + max(run time, 1 min)) / max(run time, 1 min). The thresholds of excessive waits are the
+    longest wait, and the 98th percentile, of the month's jobs under FCFS-backfill at the same load, told the same of
+    run times. The percentile is the shortest wait of a job that 98 % of the jobs do not exceed.
 """
 
 from __future__ import annotations

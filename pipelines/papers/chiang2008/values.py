@@ -32,7 +32,7 @@ class Values:
                 subjects.append(subject)
 
     def months(self, log: str, run: Run, measure: str) -> dict[str, float]:
-        """Return the values of a measure by month; of a quick run those that stand for it, and none if there are none."""
+        """Return the values of a measure by month, or those of the quick run; none of what was not measured."""
         for each in (run, made_quick(run)):
             if found := self._curves.get((log, each.text, MONTH, measure)):
                 return found
