@@ -92,11 +92,9 @@ def _waiting(found: Measurements, quick: bool) -> Iterator[Cell]:
 
 def _all_starve(values: Values, words: str, runs: Mapping[str, Run], limit: float) -> Cell:
     """Return whether each of some policies has a month whose longest wait is beyond a limit, h."""
-    longest = {
-        name: max((values.greatest(log, run, "max wait") for log in values.logs), default=nan)
-        for name, run in runs.items()
-    }
-    known = {name: value for name, value in longest.items() if not isnan(value)}
+    every = {name: [values.greatest(log, run, "max wait") for log in values.logs] for name, run in runs.items()}
+    longest = {name: [wait for wait in waits if not isnan(wait)] for name, waits in every.items()}
+    known = {name: max(waits) for name, waits in longest.items() if waits}
     held = sum(value > limit for value in known.values())
     waits = ", ".join(f"{name} {value:.0f} h" for name, value in known.items())
     told = (
