@@ -1,0 +1,119 @@
+"""What the figures do not show: all twelve policies, starvation, other run times told, utility, another program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from pipelines.papers.chiang2008 import decisions
+from pipelines.papers.chiang2008.figures import COLUMNS, GREATEST, cells_of, planned, told
+from pipelines.papers.chiang2008.months import LOGS, STANDARD, SUMMER, short_name
+from pipelines.papers.chiang2008.policies import BACKFILL, LEXICAL, STARVING, TABLE_6, TRADEOFF, changed, search
+from pipelines.papers.chiang2008.values import Values
+from pipelines.papers.paper import OURS, Cell, Measurements, PaperTable, Printed, Run, Within, read_printed
+
+MAIN = {**BACKFILL, "Lexical(T_w -> avgX)": LEXICAL, "Tradeoff(T_w:avgX)": TRADEOFF}
+"""The policies of which more is asked."""
+
+TOLD = {"run times": "exact", "requested times": "request", "predictions": "last-model"}
+"""What policies are told of run times."""
+
+ESTIMATES = {
+    f"{name}, told {words}": changed(run, predictor=predictor)
+    for words, predictor in TOLD.items()
+    for name, run in MAIN.items()
+}
+
+AS_LOGGED = {name: changed(run, load=None) for name, run in {**TABLE_6, **BACKFILL}.items()}
+
+UTILITY = {
+    name: changed(run, utility=True)
+    for name, run in {
+        **MAIN,
+        "Lexical(lost-utility -> avgX)": search("lexical(lost-utility -> avgX)"),
+        "Lexical(T_w -> lost-utility)": search("lexical(T_w -> lost-utility)"),
+        "Tradeoff(T_w:lost-utility)": search("tradeoff-a(T_w:lost-utility)"),
+        "Tradeoff(avgX:lost-utility)": search("tradeoff-a(avgX:lost-utility)"),
+    }.items()
+}
+"""Lee 2009 asks for the greatest utility of all jobs; here the same is asked of search."""
+
+PROTOTYPE = read_printed(__package__, "published/other_program.csv")
+"""What an independent program found by the same rules: means over the same months, at load 0.9."""
+
+COMPARED = {**MAIN, "Tradeoff(maxW:avgX)": TABLE_6["Tradeoff(maxW:avgX)"]}
+
+READINGS = {
+    STANDARD: "months begin by standard time",
+    SUMMER: "months begin by clocks that are put forward in summer",
+}
+
+NEAR = Within(absolute=0.5, relative=0.01)
+"""When a value of the other program counts as met: it is printed in whole hours, and schedules are chaotic."""
+
+CHAOTIC = (
+    "schedules are chaotic: what moves a few jobs from one month to the next, as summer time does, moves means as far"
+)
+
+
+def plan_of_program(log: str, quick: bool) -> list[Run]:
+    """Return the runs that the other program made too, by both readings."""
+    if quick or log not in LOGS.values():
+        return []
+    return [changed(run, clock=clock) for clock in READINGS for run in COMPARED.values()]
+
+
+def cells_of_program(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (not of a quick run)
+    """Yield our values beside those of the other program."""
+    values = Values(found)
+    for log in (log for log in found.logs if log in LOGS.values()):
+        for clock, reading in READINGS.items():
+            for name, run in COMPARED.items():
+                row = f"{short_name(log)} {name}"
+                for column, its in printed[row].items():
+                    ours, definition, unit = told(values, log, changed(run, clock=clock), column)
+                    yield Cell(
+                        row,
+                        column,
+                        ours,
+                        definition,
+                        unit=unit,
+                        reading=reading,
+                        is_chosen=clock == STANDARD,
+                        printed=its,
+                        rule=NEAR,
+                        why=CHAOTIC,
+                    )
+
+
+def _table(number: str, title: str, runs: Mapping[str, Run], columns: tuple[str, ...] = COLUMNS) -> PaperTable:
+    """Return a table of runs, a row each."""
+    return PaperTable(number, f"{OURS}: {number}", title, planned(runs), cells_of(runs, columns))
+
+
+TABLES = (
+    _table("table-6", "All policies of Table 6, load 0.9, L = 4,000", TABLE_6),
+    _table("table-6-original", "All policies of Table 6 and backfilling, original load, L = 4,000", AS_LOGGED),
+    _table("starvation", "Trade-offs between one job's wait and a mean (section 6.2), load 0.9, L = 4,000", STARVING),
+    _table("estimates", "By what policies are told of run times, load 0.9, L = 4,000", ESTIMATES),
+    _table(
+        "utility",
+        "Utility as an objective, load 0.9, L = 4,000",
+        UTILITY,
+        ("utility", "max wait", GREATEST, "mean wait", "mean bounded slowdown", "excess over 98 %"),
+    ),
+    PaperTable(
+        "decisions",
+        f"{OURS}: decisions",
+        "What single searches find, load 0.9, L = 4,000",
+        decisions.plan,
+        decisions.cells,
+    ),
+    PaperTable(
+        "other-program",
+        f"{OURS}: other-program",
+        "Beside another program, written independently by the same rules (its values / ours), load 0.9, L = 4,000",
+        plan_of_program,
+        cells_of_program,
+        PROTOTYPE,
+    ),
+)
