@@ -12,6 +12,7 @@ import click
 
 from pipelines.cli.data_sets import promote, prune, rollback, tag, verify, versions
 from pipelines.cli.diff import diff
+from pipelines.cli.explain import explain
 from pipelines.cli.formats import formats
 from pipelines.cli.history import reevaluate
 from pipelines.cli.kernels import warm_up_kernels
@@ -54,6 +55,7 @@ def main() -> None:
     Publish it as data set:   swftools augment --log LOG
     Simulate a policy:        swftools simulate LOG --policy easy
     Compare policies:         swftools compare --log LOG --policies fcfs,easy
+    Why a search decided so:  swftools explain LOG --job 1234
     Check any schedule:       swftools check-schedule SCHEDULE.csv --log LOG
     Predict waits:            swftools evaluate --log LOG
     Of a job submitted now:   swftools predict --state STATE --queue 3
@@ -79,7 +81,7 @@ def main() -> None:
 for _command in (
     *(describe_log, validate_logs, convert, formats),
     *(augment, run),
-    *(simulate_log, compare, check_schedule, evaluate, predict),
+    *(simulate_log, compare, explain, check_schedule, evaluate, predict),
     *(reevaluate, reproduce),
     *(versions, diff, tag, rollback, promote, verify, prune),
     warm_up_kernels,

@@ -28,16 +28,27 @@ def check_output(output: str, suffixes: tuple[str, ...], inputs: Iterable[str] =
     """
     if not output.lower().endswith(suffixes):
         raise click.UsageError(f"{output}: the suffix says no format; use {', '.join(suffixes)}")
-    folder = Path(os.path.realpath(output)).parent
-    if not folder.is_dir():
-        raise click.UsageError(f"{output}: there is no folder {folder}; make it first, or mend the path")
     if Path(output).is_dir():
         raise click.UsageError(f"{output}: is a folder; name a file in it")
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise click.UsageError(f"{output}: folder {folder} may not be written to; choose another")
+    check_folder(output, Path(os.path.realpath(output)).parent)
     for name in inputs:
         if _is_same(name, output):
             raise click.UsageError(f"{output}: is the very file that is read ({name}); choose another name")
+
+
+def check_folder(output: str, folder: Path | None = None) -> None:
+    """Refuse a folder in which no file can be made, that of an output or, by default, the output itself.
+
+    Raises
+    ------
+    click.UsageError
+        Names the folder and the remedy.
+    """
+    folder = Path(output) if folder is None else folder
+    if not folder.is_dir():
+        raise click.UsageError(f"{output}: there is no folder {folder}; make it first, or mend the path")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise click.UsageError(f"{output}: folder {folder} may not be written to; choose another")
 
 
 def _is_same(log: str, output: str) -> bool:

@@ -23,13 +23,14 @@ from pipelines.cli.options import (
     reads_a_log,
     says_its_progress,
 )
-from pipelines.cli.output import check_output
+from pipelines.cli.output import check_folder, check_output
 from pipelines.cli.tasks import flags_of, run_task, settings_of
 from pipelines.exit_statuses import FOUND_FAULTS
 from swftools.choices import CANCELLED, OVERRUN, SEMANTICS
 
 if TYPE_CHECKING:
     from swftools.simulator.schedule import Schedule
+    from swftools.simulator.simulation import Simulation
     from swftools.simulator.validation.report import ValidationReport
     from swftools.trace import Trace
 
@@ -70,7 +71,7 @@ _options = [
 """What simulate and compare have in common."""
 
 
-def _with_options(command: Any) -> Any:
+def simulates(command: Any) -> Any:
     """Add the options that simulations have in common."""
     for option in reversed(_options):
         command = option(command)
@@ -81,18 +82,18 @@ def _with_options(command: Any) -> Any:
 @click.argument("log")
 @reads_a_log
 @click.option("--policy", default="easy", show_default=True, help="Name or module:name, also easy:reservations=2.")
-@_with_options
+@simulates
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of every random draw.")
 @click.option("--output", help="Write the schedule there: .csv or .parquet.")
+@click.option("--notes", metavar="FOLDER", help="Write what the policy noted there, as search does with explain=true.")
 @says_its_progress
 def simulate_log(
     log: str,
     cleaned: bool,
     rules: str,
     policy: str,
-    processors: int | None,
-    seed: int,
     output: str | None,
+    notes: str | None,
     **options: Any,
 ) -> None:
     """Replay a log under one policy, check the schedule, and print what came of it.
@@ -103,24 +104,22 @@ def simulate_log(
     """
     if output:
         check_output(output, tuple(_WRITERS), [log])
+    if notes:
+        check_folder(notes)
     from pipelines.cli.progress import simulation_shown
-    from pipelines.tasks.parameters import PoliciesParameter
+    from pipelines.tasks.notes import write_notes
     from pipelines.tasks.simulate import label_of
-    from swftools.selection import scale_to_load
-    from swftools.simulator.run_options import check_options
-    from swftools.simulator.simulation import Simulation
     from swftools.simulator.validation.report import validate
 
-    (entry,) = json.loads(PoliciesParameter().normalize(policy if policy.lstrip().startswith("{") else [policy]))
-    offered_load = options.pop("load")
-    check_options(**options)
-    trace = load(log, cleaned, rules, processors=processors).trace
-    if offered_load is not None:
-        trace = scale_to_load(trace, offered_load)
-    parameters = {name: value for name, value in entry.items() if name != "policy"}
+    entry = policy_entry(policy)
+    simulation = begin_simulation(log, cleaned, rules, entry, **options)
+    if notes and not simulation.notes:
+        raise click.UsageError(
+            f"--notes: {label_of(entry)} notes nothing; take search:explain=true, or leave --notes out"
+        )
     with simulation_shown() as progress:
-        simulation = Simulation(trace, entry["policy"], seed=seed, **options, **parameters).run(progress=progress)
-    schedule = simulation.schedule()
+        simulation.run(progress=progress)
+    schedule, trace = simulation.schedule(), simulation.trace
     said = "standard input" if log == "-" else log
     click.echo(f"{said}, {label_of(entry)} on {schedule.processors:,} processors: {len(schedule):,} jobs")
     if simulation.predictor:
@@ -129,10 +128,37 @@ def simulate_log(
     if output:
         _WRITERS[Path(output.lower()).suffix](schedule, output)
         click.echo(f"  {output}: written")
+    for path in write_notes(schedule, Path(notes)) if notes else ():
+        click.echo(f"  {path}: written")
     report = validate(schedule, trace=trace)
     if not report.ok:
         _print_report(report, err=True)
         sys.exit(FOUND_FAULTS)
+
+
+def policy_entry(policy: str) -> dict[str, Any]:
+    """Return the policy that an option names, with its parameters, as tasks have it."""
+    from pipelines.tasks.parameters import PoliciesParameter
+
+    (entry,) = json.loads(PoliciesParameter().normalize(policy if policy.lstrip().startswith("{") else [policy]))
+    return dict(entry)
+
+
+def begin_simulation(
+    log: str, cleaned: bool, rules: str, entry: dict[str, Any], processors: int | None, **options: Any
+) -> Simulation:
+    """Load a log and begin its simulation, as the options of ``reads_a_log`` and ``simulates`` say."""
+    from swftools.selection import scale_to_load
+    from swftools.simulator.run_options import check_options
+    from swftools.simulator.simulation import Simulation
+
+    offered_load = options.pop("load")
+    check_options(**{name: value for name, value in options.items() if name != "seed"})
+    trace = load(log, cleaned, rules, processors=processors).trace
+    if offered_load is not None:
+        trace = scale_to_load(trace, offered_load)
+    parameters = {name: value for name, value in entry.items() if name != "policy"}
+    return Simulation(trace, entry["policy"], **options, **parameters)
 
 
 def _print_figures(schedule: Schedule) -> None:
@@ -200,7 +226,7 @@ _WRITERS: dict[str, Callable[[Schedule, str], None]] = {".csv": _write_csv, ".pa
 @click.option("--data-set", help="Name to publish under; default: the log's name, with -policies.")
 @data_root_of_task
 @click.option("--workers", type=click.IntRange(1), help="Simulations at a time.")
-@_with_options
+@simulates
 @dry_run
 @says_its_progress
 @click.pass_context

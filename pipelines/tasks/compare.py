@@ -16,7 +16,7 @@ from pipelines.tasks.facts import card_of, facts_of, software
 from pipelines.tasks.measure import MeasureSchedule, MeasuringTask
 from pipelines.tasks.parameters import PoliciesParameter
 from pipelines.tasks.publishing import Contents, LogPublishingTask, writer_of
-from pipelines.tasks.simulate import source_hash, version_of_predictor
+from pipelines.tasks.simulate import own_measures, source_hash, version_of_predictor
 from swftools.errors import ParameterError
 from swftools.fields.dictionary import SCHEMA_VERSION
 from swftools.simulator.metrics.measures import summarize
@@ -105,6 +105,7 @@ class ComparePolicies(MeasuringTask, LogPublishingTask):
         augmented_by = {task.name: task.own_parameters for task in augmentations}
         stages = [cleaned.source, cleaned, *augmentations, first.simulation, first, self]
         policies = [entry["policy"] for entry in json.loads(self.policies)]
+        measures = {name: own for entry in json.loads(self.policies) for name, own in own_measures(entry).items()}
         facts = facts_of(self.found, cleaned.load(), cleaned.load_report(), augmented_by)
         return {
             **facts,
@@ -115,6 +116,7 @@ class ComparePolicies(MeasuringTask, LogPublishingTask):
                 **augmented_by,
                 "policies": json.loads(self.policies),
                 "own_policies": {name: source_hash(name) for name in policies},
+                **({"own_measures": measures} if measures else {}),
                 "predictor": version_of_predictor(self.predictor),
                 "options": {**self.options, "load": self.load, "processors": self.processors},
                 "metrics": json.loads(self.metrics),

@@ -259,8 +259,9 @@ def _policy_entry(entry: Any) -> dict[str, Any]:
     if not isinstance(given, Mapping) or not isinstance(given.get("policy"), str):
         raise ParameterError(f"policies: {entry!r} is neither a name nor a mapping with the key policy")
     name, _ = read_entry(given["policy"], list_policies())
-    _, parameters = read_policy(given["policy"], {key: given[key] for key in given if key != "policy"})
-    return {"policy": name, **parameters}
+    policy, parameters = read_policy(given["policy"], {key: given[key] for key in given if key != "policy"})
+    values = policy.chosen(parameters).to_mapping()  # texts in their one form
+    return {"policy": name, **{key: values[key] for key in parameters}}
 
 
 def _load_parameters(text: str) -> Any:

@@ -10,11 +10,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import luigi
+import pandas as pd
 
 from pipelines.keys import canonical_json, content_key
 from pipelines.tasks.augmentations.registry import Augmentation
 from pipelines.tasks.augmented import augmentations_of, augmented
 from pipelines.tasks.clean import CleanTrace, RulesTask
+from pipelines.tasks.notes import read_notes, write_notes
 from pipelines.tasks.parameters import (
     AugmentParameter,
     ParametersParameter,
@@ -28,10 +30,13 @@ from swftools.errors import ParameterError
 from swftools.fields.augmentations import AUGMENTATION_COLUMNS
 from swftools.parameter_text import read_entry
 from swftools.selection import scale_to_load
+from swftools.simulator.policies.search import SearchParameters
 from swftools.simulator.predictors.registry import Predictor, find_predictor
 from swftools.simulator.registry import find_policy
 from swftools.simulator.run_options import check_options
 from swftools.simulator.schedule import Schedule
+from swftools.simulator.search.measures import find_measure
+from swftools.simulator.search.objectives import read_objective
 from swftools.simulator.simulation import simulate
 from swftools.tables import QUICK_OPTIONS, read_table, to_arrow, to_pandas, write_table
 from swftools.trace import Trace
@@ -82,7 +87,7 @@ class SimulatePolicy(SimulationTask):
     """Simulate a trace under a policy.
 
     Reads the cleaned trace and the columns of its augmentations; writes ``<work root>/simulated/<key>/`` with the
-    tables schedule, segments and excluded; complete when that exists.
+    tables schedule, segments and excluded, and what the policy noted; complete when that exists.
     """
 
     code_version = 3
@@ -93,6 +98,7 @@ class SimulatePolicy(SimulationTask):
     def check_values(self) -> None:
         """Raise ParameterError if an option is outside its domain, or the policy cannot have what it needs."""
         super().check_values()
+        self._check_repeats()
         self._check_needs()
 
     @property
@@ -111,7 +117,7 @@ class SimulatePolicy(SimulationTask):
     @property
     def key(self) -> str:
         """Content key of the output."""
-        inputs = {
+        inputs: dict[str, Any] = {
             "trace": self.clone(CleanTrace).key,
             "augmentations": {task.name: task.key for task in self.augmentations},
             "policy": self.entry,
@@ -123,6 +129,8 @@ class SimulatePolicy(SimulationTask):
             "load": self.load,
             **self.options,
         }
+        if measures := own_measures(self.entry):
+            inputs["own_measures"] = measures
         return content_key("simulate", self.code_version, inputs)
 
     @property
@@ -153,6 +161,7 @@ class SimulatePolicy(SimulationTask):
         with self.output().fill() as directory:
             for table, frame in frames.items():
                 write_table(to_arrow(frame, table), directory / f"{table}.parquet", table, QUICK_OPTIONS)
+            write_notes(schedule, directory, QUICK_OPTIONS)
             (directory / "schedule.json").write_text(canonical_json(rest), encoding="utf-8")
 
     def load_schedule(self) -> Schedule:
@@ -163,7 +172,7 @@ class SimulatePolicy(SimulationTask):
             for table in ("schedule", "segments", "excluded")
         )
         rest = json.loads((directory / "schedule.json").read_text(encoding="utf-8"))
-        return Schedule(jobs, segments, excluded, **rest)
+        return Schedule(jobs, segments, excluded, **rest, notes=read_notes(rest["policy"], directory))
 
     @property
     def _chosen(self) -> dict[str, Any]:
@@ -174,6 +183,15 @@ class SimulatePolicy(SimulationTask):
     def _needed(self) -> tuple[str, ...]:
         """The columns that the policy needs."""
         return find_policy(self.entry["policy"]).needed(self._chosen)
+
+    def _check_repeats(self) -> None:
+        """Raise ParameterError if the schedule would be another one each time, on each machine."""
+        parameters = find_policy(self.entry["policy"]).chosen(self._chosen)
+        if isinstance(parameters, SearchParameters) and parameters.seconds > 0:
+            raise ParameterError(
+                f"search: seconds={parameters.seconds:g} makes another schedule each time, and a version is to be made "
+                "again as it was; give nodes, or search against the clock by swftools simulate"
+            )
 
     def _check_needs(self) -> None:
         """Raise ParameterError if the policy needs columns of an augmentation that was not asked for."""
@@ -189,7 +207,9 @@ class SimulatePolicy(SimulationTask):
     def _check_tells(self, trace: Trace) -> None:
         """Raise ParameterError if a column that the policy needs is the same for all jobs, and so tells it nothing."""
         for column in self._needed:
-            if column in trace.jobs and len(trace) > 1 and trace.jobs[column].nunique(dropna=False) == 1:
+            if column not in trace.jobs or isinstance(trace.jobs[column].dtype, pd.ArrowDtype):
+                continue  # functions of utility differ where jobs do
+            if len(trace) > 1 and trace.jobs[column].nunique(dropna=False) == 1:
                 raise ParameterError(
                     f"policy {self.entry['policy']!r} needs {column}, which is the same for all jobs of {self.log}: "
                     "its schedule would be that of another policy. Give the ranks of queues by --parameters "
@@ -200,6 +220,16 @@ class SimulatePolicy(SimulationTask):
 def source_hash(name: str) -> str | None:
     """Return the hash of the source of a policy of the user's own, for which no ``code_version`` of ours speaks."""
     return hash_of_module(find_policy(name).decide.__module__)
+
+
+def own_measures(entry: Mapping[str, Any]) -> dict[str, str | None]:
+    """Return the hash of the source of each measure of the user's own in the objective of a search."""
+    parameters = find_policy(entry["policy"]).chosen({name: entry[name] for name in entry if name != "policy"})
+    if not isinstance(parameters, SearchParameters):
+        return {}
+    measures = [find_measure(term.measure) for term in read_objective(parameters.objective).terms]
+    functions = {measure.name: measure.function for measure in measures}
+    return {name: hash_of_module(own.py_func.__module__) for name, own in functions.items() if own is not None}
 
 
 def version_of_predictor(predictor: str) -> dict[str, Any]:

@@ -23,8 +23,9 @@ from swftools.fields.predictions import WAIT_EVALUATION, WAIT_PREDICTIONS
 from swftools.fields.reevaluation import POLICY_WATCH, WORKLOAD_DRIFT
 from swftools.fields.reproduction import MEASUREMENTS, REPRODUCTION
 from swftools.fields.schedules import EXCLUSION_REASON, METRICS, SCHEDULE_COLUMNS, SEED, SEGMENT_COLUMNS
+from swftools.fields.search import SEARCH_DECISIONS, SEARCH_IMPROVEMENTS, SEARCH_ORDERS
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 """Raised whenever a column is added, removed, renamed, retyped or given another meaning."""
 
 
@@ -47,6 +48,9 @@ TABLES: dict[str, tuple[Field, ...]] = {
     "schedule": SCHEDULE,
     "segments": (JOB_NUMBER, JOB_OCCURRENCE, *SEGMENT_COLUMNS),
     "excluded": (JOB_NUMBER, JOB_OCCURRENCE, EXCLUSION_REASON),
+    "search_decisions": SEARCH_DECISIONS,
+    "search_improvements": SEARCH_IMPROVEMENTS,
+    "search_orders": SEARCH_ORDERS,
     "metrics": METRICS,
     "comparison": (SEED, *METRICS),
     "wait_predictions": (JOB_NUMBER, JOB_OCCURRENCE, *WAIT_PREDICTIONS),
@@ -79,6 +83,9 @@ TABLE_MEANINGS = {
     "schedule": "One row a simulated job: what the simulation says of it, and beside it what the trace does.",
     "segments": "One row a run of a job: jobs that were stopped or resized have several.",
     "excluded": "One row a job of the trace that could not be simulated.",
+    "search_decisions": "One row a decision of a search: what was tried, what was found, what was started.",
+    "search_improvements": "One row a better order that a decision of a search found, and the heuristic's before them.",
+    "search_orders": "One row a decision of a search and waiting job: its places in both orders, and its starts.",
     "metrics": "One row a policy, class of jobs, measure and statistic.",
     "comparison": "One row a policy, seed, class of jobs, measure and statistic.",
     "wait_predictions": "One row a method and job: what the job was told, at its submission, of how long it will wait.",
@@ -101,6 +108,9 @@ SORTED_BY = {
     "segments": "start_time",
     "merged": "line_number",
     "cleaning_report": "step",
+    "search_decisions": "time",
+    "search_improvements": "decision",
+    "search_orders": "decision",
 }
 """The column by which the rows of a table usually rise; a file says so where they do."""
 

@@ -13,9 +13,10 @@ from llvmlite import ir  # type: ignore[import-untyped]
 from numba.core import types
 from numba.extending import intrinsic
 
-from swftools.kernel.outside import ARGUMENTS
-
 _DOUBLE, _WHOLE = ir.DoubleType(), ir.IntType(64)
+
+_ARGUMENTS = 7
+"""How many numbers a kernel takes that is called by its address."""
 
 
 @intrinsic
@@ -51,7 +52,7 @@ def call_by_address(
     """Call the function at an address with numbers."""
 
     def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001 (numba's own)
-        form = ir.FunctionType(_DOUBLE, [_DOUBLE] * ARGUMENTS)
+        form = ir.FunctionType(_DOUBLE, [_DOUBLE] * _ARGUMENTS)
         return builder.call(builder.inttoptr(arguments[0], form.as_pointer()), list(arguments[1:]))
 
-    return types.float64(types.int64, *[types.float64] * ARGUMENTS), write
+    return types.float64(types.int64, *[types.float64] * _ARGUMENTS), write

@@ -12,9 +12,6 @@ from typing import Any
 
 from swftools.kernel.decorator import Kernel
 
-ARGUMENTS = 7
-"""How many numbers a kernel takes that is called by a number."""
-
 _FUNCTIONS: dict[int, Callable[..., float]] = {}
 """The kernels that have a number, as functions of Python."""
 
@@ -49,12 +46,12 @@ def monotonic_seconds() -> float:
 
 @Outside
 def call_by_address(address: int, *numbers: float) -> float:
-    """Call the kernel of a number, as ``address_of`` tells it, with ``ARGUMENTS`` numbers."""
+    """Call the kernel of a number, as ``address_of`` tells it, with seven numbers."""
     return float(_FUNCTIONS[address](*numbers))
 
 
 def address_of(function: Kernel[..., float]) -> int:
-    """Return the number by which kernels call another one, which takes ``ARGUMENTS`` numbers and returns one.
+    """Return the number by which kernels call another one, which takes seven numbers and returns one.
 
     It is valid in this process, as long as the kernel is there. With NUMBA_DISABLE_JIT it is no address, but serves as
     one.

@@ -15,7 +15,7 @@ import pandas as pd
 
 from swftools.choices import CQSIM, PYSS, SEMANTICS
 from swftools.errors import ParameterError, PolicyError
-from swftools.keyed_random import generator
+from swftools.keyed_random import count_occurrences, generator
 from swftools.parameters import is_whole
 from swftools.simulator.aside import PAUSE, run_aside
 from swftools.simulator.asking import Asked
@@ -352,10 +352,9 @@ class Simulation:
         """Return a table with the keys of jobs in place of a column ``job``, where it has one."""
         if "job" not in table:
             return table
-        at = list(table.columns).index("job")
-        return pd.concat(
-            [table.iloc[:, :at], self._keys(table["job"].to_numpy()), table.iloc[:, at + 1 :]], axis="columns"
-        )
+        at, row = list(table.columns).index("job"), self._workload.coming.row[table["job"].to_numpy()]
+        keys = self.trace.jobs[["job_number"]].assign(job_occurrence=count_occurrences(self.trace.jobs)).iloc[row]
+        return pd.concat([table.iloc[:, :at], keys.reset_index(drop=True), table.iloc[:, at + 1 :]], axis="columns")
 
     def _keys(self, jobs: Any) -> pd.DataFrame:
         """Return the keys of jobs."""

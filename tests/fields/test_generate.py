@@ -139,6 +139,7 @@ def tables(shipped_log: Path) -> dict[str, pa.Table]:
     keys = cleaned.jobs[["job_number", "job_occurrence"]]
     augmented = cleaned.with_jobs(pd.concat([cleaned.jobs, *columns.values()], axis=1))
     schedule = simulate(select_jobs(augmented, lines=(0, 999)), "easy", 576)
+    searched = simulate(select_jobs(augmented, lines=(0, 199)), "search", 576, nodes=50, explain=True)
     metrics = measure(schedule)
     predictions = replay(augmented)
     paper = find_paper("nurmi2009")
@@ -155,6 +156,7 @@ def tables(shipped_log: Path) -> dict[str, pa.Table]:
         "schedule": schedule.jobs,
         "segments": schedule.segments,
         "excluded": schedule.excluded,
+        **{f"search_{name}": frame.rename(columns={"place": "chosen_place"}) for name, frame in searched.notes.items()},
         "workload_drift": measure_drift(augmented.jobs, 1152, now=float(augmented.jobs["submit_time"].max())),
         "policy_watch": watch_policies(select_jobs(augmented, lines=(0, 999)), ["fcfs"], seeds=2),
         **history_tables(shipped_log, predictions),

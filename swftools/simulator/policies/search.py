@@ -51,8 +51,8 @@ from swftools.simulator.machine.views import can_start_any, fits, now, waiting_j
 from swftools.simulator.policies.job_orders import ORDERS, in_order
 from swftools.simulator.registry import Policy, find_policy, policy
 from swftools.simulator.schedule import Schedule
-from swftools.simulator.search.costs import TRADEOFF_C, write_facts
-from swftools.simulator.search.measures import find_measure
+from swftools.simulator.search.costs import TRADEOFF_C, have_equal_utility, write_facts
+from swftools.simulator.search.measures import LOST_UTILITY, OWN, find_measure
 from swftools.simulator.search.notes import empty_notes, note_decision, tables_of
 from swftools.simulator.search.objectives import MODELS, read_objective
 from swftools.simulator.search.playing import write_references
@@ -243,17 +243,16 @@ def are_equal(machine: Machine, search: Search, one: int, other: int) -> bool:
     for fact in range(COSTS + 3 * search.counts[MEASURES]):
         if search.facts[FACTS * one + fact] != search.facts[FACTS * other + fact]:
             return False
-    for fact in range(TOLD):
-        if search.told[TOLD * one + fact] != search.told[TOLD * other + fact]:
-            return False
-    utility = machine.requests.utility
-    if len(utility) > 0:
-        first, second = search.job[one], search.job[other]
-        for point in range(utility.shape[1]):
-            for part in range(2):
-                left, right = utility[first, point, part], utility[second, point, part]
-                if left != right and not (np.isnan(left) and np.isnan(right)):
+    for term in range(search.counts[MEASURES]):
+        kind = search.aim[KIND * TERMS + term]
+        if kind == OWN:
+            for fact in range(TOLD):
+                if search.told[TOLD * one + fact] != search.told[TOLD * other + fact]:
                     return False
+        if kind == LOST_UTILITY and not have_equal_utility(
+            machine.requests.utility, search.job[one], search.job[other]
+        ):
+            return False
     return True
 
 
@@ -284,7 +283,7 @@ def recorded_search(schedule: Schedule) -> Policy:
     True
     """
     decisions = schedule.notes.get("decisions")
-    if decisions is None or not (decisions["decision"] == range(len(decisions))).all():
+    if decisions is None or not (decisions["decision"] == np.arange(len(decisions))).all():
         raise ParameterError(
             f"the schedule by {schedule.policy!r} has no notes of its decisions; simulate search with explain=True, or "
             "with seconds above 0"

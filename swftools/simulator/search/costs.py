@@ -148,6 +148,17 @@ def lost_utility(utility: Points, job: int, time: float) -> float:
 
 
 @kernel(allocates=False)
+def have_equal_utility(utility: Points, one: int, other: int) -> bool:
+    """Whether the utility functions of two jobs have the same points."""
+    for point in range(utility.shape[1]):
+        for part in range(2):
+            left, right = utility[one, point, part], utility[other, point, part]
+            if left != right and not (math.isnan(left) and math.isnan(right)):
+                return False
+    return True
+
+
+@kernel(allocates=False)
 def is_better(search: Search, at: int) -> bool:
     """Whether the costs at a place of ``Search.values`` are better than the best so far.
 

@@ -25,32 +25,19 @@ SINCE, WEIGHT, BASE = range(3)
 FACTS = 16
 """Numbers of a row; with two measures what is looked at is within a line of the processor's cache."""
 
-KIND, IS_MAX, THRESHOLD, IS_OFTEN_ZERO, BY_LXF, ADDRESS, OMEGA, SLACK, BEST, LOW, HIGH, REFERENCE, FIRST, AIMS = range(
-    14
-)
+KIND, IS_MAX, THRESHOLD, IS_OFTEN_ZERO, BY_LXF, ADDRESS = range(6)
+OMEGA, SLACK, BEST, LOW, HIGH, REFERENCE, FIRST, AIMS = range(6, 14)
 """Rows of ``Search.aim``, ``AIMS`` of them, of a number for each measure.
 
-What a job costs; whether the greatest counts, not the sum; waits up to which cost nothing, s, NaN where that is what
-the longest waiting job has waited; whether the longest wait says what is no difference in a conflict, not the measure;
-whether the reference value is LXF-backfill's; a function's number. These stay; and of each decision: the threshold;
-what is no difference; the best so far, and what is less or more than it but for rounding; the reference value of ``tradeoff-c``; the value of the heuristic's order.
+Of the first, which stay: what a job costs; whether the greatest counts, not the sum; waits up to which cost nothing, s,
+NaN where that is what the longest waiting job has waited; whether the longest wait says what is no difference in a
+conflict, not the measure; whether the reference value is LXF-backfill's; a function's number.
+Of the others, of each decision: the threshold; what is no difference; the best so far, and below and above what a value
+is less or more, not by rounding alone; the reference value of ``tradeoff-c``; the value of the heuristic's order.
 """
 
-(
-    MODEL,
-    IS_STRICT,
-    MEASURES,
-    JOBS,
-    SIZE,
-    VISITS,
-    PATHS,
-    IMPROVEMENTS,
-    ITERATION,
-    DECISION,
-    IS_EXHAUSTED,
-    WRONG,
-    COUNTS,
-) = range(13)
+MODEL, IS_STRICT, MEASURES, JOBS, SIZE, WRONG = range(6)
+VISITS, PATHS, IMPROVEMENTS, ITERATION, DECISION, IS_EXHAUSTED, COUNTS = range(6, 13)
 """Places in ``Search.counts``, ``COUNTS`` of them.
 
 How to compare, how many measures, waiting jobs and steps, and what was done so far. ``WRONG`` is 1 + the place of a job

@@ -1,0 +1,115 @@
+"""The command that tells why a job went first: explain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pipelines.cli.durations import Duration
+from pipelines.cli.options import SEED, reads_a_log, says_its_progress
+from pipelines.cli.output import check_output
+from pipelines.cli.schedules import begin_simulation, policy_entry, simulates
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from swftools.simulator.schedule import Schedule
+    from swftools.simulator.search.explanation import Explanation
+
+PICTURES = (".svg", ".png", ".pdf")
+
+
+@click.command(short_help="Say why a search put a job first.")
+@click.argument("log")
+@reads_a_log
+@click.option("--policy", default="search", show_default=True, help="Policy search, also search:nodes=1000.")
+@click.option("--time", "at", type=Duration(), help="Last decision by then, since the log's start, as 36000 or 10h.")
+@click.option("--job", type=int, metavar="NUMBER", help="The decision at which that job started.")
+@click.option("--picture", metavar="FILE", help=f"Draw it there: {', '.join(PICTURES)}.")
+@simulates
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of every random draw.")
+@says_its_progress
+def explain(
+    log: str,
+    cleaned: bool,
+    rules: str,
+    policy: str,
+    at: float | None,
+    job: int | None,
+    picture: str | None,
+    **options: Any,
+) -> None:
+    """Replay a log under a search, and say of one decision why a job went first: by default of the last one.
+
+    \b
+    Example: swftools explain KTH-SP2-1996-2.1-cln.swf.gz --job 1234 \\
+                 --policy "search:objective=lexical(T_w -> avgX)"
+    """
+    if at is not None and job is not None:
+        raise click.UsageError("give --time or --job, not both")
+    if picture:
+        check_output(picture, PICTURES, [log])
+    from pipelines.cli.progress import simulation_shown
+    from swftools.simulator.policies.search import recorded_search
+    from swftools.simulator.search.explaining import explain_decision
+    from swftools.simulator.simulation import Simulation
+
+    entry = policy_entry(policy)
+    if entry["policy"].rpartition(":")[2] != "search":
+        raise click.UsageError(f"--policy: {entry['policy']} does not search; take search, with any of its parameters")
+    simulation = begin_simulation(log, cleaned, rules, {**entry, "explain": True}, **options)
+    with simulation_shown() as progress:
+        simulation.run(until=at, progress=progress)
+        if job is not None:
+            schedule = simulation.schedule()
+            at = _start_of(schedule, job)
+            if not _keeps(schedule.notes, at):
+                again = {name: value for name, value in options.items() if name not in ("processors", "load")}
+                simulation = Simulation(simulation.trace, recorded_search(schedule), simulation.processors, **again)
+                simulation.run(until=at, progress=progress)
+    found = explain_decision(simulation, at)
+    click.echo(str(found))
+    if picture:
+        _draw(found, picture)
+
+
+def _start_of(schedule: Schedule, job: int) -> float:
+    """Return when a job started.
+
+    Raises
+    ------
+    UsageError
+        There is no such job, it was not simulated, or there are several.
+    """
+    rows = schedule.jobs[schedule.jobs["job_number"] == job]
+    if len(rows) > 1:
+        times = ", ".join(f"{time:.10g}" for time in rows["start_time"])
+        raise click.UsageError(
+            f"--job: {job} stands {len(rows)} times in the log; they started at {times}: give --time"
+        )
+    if rows.empty:
+        left_out = schedule.excluded[schedule.excluded["job_number"] == job]
+        why = f"was left out: {left_out['reason'].iloc[0]}" if len(left_out) else "is not in the log"
+        raise click.UsageError(f"--job: {job} {why}; give the number of a job that started")
+    return float(rows["start_time"].iloc[0])
+
+
+def _keeps(notes: Mapping[str, pd.DataFrame], time: float) -> bool:
+    """Whether notes have the orders of the last decision at a time: of a long run only the newest are kept."""
+    decisions = notes["decisions"]
+    last = decisions["decision"][decisions["time"] <= time].max()
+    return bool((notes["orders"]["decision"] == last).any())
+
+
+def _draw(found: Explanation, picture: str) -> None:
+    """Write the picture of an explanation."""
+    from pathlib import Path
+
+    from swftools.whole_files import create_file
+
+    figure = found.draw()
+    with create_file(picture) as file:
+        figure.savefig(file, format=Path(picture.lower()).suffix[1:])
+    click.echo(f"{picture}: drawn", err=True)

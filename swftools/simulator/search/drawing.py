@@ -1,0 +1,153 @@
+"""A decision of a search as a picture, by matplotlib, the extra ``swftools[plots]``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from swftools.errors import MissingLibraryError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SAME_TIME = 1e-6
+"""Times that differ by no more than this, s, differ by rounding."""
+
+_COLORS = [*range(14), *range(16, 20)]  # of the map tab20 those that are not grey
+_EDGES: dict[bool, dict[str, Any]] = {
+    False: {"edgecolor": "white", "linewidth": 0.5},
+    True: {"edgecolor": "black", "linewidth": 1.2, "zorder": 2},
+}
+
+
+def draw_search(
+    time: float,
+    processors: int,
+    nodes: int,
+    branching: str,
+    measures: pd.DataFrame,
+    jobs: pd.DataFrame,
+    running: pd.DataFrame,
+    improvements: pd.DataFrame,
+) -> Figure:
+    """Draw what a search found, node by node, and its two plans; the arguments are fields of ``Explanation``.
+
+    ``jobs`` has ``end`` and ``heuristic_end`` beside, when each job is planned to end (s). Jobs of which too little is
+    known are left out.
+
+    Raises
+    ------
+    MissingLibraryError
+        matplotlib is not installed.
+    """
+    try:
+        from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
+    except ImportError as error:
+        raise MissingLibraryError("pictures need matplotlib: pip install 'swftools[plots]'") from error
+    figure = Figure(figsize=(11, 4.5), layout="constrained")
+    grid = figure.add_gridspec(len(measures), 3, width_ratios=(1, 1.2, 1.2))
+    before = None
+    for place, (name, heuristic, _) in enumerate(measures.itertuples(index=False)):
+        before = figure.add_subplot(grid[place, 0], sharex=before)
+        _draw_progress(before, str(name), float(heuristic), improvements, nodes)
+        before.tick_params(which="both", labelbottom=place == len(measures) - 1)
+    if before is not None:
+        before.set_xlabel("placements tried")
+    held = running[running["expected_end"] > time].assign(planned_start=time, end=running["expected_end"])
+    held = held.assign(heuristic_planned_start=time, heuristic_end=held["end"], color=-1, is_started=False)
+    known = jobs.assign(color=np.resize(_COLORS, len(jobs))).dropna(subset=["processors", "end"])
+    both = pd.concat([held, known], ignore_index=True)
+    last = both[["end", "heuristic_end"]].max().max() - time if len(both) else 1.0
+    unit, length = ("hours", 3600.0) if last > 7200 else ("s", 1.0)
+    chosen = figure.add_subplot(grid[:, 1])
+    other = figure.add_subplot(grid[:, 2], sharex=chosen, sharey=chosen)
+    for axes, prefix, title in ((chosen, "", "chosen order"), (other, "heuristic_", f"order of {branching}")):
+        starts, ends = (both[f"{prefix}{column}"].to_numpy(dtype=float) for column in ("planned_start", "end"))
+        _draw_plan(axes, both, (starts - time) / length, (ends - time) / length, processors)
+        axes.set(title=title, xlabel=f"{unit} from now", xlim=(0, last / length), ylim=(0, processors))
+    chosen.set_ylabel("processors")
+    other.tick_params(labelleft=False)
+    return figure
+
+
+def _draw_progress(axes: Axes, name: str, heuristic: float, improvements: pd.DataFrame, nodes: int) -> None:
+    """Draw a measure under the best order so far, by placements tried, and under the heuristic's order."""
+    axes.axhline(heuristic, color="grey", linestyle=":")
+    if len(improvements):
+        found = improvements["nodes"].to_numpy(dtype=float)
+        values = improvements[name].to_numpy(dtype=float)
+        last = max(nodes, found[-1])
+        axes.step(np.append(found, last), np.append(values, values[-1]), where="post")
+        axes.plot(found[1:], values[1:], ".", color="C0")
+        if last > 20 * found[0]:
+            axes.set_xscale("log")
+    axes.set_ylabel(name)
+
+
+def _draw_plan(
+    axes: Axes,
+    jobs: pd.DataFrame,
+    starts: npt.NDArray[np.float64],
+    ends: npt.NDArray[np.float64],
+    processors: int,
+) -> None:
+    """Draw which job has which processors, from when to when; whoever gets much room is named."""
+    from matplotlib import colormaps  # noqa: PLC0415 (an extra)
+
+    colors: Any = colormaps["tab20"]
+    room = float(ends.max(initial=0.0)) * processors
+    numbers, shades, edges = (jobs[name].tolist() for name in ("job_number", "color", "is_started"))
+    for job, pieces in on_processors(starts, ends, jobs["processors"].to_numpy(dtype=np.int64), processors):
+        color = "lightgrey" if shades[job] < 0 else colors(shades[job])
+        time = ends[job] - starts[job]
+        for low, high in pieces:
+            axes.broken_barh([(starts[job], time)], (low, high - low), facecolor=color, **_EDGES[edges[job]])
+        low, high = max(pieces, key=lambda piece: piece[1] - piece[0])
+        if shades[job] >= 0 and time * (high - low) > room / 100:
+            middle = (starts[job] + time / 2, (low + high) / 2)
+            axes.annotate(str(numbers[job]), middle, ha="center", va="center", fontsize=7, clip_on=True)
+
+
+def on_processors(
+    starts: npt.NDArray[np.float64],
+    ends: npt.NDArray[np.float64],
+    widths: npt.NDArray[np.int64],
+    processors: int,
+) -> Iterator[tuple[int, list[tuple[int, int]]]]:
+    """Give each job of a plan processors of its own while it has them, side by side where it can be.
+
+    Parameters
+    ----------
+    starts, ends : numpy.ndarray of float, shape (jobs,)
+        From when to when each job has processors.
+    widths : numpy.ndarray of int, shape (jobs,)
+        How many.
+    processors : int
+        Of the machine; a plan that takes more of them at once gets more.
+
+    Yields
+    ------
+    tuple of (int, list of (int, int))
+        A job, and the processors that it has, in pieces: from the first one to the one behind the last.
+
+    Examples
+    --------
+    >>> starts, ends, widths = np.array([0.0, 0.0, 5.0]), np.array([5.0, 9.0, 9.0]), np.array([1, 1, 3])
+    >>> list(on_processors(starts, ends, widths, 4))
+    [(0, [(0, 1)]), (1, [(1, 2)]), (2, [(0, 1), (2, 4)])]
+    """
+    until = np.full(max(processors, int(widths.sum())), -np.inf)
+    for job in np.lexsort((-widths, starts)):
+        free = np.flatnonzero(until <= starts[job] + SAME_TIME)
+        width = int(widths[job])
+        beside = np.flatnonzero(free[width - 1 :] - free[: len(free) - width + 1] == width - 1)
+        first = beside[0] if len(beside) and free[beside[0]] + width <= processors else 0
+        chosen = free[first : first + width]
+        until[chosen] = ends[job]
+        breaks = np.flatnonzero(np.diff(chosen) > 1) + 1
+        yield int(job), [(int(part[0]), int(part[-1]) + 1) for part in np.split(chosen, breaks) if len(part)]

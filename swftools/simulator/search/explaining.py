@@ -1,0 +1,163 @@
+"""Why a job went first: one decision of a search, with the order it chose beside the heuristic's.
+
+What is told stands in the notes of the search, of what was known at the decision: the jobs that waited, what they were
+expected to take, and the jobs that ran.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from swftools.errors import ParameterError
+from swftools.keyed_random import count_occurrences
+from swftools.parameters import is_number
+from swftools.simulator.machine.state import SUBMITTED
+from swftools.simulator.schedule import Schedule
+from swftools.simulator.search.explanation import Explanation
+from swftools.simulator.search.objectives import Objective, read_objective
+from swftools.simulator.simulation import Simulation
+
+KEYS = ["job_number", "job_occurrence"]
+
+
+def explain_decision(schedule: Schedule | Simulation, time: float | None = None) -> Explanation:
+    """Explain a decision of a search.
+
+    Parameters
+    ----------
+    schedule : Schedule or Simulation
+        Of policy ``search`` with ``explain=True``; a simulation may be anywhere on its way.
+    time : float, optional
+        The decision at this instant is meant, s, or the last one before it; by default the last one of all.
+
+    Raises
+    ------
+    ParameterError
+        There are no notes, or none of that decision any more, or nothing was decided by then; the time is no number.
+
+    Examples
+    --------
+    >>> from swftools import Trace
+    >>> from swftools.simulator import simulate
+    >>> trace = Trace.from_columns(machine_processors=4, job_number=[1, 2, 3], submit_time=[0, 1, 2],
+    ...     run_time=[10, 100, 5], requested_time=[10, 100, 5], requested_processors=[4, 4, 4])
+    >>> schedule = simulate(trace, "search", branching="fcfs", explain=True)
+    >>> explanation = explain_decision(schedule, time=10)
+    >>> explanation.jobs[["job_number", "place", "heuristic_place"]].values.tolist()
+    [[3, 0, 1], [2, 1, 0]]
+    """
+    notes: Mapping[str, pd.DataFrame] = schedule.notes
+    if "orders" not in notes:
+        name = schedule.policy if isinstance(schedule, Schedule) else schedule.policy.name
+        raise ParameterError(
+            f"there are no notes of decisions of policy {name!r}: simulate with policy search and explain=True"
+        )
+    row = _decision_of(notes["decisions"], time)
+    number, now = int(row["decision"]), float(row["time"])
+    orders = notes["orders"]
+    orders = orders[orders["decision"] == number].sort_values("place", ignore_index=True)
+    if len(orders) != row["waiting"]:
+        raise ParameterError(_lost(notes["orders"], notes["decisions"], number, now))
+    objective = read_objective(schedule.options["objective"])
+    jobs, running = _known_at(schedule, now, orders)
+    return Explanation(
+        decision=number,
+        time=now,
+        objective=objective,
+        branching=str(schedule.options["branching"]),
+        traversal=str(schedule.options["traversal"]),
+        nodes=int(row["nodes"]),
+        paths=int(row["paths"]),
+        is_exhausted=bool(row["is_exhausted"]),
+        processors=schedule.processors,
+        measures=_measures(objective, row),
+        jobs=jobs,
+        running=running,
+        improvements=_improvements(objective, notes["improvements"], number),
+    )
+
+
+def _decision_of(decisions: pd.DataFrame, time: float | None) -> pd.Series[Any]:
+    """Return the row of the decision at a time, or the last one before it."""
+    if time is not None and not is_number(time):
+        raise ParameterError(f"time={time!r} is neither a number (s) nor None, which is the last decision")
+    by_then = decisions if time is None else decisions[decisions["time"] <= time]
+    if by_then.empty:
+        until = "" if time is None else f" by {time:.10g} s"
+        known = f"; its first decision is at {decisions['time'].iloc[0]:.10g} s" if len(decisions) else ""
+        raise ParameterError(f"the search decided nothing{until}{known}")
+    return by_then.iloc[-1]
+
+
+def _lost(orders: pd.DataFrame, decisions: pd.DataFrame, number: int, now: float) -> str:
+    """Return what is said of a decision of which no order is kept."""
+    known = decisions.set_index("decision")
+    counts = orders.groupby("decision").size()
+    whole = counts.index[counts == known["waiting"].reindex(counts.index)]
+    kept = f"from decision {whole[0]:,}, at {known['time'][whole[0]]:.10g} s, on" if len(whole) else "for none"
+    return (
+        f"the orders of decision {number:,}, at {now:.10g} s, are no longer kept, only {kept}: the newest are. "
+        f"Explain a Simulation that has come as far: Simulation(...).run(until={now:.10g})"
+    )
+
+
+def _measures(objective: Objective, row: pd.Series[Any]) -> pd.DataFrame:
+    """Return the values of an objective's measures under the heuristic's order and under the chosen one."""
+    places = range(1, len(objective.terms) + 1)
+    return pd.DataFrame(
+        {
+            "measure": [term.to_text() for term in objective.terms],
+            "heuristic": [float(row[f"first_{place}"]) for place in places],
+            "chosen": [float(row[f"best_{place}"]) for place in places],
+        }
+    )
+
+
+def _improvements(objective: Objective, improvements: pd.DataFrame, number: int) -> pd.DataFrame:
+    """Return the improvements of a decision, the values under the names of the measures."""
+    names = {f"value_{place}": term.to_text() for place, term in enumerate(objective.terms, 1)}
+    rows = improvements[improvements["decision"] == number]
+    return rows[["nodes", "iteration", *names]].rename(columns=names).reset_index(drop=True)
+
+
+def _known_at(schedule: Schedule | Simulation, now: float, orders: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the jobs that waited at a decision, in the chosen order, and those that ran."""
+    asked, runs = _of_schedule(schedule) if isinstance(schedule, Schedule) else _of_simulation(schedule)
+    runs = runs[(runs["start_time"] <= now) & (runs["end_time"] > now)]
+    started = pd.MultiIndex.from_frame(runs.loc[runs["start_time"] == now, KEYS])
+    waited = pd.MultiIndex.from_frame(orders[KEYS])
+    jobs = orders.merge(asked, on=KEYS, how="left", validate="one_to_one")
+    jobs["waited"] = now - jobs["submit_time"]
+    jobs["is_started"] = waited.isin(started)
+    columns = ["submit_time", "waited", "processors", "estimated_time", "heuristic_place", "place"]
+    jobs = jobs[[*KEYS, *columns, "heuristic_planned_start", "planned_start", "is_started"]]
+    running = runs[~pd.MultiIndex.from_frame(runs[KEYS]).isin(waited)].merge(asked, on=KEYS, how="left")
+    end = running["start_time"] + running["estimated_time"]
+    # Whoever outlives its estimate is expected to run to its limit.
+    running["expected_end"] = end.where(end > now, running["start_time"] + running["limit"])
+    return jobs, running[[*KEYS, "start_time", "expected_end", "processors"]].reset_index(drop=True)
+
+
+def _of_schedule(schedule: Schedule) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return what the jobs of a schedule ask for, and when they ran."""
+    names = {"allocated_processors": "processors", "requested_time": "limit"}
+    asked = schedule.jobs[[*KEYS, "submit_time", "allocated_processors", "estimated_time", "requested_time"]]
+    return asked.rename(columns=names), schedule.segments[[*KEYS, "start_time", "end_time"]]
+
+
+def _of_simulation(simulation: Simulation) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the same of a simulation, of the jobs submitted so far; who runs ends when nothing stops it."""
+    trace, row = simulation.trace, simulation._workload.coming.row
+    keys = pd.DataFrame({"job_number": trace.jobs["job_number"], "job_occurrence": count_occurrences(trace.jobs)})
+    requests, log = simulation._machine.requests, simulation._replay.log
+    submitted, begun = int(simulation._machine.counts[SUBMITTED]), int(log.size[0])
+    asked = keys.iloc[row[:submitted]].assign(
+        submit_time=requests.submit_time[:submitted],
+        processors=requests.processors[:submitted],
+        estimated_time=requests.requested_time[:submitted],
+        limit=requests.limit[:submitted],
+    )
+    return asked, keys.iloc[row[log.job[:begun]]].assign(start_time=log.start[:begun], end_time=log.end[:begun])

@@ -1,0 +1,271 @@
+"""What an explained decision is: its figures, in words of at most 80 columns, and as a picture."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from swftools.simulator.planning import LEAST_TIME
+from swftools.simulator.search.drawing import draw_search
+from swftools.simulator.search.objectives import Objective
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+WIDTH = 80
+"""Columns of the text."""
+
+MOST_JOBS = 20
+"""So many jobs are shown; of the others it is said how many there are."""
+
+_NAMED = 4  # jobs that a sentence names before it counts the others
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """One decision of a search; ``str`` tells of it in lines of at most 80 columns, ``draw`` shows it.
+
+    Parameters
+    ----------
+    decision : int
+        Which one of the schedule, from 0.
+    time : float
+        Its instant, s.
+    objective : Objective
+        By which orders were compared.
+    branching, traversal : str
+        The heuristic's order, and in which manner others were tried.
+    nodes, paths : int
+        How many placements of a job were tried, and how many whole orders of the waiting jobs.
+    is_exhausted : bool
+        Nothing was left to search.
+    processors : int
+        Of the machine.
+    measures : pandas.DataFrame
+        One row a measure of the objective: ``measure`` as it stands there, and its values under the heuristic's order
+        (``heuristic``) and under the one that was chosen (``chosen``).
+    jobs : pandas.DataFrame
+        One row a waiting job, in the chosen order: keys, ``submit_time``, ``waited`` (s, so far), ``processors``,
+        ``estimated_time`` (s), ``heuristic_place`` and ``place`` (from 0), ``heuristic_planned_start`` and
+        ``planned_start`` (s), ``is_started``, at this decision. What the job asks for is missing where it had not ended
+        when a partial schedule was made.
+    running : pandas.DataFrame
+        One row a job that ran: keys, ``start_time``, ``expected_end`` (s) and ``processors``. In a partial schedule
+        those are not there that had not ended.
+    improvements : pandas.DataFrame
+        One row each time that a better order was found, and first one for the heuristic's: ``nodes``, ``iteration`` of
+        the traversal, and a column for each measure. No rows where they were not kept.
+    """
+
+    decision: int
+    time: float
+    objective: Objective
+    branching: str
+    traversal: str
+    nodes: int
+    paths: int
+    is_exhausted: bool
+    processors: int
+    measures: pd.DataFrame
+    jobs: pd.DataFrame
+    running: pd.DataFrame
+    improvements: pd.DataFrame
+
+    def __str__(self) -> str:
+        return "\n".join(line for part in _told(self) for line in _wrapped(part))
+
+    def draw(self) -> Figure:
+        """Draw what the search found, node by node, and the two plans.
+
+        On the left, for each measure, its value under the best order so far, by the nodes visited. On the right, who
+        has the processors from this instant on, as the chosen order plans it and as the heuristic's would: grey who
+        runs, a job of equal colour in both, with an edge who started.
+
+        Raises
+        ------
+        MissingLibraryError
+            matplotlib is not installed.
+        """
+        ends = self.jobs["estimated_time"].clip(lower=LEAST_TIME)
+        jobs = self.jobs.assign(
+            end=self.jobs["planned_start"] + ends, heuristic_end=self.jobs["heuristic_planned_start"] + ends
+        )
+        return draw_search(
+            *(self.time, self.processors, self.nodes, self.branching),
+            *(self.measures, jobs, self.running, self.improvements),
+        )
+
+
+def _told(found: Explanation) -> Iterator[str]:
+    """Yield what is told of a decision: sentences, and lines of tables."""
+    number, started = f"Decision {found.decision:,} of the search", int(found.jobs["is_started"].sum())
+    waited = f"{_count(len(found.jobs), 'job')} waited, {started:,} of them started"
+    yield f"{number}, at {found.time:,.10g} s: {waited}."
+    yield f"Wanted: the best by {found.objective.to_text()}."
+    yield ""
+    yield from _measure_lines(found)
+    yield ""
+    yield from _search_lines(found)
+    yield from _turn_lines(found)
+    yield ""
+    yield from _job_lines(found)
+
+
+def _wrapped(part: str) -> list[str]:
+    """Return a sentence in lines; a line of a table, which begins with a blank, as it is."""
+    return textwrap.wrap(part, WIDTH, break_on_hyphens=False) if part[:1] not in ("", " ") else [part]
+
+
+def _measure_lines(found: Explanation) -> list[str]:
+    """Return a table of the measures under both orders."""
+    rows = [["", f"order of {found.branching}", "chosen order", "change"]]
+    for name, heuristic, chosen in found.measures.itertuples(index=False):
+        rows.append([_short(name, 32), _value(heuristic), _value(chosen), _change(heuristic, chosen)])
+    return _table(rows, left=1)
+
+
+def _search_lines(found: Explanation) -> Iterator[str]:
+    """Yield what was searched, and when the best was found."""
+    rest = "nothing was left to search" if found.is_exhausted else "there are more"
+    seen = f"made {_count(found.nodes, 'placement')} and compared {_count(found.paths, 'whole order')}"
+    yield f"Search ({found.traversal} from the order of {found.branching}) {seen}; {rest}."
+    if len(found.improvements) > 1:
+        last = found.improvements.iloc[-1]
+        times = _count(len(found.improvements) - 1, "time")
+        when = f"after {_count(int(last['nodes']), 'placement')}, in iteration {int(last['iteration'])}"
+        yield f"A better one was found {times}, at last {when}."
+
+
+def _turn_lines(found: Explanation) -> Iterator[str]:
+    """Yield what became of the jobs by the chosen order: who started, who would have, who goes ahead of others."""
+    jobs, places = found.jobs, found.jobs["heuristic_place"].to_numpy()
+    if (np.diff(places) > 0).all():
+        yield f"None of them is better by the objective than the order of {found.branching}, which is kept."
+        return
+    is_ahead = places > np.minimum.accumulate(places[::-1])[::-1]
+    starts = jobs["is_started"].to_numpy()
+    would = (jobs["heuristic_planned_start"] <= found.time).to_numpy()
+    yield from _of_some(found, np.flatnonzero(starts), "started", is_ahead)
+    yield from _of_some(found, np.flatnonzero(would & ~starts), "would have started", is_ahead)
+    yield from _of_some(found, np.flatnonzero(is_ahead & ~would & ~starts), "went ahead of others", is_ahead)
+
+
+def _of_some(
+    found: Explanation, places: npt.NDArray[np.intp], what: str, is_ahead: npt.NDArray[np.bool_]
+) -> Iterator[str]:
+    """Yield a sentence about the job at each of some places of the chosen order, the first few of many."""
+    before = found.jobs["heuristic_place"].to_numpy()
+    for place in places[:_NAMED]:
+        job = found.jobs.iloc[place]
+        planned, other = (_when(job[name], found.time) for name in ("planned_start", "heuristic_planned_start"))
+        if job["is_started"]:
+            so = "started, as it would either way" if other == "now" else f"started; else it would {other}"
+        elif planned == "now":  # on processors of a job that should have ended
+            so = "is to start as soon as there is room"
+        elif other == "now":
+            so = f"would have started, but is to start {planned}"
+        else:
+            so = f"is to start {planned}" + (" either way" if other == planned else f", instead of {other}")
+        behind = place + np.flatnonzero(before[place:] < before[place])
+        went = f"went ahead of {_listed(found.jobs, behind)}, and " if is_ahead[place] else ""
+        yield f"Job {_name(job)} {went}{so}."
+    if len(places) > _NAMED:
+        yield f"And {_count(len(places) - _NAMED, 'more job')} {what}."
+
+
+def _job_lines(found: Explanation) -> Iterator[str]:
+    """Yield a table of the jobs in the chosen order: those that started, and of the others the first."""
+    order = found.jobs.assign(waits=~found.jobs["is_started"]).sort_values(["waits", "place"])
+    shown = order.head(MOST_JOBS).sort_values("place")
+    rows = [["place", found.branching, "job", "width", "waited", "estimate", "starts", f"by {found.branching}"]]
+    for _, job in shown.iterrows():
+        rows.append(
+            [
+                *(f"{job['place'] + 1:,}", f"{job['heuristic_place'] + 1:,}", _short(_name(job))),
+                "?" if pd.isna(job["processors"]) else f"{int(job['processors']):,}",
+                *(_duration(job["waited"]), _duration(job["estimated_time"])),
+                "started" if job["is_started"] else _when(job["planned_start"], found.time),
+                _when(job["heuristic_planned_start"], found.time),
+            ]
+        )
+    yield from _table(rows)
+    if len(shown) < len(order):
+        yield f"  and {_count(len(order) - len(shown), 'more job')}"
+
+
+def _table(rows: Sequence[Sequence[str]], left: int = 0) -> list[str]:
+    """Return rows as lines whose cells are as wide as their column; all stand right but the first ``left`` columns."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    gap = "  " if sum(widths) + 2 * len(widths) <= WIDTH else " "
+    lines = []
+    for row in rows:
+        cells = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
+        cells[:left] = [cell.ljust(width) for cell, width in zip(row[:left], widths[:left], strict=True)]
+        lines.append((gap + gap.join(cells)).rstrip())
+    return lines
+
+
+def _name(job: pd.Series[Any]) -> str:
+    """Return what a job is called: its number; if an earlier job of the log has it too, which one it is."""
+    again = int(job["job_occurrence"])
+    return f"{job['job_number']}#{again + 1}" if again else f"{job['job_number']}"
+
+
+def _short(name: str, most: int = 12) -> str:
+    """Return a name, or the end of it where it is too long for a table."""
+    return name if len(name) <= most else f"...{name[3 - most :]}"
+
+
+def _listed(jobs: pd.DataFrame, places: Sequence[int] | npt.NDArray[np.intp]) -> str:
+    """Return the jobs at some places as a part of a sentence, the first few of many."""
+    shown = len(places) if len(places) <= _NAMED else _NAMED - 1
+    names = [_name(jobs.iloc[place]) for place in places[:shown]]
+    last = names.pop() if shown == len(places) else f"{len(places) - shown:,} more"
+    return f"{', '.join(names)} and {last}" if names else last
+
+
+def _count(number: int, what: str) -> str:
+    """Return a number of things."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _value(value: float) -> str:
+    """Return a value of a measure."""
+    return f"{value:,.1f}" if 1e3 <= abs(value) < 1e9 else f"{value:.4g}"
+
+
+def _change(before: float, after: float) -> str:
+    """Return by how much a measure changes, in words."""
+    if after == before:
+        return "none"
+    word = "less" if after < before else "more"
+    share = f" ({abs(after - before) / before:.1%})" if before > 0 else ""
+    return f"{_value(abs(after - before))} {word}{share}"
+
+
+def _when(planned: float, time: float) -> str:
+    """Return when a job is planned to start, as seen from the decision."""
+    return "now" if planned <= time else f"in {_duration(planned - time)}"
+
+
+def _duration(seconds: float) -> str:
+    """Return a time in the unit that fits, with three figures or so.
+
+    Examples
+    --------
+    >>> [_duration(seconds) for seconds in (5.0, 90.0, 3600.0, 129_600.0, 864_000.0)]
+    ['5 s', '90 s', '60 min', '36 h', '10.0 d']
+    """
+    if math.isnan(seconds):
+        return "?"
+    for unit, length, most in (("s", 1, 120), ("min", 60, 7_200), ("h", 3_600, 172_800)):
+        if seconds < most:
+            return f"{seconds / length:.3g} {unit}"
+    return f"{seconds / 86_400:,.1f} d" if seconds < 86_400_000 else f"{seconds / 86_400:,.0f} d"

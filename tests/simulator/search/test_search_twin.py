@@ -1,0 +1,144 @@
+"""The search against its slow twin: the same visits, the same improvements, the same starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from swftools import Trace
+from swftools.simulator.policies.job_orders import ORDERS
+from tests.naive.search_objectives import Measure, Objective
+from tests.simulator.search.compared import (
+    NAMES,
+    assert_notes_equal,
+    crowds,
+    fast,
+    objectives,
+    registered,
+    slow,
+    with_utility,
+)
+from tests.strategies import workloads
+
+TRAVERSALS = ("dds", "lds")
+EXACT = [name for name in NAMES if name != "avgX"]
+"""Measures without a quotient: sums of whole seconds, whatever jobs are planned to take."""
+
+
+def wide_wait(wait, time, processors, user, threshold):  # type: ignore[no-untyped-def]
+    """Cost what a measure of one's own may look at; users are numbered as they come, from 0."""
+    return processors * wait + 2.0 * max(user, 0.0) + max(wait + time - threshold, 0.0)
+
+
+def late(wait, time):  # type: ignore[no-untyped-def]
+    """Cost what a job takes beyond 12 s."""
+    return max(wait + time - 12.0, 0.0)
+
+
+OWN = {
+    "wide-wait": Measure(
+        lambda job, wait, time, threshold: job.width * wait + 2 * max(job.user, 0) + max(wait + time - threshold, 0),
+        "mean",
+        "lxf",
+        of_job=lambda job: job.user,
+    ),
+    "late": Measure(
+        lambda job, wait, time, threshold: max(wait + time - 12, 0),
+        "max",
+        "fcfs",
+        is_excess=True,
+        of_job=lambda job: job.user,
+    ),
+}
+"""The twins of measures of one's own. What they are told of a job, though not asked for, might make a difference."""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def own_measures() -> Iterator[None]:
+    """Have the measures of one's own by their names."""
+    with registered(
+        {
+            "wide-wait": (wide_wait, {"fold": "mean", "reference": "lxf"}),
+            "late": (late, {"fold": "max", "is_often_zero": True}),
+        }
+    ):
+        yield
+
+
+def assert_same(trace: Trace, objective: Objective, **parameters: object) -> None:
+    """Hold the policy's schedule and notes against the twin's."""
+    told = slow(trace, objective, measures=OWN, **parameters)
+    schedule = fast(trace, objective, **parameters)
+    assert_notes_equal(schedule.notes, told)
+    assert schedule.jobs["start_time"].tolist() == told.starts
+
+
+@pytest.mark.parametrize("traversal", TRAVERSALS)
+@settings(max_examples=60)
+@given(
+    trace=crowds(max_jobs=9),
+    objective=objectives(names=[*NAMES, *OWN]),
+    branching=st.sampled_from(ORDERS),
+    nodes=st.sampled_from([0, 1, 2, 3, 5, 7, 8, 9, 10, 20, 50, 200]),
+    overrun=st.sampled_from(["extend", "kill", "run-on"]),
+)
+def test_visits_and_starts_are_those_of_the_twin(
+    traversal: str, trace: Trace, objective: Objective, branching: str, nodes: int, overrun: str
+) -> None:
+    """Decision by decision: how many nodes and orders, each improvement and its measures, and who starts."""
+    assert_same(trace, objective, traversal=traversal, branching=branching, nodes=nodes, overrun=overrun)
+
+
+@settings(max_examples=60)
+@given(
+    trace=workloads(max_jobs=10),
+    objective=objectives(names=EXACT),
+    traversal=st.sampled_from(TRAVERSALS),
+    branching=st.sampled_from(ORDERS),
+    nodes=st.sampled_from([0, 6, 11, 40]),
+    predictor=st.sampled_from(["request", "exact"]),
+    overrun=st.sampled_from(["extend", "kill", "run-on"]),
+)
+def test_starts_are_those_of_the_twin_whatever_is_estimated(
+    trace: Trace, objective: Objective, traversal: str, branching: str, nodes: int, predictor: str, overrun: str
+) -> None:
+    """Times that are no powers of two, and estimates that are outlived."""
+    assert_same(
+        trace,
+        objective,
+        traversal=traversal,
+        branching=branching,
+        nodes=nodes,
+        predictor=predictor,
+        overrun=overrun,
+    )
+
+
+@settings(max_examples=40)
+@given(
+    trace=with_utility(crowds(max_jobs=7)),
+    objective=objectives(names=["lost-utility", "T_w", "avgX"]),
+    traversal=st.sampled_from(TRAVERSALS),
+    nodes=st.sampled_from([0, 8, 40]),
+)
+def test_lost_utility_is_that_of_the_twin(trace: Trace, objective: Objective, traversal: str, nodes: int) -> None:
+    """Functions of few points, and jobs without one."""
+    assert_same(trace, objective, traversal=traversal, nodes=nodes)
+
+
+@settings(max_examples=40)
+@given(
+    trace=crowds(least_jobs=4, max_jobs=9, kinds=2),
+    objective=objectives(names=[*NAMES, *OWN]),
+    traversal=st.sampled_from(TRAVERSALS),
+    branching=st.sampled_from(ORDERS),
+    nodes=st.sampled_from([0, 9, 30, 200]),
+)
+def test_with_equal_jobs_left_out_visits_and_starts_are_those_of_the_twin(
+    trace: Trace, objective: Objective, traversal: str, branching: str, nodes: int
+) -> None:
+    """Crowds of few kinds of jobs, of which only the first that is left is tried."""
+    assert_same(trace, objective, traversal=traversal, branching=branching, nodes=nodes, distinct=True)
