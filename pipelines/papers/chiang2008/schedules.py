@@ -41,7 +41,7 @@ PERCENTILE = 98.0
 
 DAY = 86_400.0
 
-COOL_DOWN = 92 * DAY
+COOL_DOWN = 31 * DAY
 """Jobs are looked at up to so long after a month, s of the log, unless one of the month waits longer."""
 
 CLASSES: Mapping[str, tuple[float, ...]] = {
