@@ -15,9 +15,6 @@ from swftools.simulator.schedule import Schedule
 from swftools.tables import PARQUET_OPTIONS, read_table, to_arrow, to_pandas, write_table
 from swftools.whole_files import create_file
 
-RENAMED = {"search_orders": {"place": "chosen_place"}}
-"""Columns that have another name in the dictionary, where ``place`` is what a paper prints."""
-
 
 def write_notes(schedule: Schedule, directory: Path, options: Mapping[str, Any] = PARQUET_OPTIONS) -> list[Path]:
     """Write the notes of a schedule, ``POLICY_TABLE.parquet`` each, and return the files.
@@ -41,7 +38,7 @@ def write_notes(schedule: Schedule, directory: Path, options: Mapping[str, Any] 
         table = f"{schedule.policy}_{name}"
         path = directory / f"{table}.parquet"
         if table in TABLES:
-            write_table(to_arrow(frame.rename(columns=RENAMED.get(table, {})), table), path, table, options)
+            write_table(to_arrow(frame, table), path, table, options)
         else:
             with create_file(path) as file:
                 pq.write_table(pa.Table.from_pandas(frame, preserve_index=False), file, **options)
@@ -54,10 +51,9 @@ def read_notes(policy: str, directory: Path) -> dict[str, pd.DataFrame]:
     notes = {}
     for path in sorted(directory.glob(f"{policy}_*.parquet")):
         if path.stem in TABLES:
-            back = {ours: name for name, ours in RENAMED.get(path.stem, {}).items()}
             table = to_pandas(read_table(path, path.stem), path.stem)
             counts = [name for name in table if table[name].dtype == "Int64" and name != "job_number"]
-            frame = table.astype(dict.fromkeys(counts, "int64")).rename(columns=back)
+            frame = table.astype(dict.fromkeys(counts, "int64"))
         else:
             frame = pq.read_table(path).to_pandas()
         notes[path.stem.removeprefix(f"{policy}_")] = frame

@@ -136,10 +136,10 @@ def lost_utility(utility: Points, job: int, time: float) -> float:
         return 0.0
     best = utility[job, 0, 1]
     point, points = 0, utility.shape[1]
-    while point < points and utility[job, point, 0] < time:  # NaN behind the last
+    while (
+        point < points and utility[job, point, 0] < time
+    ):  # 0 at the first, above which the time is; NaN behind the last
         point += 1
-    if point < points and utility[job, point, 0] == time:
-        return best - utility[job, point, 1]
     if point == points or math.isnan(utility[job, point, 0]):
         return best
     left, right = utility[job, point - 1, 0], utility[job, point, 0]

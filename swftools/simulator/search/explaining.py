@@ -46,7 +46,7 @@ def explain_decision(schedule: Schedule | Simulation, time: float | None = None)
     ...     run_time=[10, 100, 5], requested_time=[10, 100, 5], requested_processors=[4, 4, 4])
     >>> schedule = simulate(trace, "search", branching="fcfs", explain=True)
     >>> explanation = explain_decision(schedule, time=10)
-    >>> explanation.jobs[["job_number", "place", "heuristic_place"]].values.tolist()
+    >>> explanation.jobs[["job_number", "chosen_place", "heuristic_place"]].values.tolist()
     [[3, 0, 1], [2, 1, 0]]
     """
     notes: Mapping[str, pd.DataFrame] = schedule.notes
@@ -58,7 +58,7 @@ def explain_decision(schedule: Schedule | Simulation, time: float | None = None)
     row = _decision_of(notes["decisions"], time)
     number, now = int(row["decision"]), float(row["time"])
     orders = notes["orders"]
-    orders = orders[orders["decision"] == number].sort_values("place", ignore_index=True)
+    orders = orders[orders["decision"] == number].sort_values("chosen_place", ignore_index=True)
     if len(orders) != row["waiting"]:
         raise ParameterError(_lost(notes["orders"], notes["decisions"], number, now))
     objective = read_objective(schedule.options["objective"])
@@ -132,7 +132,7 @@ def _known_at(schedule: Schedule | Simulation, now: float, orders: pd.DataFrame)
     jobs = orders.merge(asked, on=KEYS, how="left", validate="one_to_one")
     jobs["waited"] = now - jobs["submit_time"]
     jobs["is_started"] = waited.isin(started)
-    columns = ["submit_time", "waited", "processors", "estimated_time", "heuristic_place", "place"]
+    columns = ["submit_time", "waited", "processors", "estimated_time", "heuristic_place", "chosen_place"]
     jobs = jobs[[*KEYS, *columns, "heuristic_planned_start", "planned_start", "is_started"]]
     running = runs[~pd.MultiIndex.from_frame(runs[KEYS]).isin(waited)].merge(asked, on=KEYS, how="left")
     end = running["start_time"] + running["estimated_time"]

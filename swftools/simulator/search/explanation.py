@@ -53,7 +53,7 @@ class Explanation:
         (``heuristic``) and under the one that was chosen (``chosen``).
     jobs : pandas.DataFrame
         One row a waiting job, in the chosen order: keys, ``submit_time``, ``waited`` (s, so far), ``processors``,
-        ``estimated_time`` (s), ``heuristic_place`` and ``place`` (from 0), ``heuristic_planned_start`` and
+        ``estimated_time`` (s), ``heuristic_place`` and ``chosen_place`` (from 0), ``heuristic_planned_start`` and
         ``planned_start`` (s), ``is_started``, at this decision. What the job asks for is missing where it had not ended
         when a partial schedule was made.
     running : pandas.DataFrame
@@ -182,13 +182,13 @@ def _of_some(
 
 def _job_lines(found: Explanation) -> Iterator[str]:
     """Yield a table of the jobs in the chosen order: those that started, and of the others the first."""
-    order = found.jobs.assign(waits=~found.jobs["is_started"]).sort_values(["waits", "place"])
-    shown = order.head(MOST_JOBS).sort_values("place")
+    order = found.jobs.assign(waits=~found.jobs["is_started"]).sort_values(["waits", "chosen_place"])
+    shown = order.head(MOST_JOBS).sort_values("chosen_place")
     rows = [["place", found.branching, "job", "width", "waited", "estimate", "starts", f"by {found.branching}"]]
     for _, job in shown.iterrows():
         rows.append(
             [
-                *(f"{job['place'] + 1:,}", f"{job['heuristic_place'] + 1:,}", _short(_name(job))),
+                *(f"{job['chosen_place'] + 1:,}", f"{job['heuristic_place'] + 1:,}", _short(_name(job))),
                 "?" if pd.isna(job["processors"]) else f"{int(job['processors']):,}",
                 *(_duration(job["waited"]), _duration(job["estimated_time"])),
                 "started" if job["is_started"] else _when(job["planned_start"], found.time),

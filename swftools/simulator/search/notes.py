@@ -42,7 +42,7 @@ PLAIN = (
     | {f"{which}_{term}": "float64" for which in ("first", "best") for term in range(1, TERMS + 1)},
     {"decision": "int64", "nodes": "int64", "iteration": "int64"}
     | {f"value_{term}": "float64" for term in range(1, TERMS + 1)},
-    {"decision": "int64", "job": "int64", "place": "int64", "heuristic_place": "int64"}
+    {"decision": "int64", "job": "int64", "chosen_place": "int64", "heuristic_place": "int64"}
     | {"planned_start": "float64", "heuristic_planned_start": "float64"},
 )
 """Columns of the three tables, as they are noted."""
@@ -139,7 +139,7 @@ def tables_of(notes: Notes, means: list[bool]) -> dict[str, pd.DataFrame]:
             improvements[f"value_{term}"] /= waiting[at[at >= 0]]
     tables = {"decisions": decisions}
     if len(notes.orders) > 1:
-        whole = orders.groupby("decision")["place"].transform("min") == 0
+        whole = orders.groupby("decision")["chosen_place"].transform("min") == 0
         tables |= {"improvements": improvements, "orders": orders[whole].reset_index(drop=True)}
     return tables
 

@@ -65,7 +65,7 @@ def test_notes_come_back_with_the_schedule(tmp_path: Path) -> None:
     assert loaded.notes.keys() == fresh.notes.keys() == {"decisions", "improvements", "orders"}
     for name, frame in fresh.notes.items():
         pd.testing.assert_frame_equal(frame, loaded.notes[name])
-    assert (fresh.notes["orders"]["place"] != fresh.notes["orders"]["heuristic_place"]).any()
+    assert (fresh.notes["orders"]["chosen_place"] != fresh.notes["orders"]["heuristic_place"]).any()
     time = fresh.notes["decisions"]["time"].median()
     assert str(explain_decision(loaded, time)) == str(explain_decision(fresh, time))
     again = simulate(task.requires()[0].load(), recorded_search(loaded))

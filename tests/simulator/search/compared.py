@@ -218,7 +218,7 @@ def orders_of(told: Told) -> pd.DataFrame:
         {
             "decision": number,
             "job_number": told.numbers[id(decision.question.jobs[i])],
-            "place": place,
+            "chosen_place": place,
             "heuristic_place": i,
             "planned_start": start,
             "heuristic_planned_start": decision.found.first_starts[i],

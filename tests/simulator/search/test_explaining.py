@@ -37,7 +37,7 @@ decision time waiting nodes paths improvements is_exhausted started first_1 firs
 """
 
 ORDERS = """
-decision job_number place heuristic_place planned_start heuristic_planned_start
+decision job_number chosen_place heuristic_place planned_start heuristic_planned_start
        0          3     0               0            20                      20
        1          4     0               1           100                     250
        1          6     1               3           200                     260
@@ -64,7 +64,7 @@ def draw_notes(table: str) -> pd.DataFrame:
     }
     frame = pd.DataFrame(columns)
     whole = ["decision", "waiting", "nodes", "paths", "improvements", "started", "iteration", "job_number"]
-    frame = frame.astype({name: "int64" for name in [*whole, "place", "heuristic_place"] if name in frame})
+    frame = frame.astype({name: "int64" for name in [*whole, "chosen_place", "heuristic_place"] if name in frame})
     if "is_exhausted" in frame:
         frame["is_exhausted"] = frame["is_exhausted"] == 1
     return frame.assign(job_occurrence=0) if "job_number" in frame else frame
@@ -121,7 +121,7 @@ def test_what_is_known(schedule: Schedule) -> None:
         "processors": [2, 2, 1, 4],
         "estimated_time": [40, 60, 30, 50],
         "heuristic_place": [1, 3, 2, 0],
-        "place": [0, 1, 2, 3],
+        "chosen_place": [0, 1, 2, 3],
         "heuristic_planned_start": [250, 260, 250, 200],
         "planned_start": [100, 200, 100, 200],
         "is_started": [True, False, True, False],
@@ -225,7 +225,7 @@ def many(jobs: int, started: int, big: int = 0) -> Schedule:
             "decision": 0,
             "job_number": numbers,
             "job_occurrence": 0,
-            "place": np.arange(jobs),
+            "chosen_place": np.arange(jobs),
             "heuristic_place": np.arange(jobs)[::-1],
             "planned_start": 1000.0 + np.maximum(np.arange(jobs)[::-1] - started + 1, 0) * 86_400.0,
             "heuristic_planned_start": 1000.0 + np.arange(jobs) * 86_400.0,

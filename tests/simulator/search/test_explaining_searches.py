@@ -60,7 +60,7 @@ def test_an_explanation_agrees_with_the_schedule(schedule: Schedule) -> None:
         assert (begun >= decision.time).all()
         assert jobs["is_started"].sum() == decision.started
         assert (jobs["planned_start"][jobs["is_started"]] == decision.time).all()
-        assert sorted(jobs["heuristic_place"]) == jobs["place"].tolist() == list(range(decision.waiting))
+        assert sorted(jobs["heuristic_place"]) == jobs["chosen_place"].tolist() == list(range(decision.waiting))
         assert (jobs["waited"] == decision.time - jobs["submit_time"]).all()
         assert running["processors"].sum() + jobs["processors"][jobs["is_started"]].sum() <= PROCESSORS
         assert found.improvements.iloc[0].tolist()[2:] == pytest.approx(found.measures["heuristic"].tolist())
@@ -126,7 +126,7 @@ def test_a_partial_schedule_of_a_search() -> None:
     whole, part = explain_decision(simulation), explain_decision(simulation.schedule())
     assert whole.jobs["processors"].notna().all()
     assert part.jobs["processors"].isna().any()
-    assert part.jobs[["place", "planned_start"]].equals(whole.jobs[["place", "planned_start"]])
+    assert part.jobs[["chosen_place", "planned_start"]].equals(whole.jobs[["chosen_place", "planned_start"]])
     assert len(part.running) < len(whole.running)
     assert " ? " in str(part)
 

@@ -128,7 +128,7 @@ def test_strict_lexical_finds_the_least_in_the_order_of_words(
         assert found == [float(value) for value in min(all_values(decision))]
         visited = (order for _, order in orders(len(question.jobs), traversal))
         first = next(order for order in visited if floats(question.values(order, plan_of(question, order))) == found)
-        rows = notes["orders"][notes["orders"]["decision"] == number].sort_values("place")
+        rows = notes["orders"][notes["orders"]["decision"] == number].sort_values("chosen_place")
         assert rows["heuristic_place"].tolist() == list(first)
 
 

@@ -226,7 +226,7 @@ def test_thousands_of_waiting_jobs_take_no_more_visits(traversal: str, nodes: in
     assert row["nodes"] == max(nodes, 2000)
     assert not row["is_exhausted"]
     rows = simulation.notes["orders"].query("decision == 1")
-    assert sorted(rows["place"]) == sorted(rows["heuristic_place"]) == list(range(2000))
+    assert sorted(rows["chosen_place"]) == sorted(rows["heuristic_place"]) == list(range(2000))
     # Nobody is planned on processors that are taken: at each planned start they suffice.
     jobs = simulation.trace.jobs.set_index("job_number").loc[rows["job_number"]]
     begins, ends = rows["planned_start"].to_numpy(), rows["planned_start"].to_numpy() + jobs["run_time"].to_numpy()

@@ -79,7 +79,7 @@ def test_of_orders_the_newest_are_kept_whole(explained: Schedule) -> None:
     assert kept[0] > 0
     for decision, rows in orders.groupby("decision"):
         count = int(decisions["waiting"].iloc[decision])
-        assert rows["place"].tolist() == list(range(count))
+        assert rows["chosen_place"].tolist() == list(range(count))
         assert sorted(rows["heuristic_place"]) == list(range(count))
         assert rows["job_number"].is_unique
 

@@ -157,7 +157,7 @@ def test_each_path_is_found_in_its_iteration(traversal: str, distinct: bool) -> 
         last = notes["improvements"].query("decision == 1").iloc[-1]
         assert last["iteration"] == iteration
         assert last["value_1"] == 0.0
-        rows = notes["orders"].query("decision == 1").sort_values("place")
+        rows = notes["orders"].query("decision == 1").sort_values("chosen_place")
         assert "".join(str(number) for number in rows["job_number"]) == path
         assert rows["planned_start"].tolist() == [5.0, 6.0, 7.0, 8.0]
 
