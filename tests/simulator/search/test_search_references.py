@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from swftools import Trace
@@ -44,6 +44,8 @@ widths = st.integers(1, 6)
 times = st.sampled_from([1.0, 2.0, 4.0, 8.0])
 
 
+# The second ends before the first can start, and so takes nothing of the two processors that are left over then.
+@example(jobs=[(1, 4, 8.0), (1, 1, 2.0), (1, 2, 8.0)], longer=3)
 @settings(max_examples=80)
 @given(jobs=st.lists(st.tuples(st.integers(1, 7), widths, times), min_size=2, max_size=8), longer=st.integers(1, 5))
 def test_references_are_what_backfilling_makes_of_the_jobs(jobs: list[tuple[int, int, float]], longer: int) -> None:

@@ -116,6 +116,32 @@ def test_starts_are_those_of_the_twin_whatever_is_estimated(
     )
 
 
+@settings(max_examples=60)
+@given(
+    jobs=st.lists(
+        st.tuples(st.integers(1, 8), st.sampled_from([3.0, 6.0, 10.0, 11.0]), st.integers(1, 2)),
+        min_size=3,
+        max_size=5,
+    ),
+    objective=objectives(names=["avgX", "T_w", "avgW"]),
+    traversal=st.sampled_from(TRAVERSALS),
+    branching=st.sampled_from(["lxf", "fcfs"]),
+)
+def test_orders_that_cost_alike_are_equal_however_their_sums_are_rounded(
+    jobs: list[tuple[int, float, int]], objective: Objective, traversal: str, branching: str
+) -> None:
+    """Slowdowns of 3, 6, 10 and 11 s are no floats; the twin counts in fractions."""
+    trace = Trace.from_columns(
+        machine_processors=2,
+        job_number=list(range(len(jobs) + 1)),
+        submit_time=[0.0, *(float(submit) for submit, _, _ in jobs)],
+        run_time=[9.0, *(run for _, run, _ in jobs)],
+        requested_time=[9.0, *(run for _, run, _ in jobs)],
+        allocated_processors=[2, *(width for _, _, width in jobs)],
+    )
+    assert_same(trace, objective, exact=False, traversal=traversal, branching=branching, nodes=10**6)
+
+
 @settings(max_examples=40)
 @given(
     trace=with_utility(crowds(max_jobs=7)),
