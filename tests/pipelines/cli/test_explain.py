@@ -83,6 +83,21 @@ def test_what_a_long_run_forgot_is_searched_again(schedule: Path, monkeypatch: p
     assert all(text.startswith("Decision ") for text in before)
 
 
+@pytest.mark.parametrize(
+    "policy",
+    [
+        "search:objective=strict-tradeoff-a(T_w(2h):avgX),nodes=100",
+        'search:nodes=100,objective="strict-tradeoff-a( T_w(120 min) : avgX )"',
+        '{"policy": "search", "nodes": 100, "objective": "strict-tradeoff-a(T_w(2h):avgX)"}',
+    ],
+)
+def test_an_objective_on_the_command_line(policy: str) -> None:
+    """Its colons and brackets stand among those of the policy, quoted or not, and in JSON."""
+    result = explain("--policy", policy)
+    assert 0 == result.exit_code, result.output
+    assert "\nWanted: the best by strict-tradeoff-a(T_w(2h):avgX).\n" in result.output
+
+
 @pytest.mark.parametrize("suffix", ["svg", "png", "PDF"])
 def test_a_picture(tmp_path: Path, suffix: str) -> None:
     """Is drawn into the file, in the format of its suffix; the text is printed as without."""

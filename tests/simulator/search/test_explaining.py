@@ -326,9 +326,10 @@ def test_orders_that_are_not_kept(schedule: Schedule) -> None:
         assert str(caught.value) == words.format(about, kept) + f"as far: Simulation(...).run(until={at})"
 
 
-def test_improvements_that_are_not_kept(schedule: Schedule) -> None:
-    """Without them the explanation does not say when the best was found, and the picture has the heuristic's alone."""
-    notes = {**schedule.notes, "improvements": schedule.notes["improvements"].iloc[:1]}
+@pytest.mark.parametrize("kept", [slice(0, 1), slice(2, None)], ids=["none", "the last"])
+def test_improvements_that_are_not_kept(schedule: Schedule, kept: slice) -> None:
+    """Without all the explanation does not say when the best was found, and the picture has the heuristic's alone."""
+    notes = {**schedule.notes, "improvements": schedule.notes["improvements"].iloc[kept]}
     found = explain_decision(replace(schedule, notes=notes))
     assert found.improvements.columns.tolist() == ["nodes", "iteration", "T_w(50h)", "avgX"]
     assert found.improvements.empty
