@@ -65,11 +65,15 @@ def explain(
         if job is not None:
             schedule = simulation.schedule()
             at = _start_of(schedule, job)
-            if not _keeps(schedule.notes, at):
+            if not _keeps(schedule.notes, job):
                 again = {name: value for name, value in options.items() if name not in ("processors", "load")}
                 simulation = Simulation(simulation.trace, recorded_search(schedule), simulation.processors, **again)
                 simulation.run(until=at, progress=progress)
-    found = explain_decision(simulation, at)
+    if job is None:
+        found = explain_decision(simulation, at)
+    else:
+        orders = simulation.notes["orders"]  # whoever waits at a decision, and at none behind it, started there
+        found = explain_decision(simulation, decision=orders["decision"][orders["job_number"] == job].max().item())
     click.echo(str(found))
     if picture:
         _draw(found, picture)
@@ -96,11 +100,9 @@ def _start_of(schedule: Schedule, job: int) -> float:
     return float(rows["start_time"].iloc[0])
 
 
-def _keeps(notes: Mapping[str, pd.DataFrame], time: float) -> bool:
-    """Whether notes have the orders of the last decision at a time: of a long run only the newest are kept."""
-    decisions = notes["decisions"]
-    last = decisions["decision"][decisions["time"] <= time].max()
-    return bool((notes["orders"]["decision"] == last).any())
+def _keeps(notes: Mapping[str, pd.DataFrame], job: int) -> bool:
+    """Whether notes have an order with a job: of a long run only the newest are kept."""
+    return bool((notes["orders"]["job_number"] == job).any())
 
 
 def _draw(found: Explanation, picture: str) -> None:

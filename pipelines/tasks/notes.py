@@ -10,6 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from swftools.errors import SchemaError
 from swftools.fields.dictionary import TABLES
 from swftools.simulator.schedule import Schedule
 from swftools.tables import PARQUET_OPTIONS, read_table, to_arrow, to_pandas, write_table
@@ -31,7 +32,8 @@ def write_notes(schedule: Schedule, directory: Path, options: Mapping[str, Any] 
     Raises
     ------
     SchemaError
-        A table is not as the dictionary says; a table that it does not have, of one's own policy, is written as it is.
+        A table is not as the dictionary says; or one that it does not have, of a policy of one's own, which is written
+        as it is, has columns that Parquet does not.
     """
     paths = []
     for name, frame in schedule.notes.items():
@@ -40,8 +42,13 @@ def write_notes(schedule: Schedule, directory: Path, options: Mapping[str, Any] 
         if table in TABLES:
             write_table(to_arrow(frame, table), path, table, options)
         else:
+            try:
+                data = pa.Table.from_pandas(frame, preserve_index=False)
+            except (pa.ArrowException, TypeError, ValueError) as error:
+                whose = f"policy {schedule.policy!r}: its notes {name!r}"
+                raise SchemaError(f"{whose} are no Parquet table: {error}; give each column one type") from error
             with create_file(path) as file:
-                pq.write_table(pa.Table.from_pandas(frame, preserve_index=False), file, **options)
+                pq.write_table(data, file, **options)
         paths.append(path)
     return paths
 

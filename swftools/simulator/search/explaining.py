@@ -13,7 +13,7 @@ import pandas as pd
 
 from swftools.errors import ParameterError
 from swftools.keyed_random import count_occurrences
-from swftools.parameters import is_number
+from swftools.parameters import is_number, is_whole
 from swftools.simulator.machine.state import SUBMITTED
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.search.explanation import Explanation
@@ -23,7 +23,9 @@ from swftools.simulator.simulation import Simulation
 KEYS = ["job_number", "job_occurrence"]
 
 
-def explain_decision(schedule: Schedule | Simulation, time: float | None = None) -> Explanation:
+def explain_decision(
+    schedule: Schedule | Simulation, time: float | None = None, *, decision: int | None = None
+) -> Explanation:
     """Explain a decision of a search.
 
     Parameters
@@ -31,12 +33,16 @@ def explain_decision(schedule: Schedule | Simulation, time: float | None = None)
     schedule : Schedule or Simulation
         Of policy ``search`` with ``explain=True``; a simulation may be anywhere on its way.
     time : float, optional
-        The decision at this instant is meant, s, or the last one before it; by default the last one of all.
+        The decision at this instant is meant, s, or the last one before it; by default the last one of all. Where a job
+        of no run time ended at once there are several at one instant.
+    decision : int, optional
+        Its number instead, as in the notes.
 
     Raises
     ------
     ParameterError
-        There are no notes, or none of that decision any more, or nothing was decided by then; the time is no number.
+        There are no notes, or none of that decision any more, or nothing was decided by then; the time is no number, or
+        beside it stands the number of a decision.
 
     Examples
     --------
@@ -55,14 +61,15 @@ def explain_decision(schedule: Schedule | Simulation, time: float | None = None)
         raise ParameterError(
             f"there are no notes of decisions of policy {name!r}: simulate with policy search and explain=True"
         )
-    row = _decision_of(notes["decisions"], time)
+    decisions, orders = notes["decisions"], notes["orders"]
+    row = _decision_of(decisions, time) if decision is None else _numbered(decisions, decision, time)
     number, now = int(row["decision"]), float(row["time"])
-    orders = notes["orders"]
-    orders = orders[orders["decision"] == number].sort_values("chosen_place", ignore_index=True)
-    if len(orders) != row["waiting"]:
-        raise ParameterError(_lost(notes["orders"], notes["decisions"], number, now))
+    order = orders[orders["decision"] == number].sort_values("chosen_place", ignore_index=True)
+    if len(order) != row["waiting"]:
+        raise ParameterError(_lost(orders, decisions, number, now))
     objective = read_objective(schedule.options["objective"])
-    jobs, running = _known_at(schedule, now, orders)
+    after = decisions["decision"][(decisions["decision"] > number) & (decisions["time"] == now)]
+    jobs, running = _known_at(schedule, now, order, orders[orders["decision"].isin(after)])
     return Explanation(
         decision=number,
         time=now,
@@ -76,7 +83,7 @@ def explain_decision(schedule: Schedule | Simulation, time: float | None = None)
         measures=_measures(objective, row),
         jobs=jobs,
         running=running,
-        improvements=_improvements(objective, notes["improvements"], number),
+        improvements=_improvements(objective, notes["improvements"], row),
     )
 
 
@@ -90,6 +97,16 @@ def _decision_of(decisions: pd.DataFrame, time: float | None) -> pd.Series[Any]:
         known = f"; its first decision is at {decisions['time'].iloc[0]:.10g} s" if len(decisions) else ""
         raise ParameterError(f"the search decided nothing{until}{known}")
     return by_then.iloc[-1]
+
+
+def _numbered(decisions: pd.DataFrame, decision: int, time: float | None) -> pd.Series[Any]:
+    """Return the row of a decision by its number."""
+    if time is not None:
+        raise ParameterError("give the time of a decision or its number, not both")
+    rows = decisions[decisions["decision"] == decision]
+    if not is_whole(decision) or rows.empty:
+        raise ParameterError(f"there is no decision {decision!r}: the search made {len(decisions):,}, the first is 0")
+    return rows.iloc[0]
 
 
 def _lost(orders: pd.DataFrame, decisions: pd.DataFrame, number: int, now: float) -> str:
@@ -116,22 +133,29 @@ def _measures(objective: Objective, row: pd.Series[Any]) -> pd.DataFrame:
     )
 
 
-def _improvements(objective: Objective, improvements: pd.DataFrame, number: int) -> pd.DataFrame:
-    """Return the improvements of a decision, the values under the names of the measures."""
+def _improvements(objective: Objective, improvements: pd.DataFrame, row: pd.Series[Any]) -> pd.DataFrame:
+    """Return the improvements of a decision, if all are kept, the values under the names of the measures."""
     names = {f"value_{place}": term.to_text() for place, term in enumerate(objective.terms, 1)}
-    rows = improvements[improvements["decision"] == number]
+    rows = improvements[improvements["decision"] == row["decision"]]
+    rows = rows if len(rows) == row["improvements"] + 1 else rows[:0]
     return rows[["nodes", "iteration", *names]].rename(columns=names).reset_index(drop=True)
 
 
-def _known_at(schedule: Schedule | Simulation, now: float, orders: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the jobs that waited at a decision, in the chosen order, and those that ran."""
+def _known_at(
+    schedule: Schedule | Simulation, now: float, order: pd.DataFrame, after: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the jobs that waited at a decision, in the chosen order, and those that ran.
+
+    ``after`` has the orders of the decisions that followed at the same instant.
+    """
     asked, runs = _of_schedule(schedule) if isinstance(schedule, Schedule) else _of_simulation(schedule)
-    runs = runs[(runs["start_time"] <= now) & (runs["end_time"] > now)]
-    started = pd.MultiIndex.from_frame(runs.loc[runs["start_time"] == now, KEYS])
-    waited = pd.MultiIndex.from_frame(orders[KEYS])
-    jobs = orders.merge(asked, on=KEYS, how="left", validate="one_to_one")
+    started, waited, waits_on = (
+        pd.MultiIndex.from_frame(frame[KEYS]) for frame in (runs[runs["start_time"] == now], order, after)
+    )
+    jobs = order.merge(asked, on=KEYS, how="left", validate="one_to_one")
     jobs["waited"] = now - jobs["submit_time"]
-    jobs["is_started"] = waited.isin(started)
+    jobs["is_started"] = waited.isin(started) & ~waited.isin(waits_on)
+    runs = runs[(runs["start_time"] <= now) & (runs["end_time"] > now)]
     columns = ["submit_time", "waited", "processors", "estimated_time", "heuristic_place", "chosen_place"]
     jobs = jobs[[*KEYS, *columns, "heuristic_planned_start", "planned_start", "is_started"]]
     running = runs[~pd.MultiIndex.from_frame(runs[KEYS]).isin(waited)].merge(asked, on=KEYS, how="left")

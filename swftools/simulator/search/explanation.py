@@ -261,11 +261,11 @@ def _duration(seconds: float) -> str:
     Examples
     --------
     >>> [_duration(seconds) for seconds in (5.0, 90.0, 3600.0, 129_600.0, 864_000.0)]
-    ['5 s', '90 s', '60 min', '36 h', '10.0 d']
+    ['5 s', '90 s', '60 min', '36 h', '10 d']
     """
     if math.isnan(seconds):
         return "?"
     for unit, length, most in (("s", 1, 120), ("min", 60, 7_200), ("h", 3_600, 172_800)):
         if seconds < most:
             return f"{seconds / length:.3g} {unit}"
-    return f"{seconds / 86_400:,.1f} d" if seconds < 86_400_000 else f"{seconds / 86_400:,.0f} d"
+    return f"{round(seconds / 86_400, 1):g} d"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -75,9 +76,26 @@ def test_what_a_long_run_forgot_is_searched_again(schedule: Path, monkeypatch: p
     """Where notes have room for the newest decisions alone, an early one is told all the same."""
     jobs = pd.read_csv(schedule / "jobs.csv")
     number = jobs["job_number"][jobs["wait_time"] > 0].iloc[3]
-    before = explain("--job", number).output
+    arguments = [("--job", number), ("--time", "1h")]
+    before = [explain(*each).output for each in arguments]
     monkeypatch.setattr(search_notes, "ORDERS_A_JOB", 1)
-    assert explain("--job", number).output == before
+    assert [explain(*each).output for each in arguments] == before
+    assert all(text.startswith("Decision ") for text in before)
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        "search:objective=strict-tradeoff-a(T_w(2h):avgX),nodes=100",
+        'search:nodes=100,objective="strict-tradeoff-a( T_w(120 min) : avgX )"',
+        '{"policy": "search", "nodes": 100, "objective": "strict-tradeoff-a(T_w(2h):avgX)"}',
+    ],
+)
+def test_an_objective_on_the_command_line(policy: str) -> None:
+    """Its colons and brackets stand among those of the policy, quoted or not, and in JSON."""
+    result = explain("--policy", policy)
+    assert 0 == result.exit_code, result.output
+    assert "\nWanted: the best by strict-tradeoff-a(T_w(2h):avgX).\n" in result.output
 
 
 @pytest.mark.parametrize("suffix", ["svg", "png", "PDF"])
@@ -128,14 +146,30 @@ def test_a_log_that_is_not_there() -> None:
     assert MISSING_INPUT == result.exit_code
 
 
-def test_jobs_that_cannot_be_asked_for(tmp_path: Path) -> None:
-    """One that was not simulated has the reason, one that stands twice the times of both."""
-    log = tmp_path / "log.swf"
+def log_of(folder: Path, *rows: tuple[int, int, int, int, int]) -> Path:
+    """Write a log of jobs: number, submission, run time, width and status of each."""
     line = "{job} {submit} -1 {run} {width} -1 -1 {width} 50 -1 {status} 1 1 1 1 1 -1 -1"
-    rows = [(1, 0, 50, 4, 1), (2, 1, 50, 4, 1), (2, 2, 40, 4, 1), (3, 3, -1, 4, 5)]
     names = ("job", "submit", "run", "width", "status")
     text = "\n".join(line.format(**dict(zip(names, row, strict=True))) for row in rows)
+    log = folder / "log.swf"
     log.write_text(f"; MaxProcs: 4\n{text}\n", encoding="utf-8")
+    return log
+
+
+@pytest.mark.parametrize("job", [2, 3, 4, 5])
+def test_jobs_of_no_run_time(tmp_path: Path, job: int) -> None:
+    """They end at once, and another decision follows at that instant: each job is told of at its own."""
+    log = log_of(tmp_path, (1, 0, 50, 4, 1), (2, 1, 0, 4, 1), (3, 2, 0, 3, 1), (4, 3, 0, 4, 1), (5, 4, 20, 4, 1))
+    result = CliRunner().invoke(
+        main, ["explain", str(log), "--raw", "--job", str(job), "--policy", "search:branching=fcfs"]
+    )
+    assert 0 == result.exit_code, result.output
+    assert re.search(rf"^ +\d+ +\d+ +{job} .* started ", result.output, re.MULTILINE)
+
+
+def test_jobs_that_cannot_be_asked_for(tmp_path: Path) -> None:
+    """One that was not simulated has the reason, one that stands twice the times of both."""
+    log = log_of(tmp_path, (1, 0, 50, 4, 1), (2, 1, 50, 4, 1), (2, 2, 40, 4, 1), (3, 3, -1, 4, 5))
     for job, words in (
         ("2", "--job: 2 stands 2 times in the log; they started at 50, 100: give --time"),
         ("3", "--job: 3 was left out: "),

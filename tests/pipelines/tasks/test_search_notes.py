@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import luigi
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from pipelines.tasks.compare import ComparePolicies
 from pipelines.tasks.notes import read_notes, write_notes
 from pipelines.tasks.simulate import SimulatePolicy
-from swftools.errors import ParameterError, SchemaError
+from swftools.errors import ParameterError, SchemaError, StorageError
 from swftools.simulator.policies.search import recorded_search
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.search import measures
@@ -103,6 +106,24 @@ def test_notes_of_a_policy_of_ones_own(tmp_path: Path) -> None:
     assert path.name == "moody_hours.parquet"
     assert read_notes("moody", tmp_path)["hours"].to_dict("list") == frame.to_dict("list")
     assert read_notes("mood", tmp_path) == {}
+
+
+def test_notes_of_ones_own_appear_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or not at all: where columns are no Parquet, which is told, and where writing breaks off."""
+    empty = pd.DataFrame()
+    mixed = Schedule(empty, empty, empty, 4, "moody", notes={"hours": pd.DataFrame({"hour": [1, "two"]})})
+    with pytest.raises(SchemaError, match=r"^policy 'moody': its notes 'hours' are no Parquet table: .* one type$"):
+        write_notes(mixed, tmp_path)
+
+    def breaks_off(data: pa.Table, file: BinaryIO, **options: Any) -> None:
+        file.write(b"PAR1")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(pq, "write_table", breaks_off)
+    plain = replace(mixed, notes={"hours": pd.DataFrame({"hour": [1, 2]})})
+    with pytest.raises(StorageError, match="No space left on device"):
+        write_notes(plain, tmp_path)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_notes_that_are_not_as_declared_are_refused(tmp_path: Path) -> None:

@@ -248,10 +248,10 @@ def test_of_many_jobs_the_first_are_shown() -> None:
     assert [int(row[0]) for row in rows] == [*range(1, 18), 48, 49, 50]
     assert [row[-6] == "started" or "started" in row for row in rows] == [False] * 17 + [True] * 3
     assert lines[-1] == "  and 30 more jobs"
-    assert "Job 48 went ahead of 49 and 50, and started; else it would in 47.0 d." in lines
-    assert "Job 50 started; else it would in 49.0 d." in lines
+    assert "Job 48 went ahead of 49 and 50, and started; else it would in 47 d." in lines
+    assert "Job 50 started; else it would in 49 d." in lines
     assert "Job 1 went ahead of 2, 3, 4 and 46 more, and would have started, but is to start" in lines
-    assert "Job 2 went ahead of 3, 4, 5 and 45 more, and is to start in 46.0 d, instead of" in lines
+    assert "Job 2 went ahead of 3, 4, 5 and 45 more, and is to start in 46 d, instead of in" in lines
     assert "And 42 more jobs went ahead of others." in lines
 
 
@@ -297,6 +297,17 @@ def test_nothing_decided_by_then(schedule: Schedule) -> None:
         assert str(caught.value) == words
 
 
+def test_a_decision_by_number(schedule: Schedule) -> None:
+    """As by its time; a number that there is not, or a time beside it, is named."""
+    assert str(explain_decision(schedule, decision=0)) == str(explain_decision(schedule, 20))
+    for number in (2, -1, 0.5, True):
+        with pytest.raises(ParameterError) as caught:
+            explain_decision(schedule, decision=number)  # type: ignore[arg-type]
+        assert str(caught.value) == f"there is no decision {number!r}: the search made 2, the first is 0"
+    with pytest.raises(ParameterError, match=r"^give the time of a decision or its number, not both$"):
+        explain_decision(schedule, 20, decision=0)
+
+
 def test_orders_that_are_not_kept(schedule: Schedule) -> None:
     """Of a decision whose rows are gone, wholly or in part, the error says which are kept and how to have it."""
     words = (
@@ -315,9 +326,10 @@ def test_orders_that_are_not_kept(schedule: Schedule) -> None:
         assert str(caught.value) == words.format(about, kept) + f"as far: Simulation(...).run(until={at})"
 
 
-def test_improvements_that_are_not_kept(schedule: Schedule) -> None:
-    """Without them the explanation does not say when the best was found, and the picture has the heuristic's alone."""
-    notes = {**schedule.notes, "improvements": schedule.notes["improvements"].iloc[:1]}
+@pytest.mark.parametrize("kept", [slice(0, 1), slice(2, None)], ids=["none", "the last"])
+def test_improvements_that_are_not_kept(schedule: Schedule, kept: slice) -> None:
+    """Without all the explanation does not say when the best was found, and the picture has the heuristic's alone."""
+    notes = {**schedule.notes, "improvements": schedule.notes["improvements"].iloc[kept]}
     found = explain_decision(replace(schedule, notes=notes))
     assert found.improvements.columns.tolist() == ["nodes", "iteration", "T_w(50h)", "avgX"]
     assert found.improvements.empty
