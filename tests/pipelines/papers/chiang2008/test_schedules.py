@@ -103,6 +103,17 @@ def test_thresholds_are_waits_of_jobs() -> None:
     assert thresholds(one_by_one, SHORT_MONTH, AS_LOGGED) == pytest.approx((waits[-1], waits[97]), abs=1)
 
 
+@pytest.mark.parametrize("predictor", ["exact", "request"])
+def test_thresholds_are_of_what_the_policy_is_told(predictor: str, cleaned: Trace) -> None:
+    """FCFS-backfill is told the same of run times, at the same load."""
+    kept = kept_jobs(cleaned)
+    (month,) = months_of(kept)
+    for load in (None, 0.9):
+        fcfs = measured_jobs(simulate(jobs_of(kept, month, load), "easy", predictor=predictor))
+        longest, _ = thresholds(kept, month, PolicyOfPaper(load=load, predictor=predictor))
+        assert longest == fcfs["wait_time"].max()
+
+
 def test_measures_are_those_of_the_package(cleaned: Trace) -> None:
     """Of the shipped log under LXF-backfill, all of it being simulated, beside FCFS-backfill."""
     kept = kept_jobs(cleaned)
