@@ -6,7 +6,7 @@ The files in ``docs/pictures`` are made by this and by nothing else; equal code 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import matplotlib as mpl
@@ -26,6 +26,7 @@ from swftools.models.requested_times import generate_requested_times
 from swftools.models.speedup import run_time
 from swftools.qbets import evaluate, replay
 from swftools.qbets.plots import plot_coverage, plot_waits
+from swftools.simulator import Simulation, explain_decision
 from swftools.utility.functions import UtilityFunctions
 
 PICTURES = Path(__file__).parent / "pictures"
@@ -166,14 +167,26 @@ DRAWN: dict[str, Callable[[Axes, swftools.Trace], None]] = {
 }
 
 
+def search(trace: swftools.Trace) -> Figure:
+    """Draw one decision of a search."""
+    simulation = Simulation(trace, "search", 1152, nodes=1000, explain=True).run(until=2_922_874)
+    return explain_decision(simulation).draw()
+
+
+def figures(trace: swftools.Trace) -> Iterator[tuple[str, Figure]]:
+    """Yield every picture and its name."""
+    for name, draw in DRAWN.items():
+        figure = Figure(figsize=(7, 3.4))
+        draw(figure.subplots(), trace)
+        yield name, figure
+    yield "search", search(trace)
+
+
 def main() -> None:
     """Draw every picture."""
     PICTURES.mkdir(exist_ok=True)
-    trace = shipped()
     with mpl.rc_context(STYLE):
-        for name, draw in DRAWN.items():
-            figure = Figure(figsize=(7, 3.4))
-            draw(figure.subplots(), trace)
+        for name, figure in figures(shipped()):
             figure.savefig(PICTURES / f"{name}.svg", metadata={"Date": None})
             sys.stdout.write(f"docs/pictures/{name}.svg\n")
 

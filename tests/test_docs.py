@@ -31,6 +31,7 @@ from swftools.qbets.rivals import registry as rival_registry
 from swftools.simulator import list_policies
 from swftools.simulator import registry as policy_registry
 from swftools.simulator.predictors import registry as predictor_registry
+from swftools.simulator.search import measures as search_measures
 from swftools.utility.model import UtilityParameters
 from tests.cleaning.known_counts import COUNTS, FLAGGED
 from tests.pages import DOCS, table_on_page
@@ -57,7 +58,8 @@ def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(cleaning_registry, "_RULES", list_rules())  # what a page registers is gone with it
     registries = (policy_registry._POLICIES, predictor_registry._PREDICTORS, bound_registry._BOUNDS)
-    for names in (*registries, rival_registry._RIVALS, format_registry._FORMATS, drift_registry._STATISTICS):
+    registries = (*registries, rival_registry._RIVALS, format_registry._FORMATS, drift_registry._STATISTICS)
+    for names in (*registries, search_measures._MEASURES):
         monkeypatch.setattr(names, "known", dict(names.known))
         monkeypatch.setattr(names, "_sources", dict(names._sources))
     namespace: dict[str, object] = {"__name__": "docs"}

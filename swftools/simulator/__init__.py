@@ -32,6 +32,7 @@ from swftools.simulator.metrics.of_jobs import measure_jobs, start_delay
 from swftools.simulator.metrics.over_time import max_over_time, mean_over_time, over_time
 from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.metrics.prediction_errors import prediction_errors
+from swftools.simulator.policies.search import recorded_search
 from swftools.simulator.predictors.registry import (
     Predictor,
     PythonPredictor,
@@ -43,6 +44,8 @@ from swftools.simulator.predictors.registry import (
 )
 from swftools.simulator.registry import Policy, find_policy, list_policies, policy
 from swftools.simulator.schedule import Schedule
+from swftools.simulator.search.explaining import explain_decision
+from swftools.simulator.search.measures import planned_measure
 from swftools.simulator.simulation import Simulation, simulate
 from swftools.simulator.validation.report import ValidationReport, validate
 from swftools.simulator.watching import find_worse, watch_policies
@@ -76,6 +79,7 @@ __all__ = [
     "delays_from_submission",
     "earliest_start",
     "expected_time",
+    "explain_decision",
     "find_heads",
     "find_policy",
     "find_predictor",
@@ -95,12 +99,14 @@ __all__ = [
     "next_waiting",
     "now",
     "over_time",
+    "planned_measure",
     "policy",
     "predict",
     "prediction_errors",
     "predictor",
     "preempt",
     "python_predictor",
+    "recorded_search",
     "resize",
     "simulate",
     "start",

@@ -86,6 +86,7 @@ def test_notes(compiled: bool | str) -> None:
     assert schedule.notes["started"].to_dict("list") == {
         "begin": [0.0, 10.0, 20.0],
         "job_number": [7, 8, 9],
+        "job_occurrence": [0, 0, 0],
         "room": [5, 5, 5],
     }
     assert simulate(TRACE, "test-diary", compiled=compiled).notes["whole"]["rows"].tolist() == [2]

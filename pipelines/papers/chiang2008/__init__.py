@@ -50,7 +50,8 @@ PAPER = register_paper(
         experiments=EXPERIMENTS,
         tables=(
             PaperTable("3", "Table 3", "The months simulated here", months.plan, months.cells),
-            _of_months("2", "Figure 2"),
+            _of_months("2a", "Figure 2a"),
+            _of_months("2b", "Figures 2b and 2c"),
             *(_of_nodes(number, large=False) for number in ("3", "4", "5")),
             _of_months("6", "Figure 6"),
             _of_nodes("7", large=False),
@@ -77,7 +78,7 @@ PAPER = register_paper(
         pictures={
             **{
                 f"figure_{number}": partial(figures.draw if number in figures.FIGURES else curves.draw, number)
-                for number in ("2", "3", "4", "5", "6", "7", "8", "8d", "9", "10", "11")
+                for number in ("2a", "2b", "3", "4", "5", "6", "7", "8", "8d", "9", "10", "11")
             },
             "figure_12": classes.draw,
         },

@@ -185,17 +185,29 @@ def cells(figure: str, found: Measurements, printed: Printed, quick: bool) -> It
     """Yield the points of a figure, a row a curve."""
     values, shown = Values(found), FIGURES[figure]
     for log in found.logs:
+        month = _month(values, log, shown)
         for measure in shown.measures:
             for name, curve in shown.curves.items():
-                month = values.curve_subject(log, curve_runs(curve, quick, large=False)[0], f"{shown.kind} ")
                 for nodes, value in points(values, log, curve, shown.kind, measure).items():
                     yield Cell(
-                        f"{short_name(log)} {month.removeprefix(shown.kind).strip()}: {measure}, {name}",
+                        f"{short_name(log)} {month}: {measure}, {name}",
                         f"L = {nodes}",
                         value,
                         "what the row says, where each search may visit so many nodes",
                         unit=MEASURES[measure][0],
                     )
+
+
+def _month(values: Values, log: str, shown: CurvesOfFigure) -> str:
+    """Return the month of a log that a figure shows, or nothing where none was measured."""
+    runs = [
+        run
+        for curve in shown.curves.values()
+        for quick in (False, True)
+        for run in curve_runs(curve, quick, large=False)
+    ]
+    subjects = (values.curve_subject(log, run, f"{shown.kind} ") for run in runs)
+    return next((name.removeprefix(shown.kind).strip() for name in subjects if name), "")
 
 
 def draw(figure: str, measurements: pd.DataFrame) -> Figure:
@@ -215,7 +227,7 @@ def draw(figure: str, measurements: pd.DataFrame) -> Figure:
                 place.plot(list(known), list(known.values()), marker=".", label=name)
             unit = MEASURES[measure][0]
             place.set(xscale="log", ylim=(0, None), ylabel=measure if unit == "1" else f"{measure} ({unit})")
-        axes[line, 0].set_title(short_name(log))
+        axes[line, 0].set_title(f"{short_name(log)} {_month(values, log, shown)}")
     for place in axes[-1]:
         place.set_xlabel("nodes that a search may visit")
     picture.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=len(shown.curves))

@@ -41,7 +41,7 @@ MEASURES = {
 """Units and definitions of the columns."""
 
 UNITS = {name: unit for name, (unit, _) in MEASURES.items()}
-OBJECTIVES = {"Tradeoff(T_w:avgX)": "tradeoff-a(T_w:avgX)", "Lexical(T_w -> avgX)": "lexical(T_w -> avgX)"}
+OBJECTIVES = {"Tradeoff(T_w:avgX)": "tradeoff-a(T_w:avgX)"}
 
 
 def measure_decisions(trace: Trace, parameters: DecisionsOfPaper, seed: int) -> pd.DataFrame:

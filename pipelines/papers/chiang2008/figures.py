@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pandas as pd
 
 from pipelines.papers.chiang2008 import policies
-from pipelines.papers.chiang2008.months import short_name
+from pipelines.papers.chiang2008.months import HIGH_LOAD, short_name
 from pipelines.papers.chiang2008.policies import BACKFILL, STRICT, TABLE_6, THRESHOLDS, VERSIONS, changed, made_quick
 from pipelines.papers.chiang2008.schedules import MEASURES
 from pipelines.papers.chiang2008.values import Values
@@ -38,11 +38,12 @@ class Shown(NamedTuple):
     title: str
     runs: Mapping[str, Run]
     panels: tuple[str, ...]
+    by_powers: bool = False  # the scale
 
 
-def _at_load(load: float | None, words: str) -> dict[str, Run]:
+def _at_load(load: float | None) -> dict[str, Run]:
     """Return the runs of Figure 2 at a load."""
-    return {f"{hours}, {words}": policies.with_threshold(hours, load) for hours in THRESHOLDS}
+    return {f"threshold {hours}": policies.with_threshold(hours, load) for hours in THRESHOLDS}
 
 
 def large(run: Run) -> Run:
@@ -59,10 +60,17 @@ BEST = {**BACKFILL, "Lexical(T_w -> avgX)": policies.LEXICAL, "Tradeoff(T_w:avgX
 """What Figures 11 and 12 compare."""
 
 FIGURES = {
-    "2": Shown(
-        "Strict Lexical(T_w -> avgX) by fixed thresholds of the excessive wait, L = 1,000",
-        {**_at_load(None, "original load"), **_at_load(0.9, "load 0.9")},
+    "2a": Shown(
+        "Strict Lexical(T_w -> avgX) by fixed thresholds of the excessive wait, original load, L = 1,000",
+        _at_load(None),
         ("max wait", "mean bounded slowdown"),
+        by_powers=True,
+    ),
+    "2b": Shown(
+        "Strict Lexical(T_w -> avgX) by fixed thresholds of the excessive wait, load 0.9, L = 1,000",
+        _at_load(HIGH_LOAD),
+        ("max wait", "mean bounded slowdown"),
+        by_powers=True,
     ),
     "6": Shown(
         "Strict and relaxed Lexical(T_w -> avgX), load 0.9, L = 4,000",
@@ -147,7 +155,11 @@ def draw(figure: str, measurements: pd.DataFrame) -> Figure:
                 known = values.months(log, run, measure)
                 place.plot(list(known), list(known.values()), marker=".", label=name)
             unit = MEASURES[measure][0]
-            place.set(ylabel=measure if unit == "1" else f"{measure} ({unit})", ylim=(0, None))
+            place.set_ylabel(measure if unit == "1" else f"{measure} ({unit})")
+            if shown.by_powers and known:
+                place.set_yscale("log")
+            else:
+                place.set_ylim(0, None)
             place.tick_params(axis="x", labelrotation=90, labelsize="x-small")
         axes[line, 0].set_title(short_name(log))
     if logs:

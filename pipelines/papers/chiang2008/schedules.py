@@ -41,7 +41,7 @@ PERCENTILE = 98.0
 
 DAY = 86_400.0
 
-COOL_DOWN = 92 * DAY
+COOL_DOWN = 62 * DAY
 """Jobs are looked at up to so long after a month, s of the log, unless one of the month waits longer."""
 
 CLASSES: Mapping[str, tuple[float, ...]] = {
@@ -104,9 +104,9 @@ MEASURES = {
     "mean wait": ("h", "mean wait"),
     "mean bounded slowdown": ("1", "mean bounded slowdown"),
     "max bounded slowdown": ("1", "largest bounded slowdown"),
-    "excess over the max": ("h", "sum of waits beyond the longest of FCFS-backfill in that month"),
-    "excess over 98 %": ("h", "sum of waits beyond the 98th percentile of FCFS-backfill in that month"),
-    "jobs beyond 98 %": ("jobs", "jobs that waited beyond that percentile"),
+    "excess over the max": ("h", "sum of waits beyond the longest of FCFS-backfill, told the same, in that month"),
+    "excess over 98 %": ("h", "sum of waits beyond its 98th percentile"),
+    "jobs beyond 98 %": ("jobs", "jobs that waited beyond its 98th percentile"),
     "utility": ("1", "utility of all jobs of the month, as a share of what they would have been worth at once"),
 }
 """Units and definitions of what is measured of a month; the last where jobs have utility functions."""

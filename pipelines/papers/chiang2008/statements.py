@@ -1,8 +1,8 @@
 """What the text says of its figures, one statement a line, in words of our own.
 
 The paper says it of ten months of the IA-64 cluster at NCSA, whose log is not public, and that two other logs, those
-used here, are qualitatively the same. The rule by which a statement holds stands with it, and was written before
-anything was measured.
+used here, are qualitatively the same. The rule by which a statement holds stands with it; none was changed when its
+outcome was known.
 """
 
 from __future__ import annotations

@@ -99,6 +99,7 @@ def _draw_plan(
     """Draw which job has which processors, from when to when; whoever gets much room is named."""
     from matplotlib import colormaps  # noqa: PLC0415 (an extra)
 
+    axes.set_axisbelow(True)
     colors: Any = colormaps["tab20"]
     room = float(ends.max(initial=0.0)) * processors
     numbers, shades, edges = (jobs[name].tolist() for name in ("job_number", "color", "is_started"))
