@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from pipelines.papers.chiang2008 import decisions
-from pipelines.papers.chiang2008.figures import COLUMNS, GREATEST, cells_of, planned, told
+from pipelines.papers.chiang2008.figures import BEST, COLUMNS, GREATEST, cells_of, planned, told
 from pipelines.papers.chiang2008.months import LOGS, STANDARD, SUMMER, short_name
-from pipelines.papers.chiang2008.policies import BACKFILL, LEXICAL, STARVING, TABLE_6, TRADEOFF, changed, search
+from pipelines.papers.chiang2008.policies import BACKFILL, STARVING, TABLE_6, TRADEOFF, changed, search
 from pipelines.papers.chiang2008.values import Values
 from pipelines.papers.paper import OURS, Cell, Measurements, PaperTable, Printed, Run, Within, read_printed
-
-MAIN = {**BACKFILL, "Lexical(T_w -> avgX)": LEXICAL, "Tradeoff(T_w:avgX)": TRADEOFF}
-"""The policies of which more is asked."""
 
 TOLD = {"run times": "exact", "requested times": "request", "predictions": "last-model"}
 """What policies are told of run times."""
@@ -20,13 +17,13 @@ TOLD = {"run times": "exact", "requested times": "request", "predictions": "last
 ESTIMATES = {
     f"{name}, told {words}": changed(run, predictor=predictor)
     for words, predictor in TOLD.items()
-    for name, run in MAIN.items()
+    for name, run in BEST.items()
 }
 
 AS_LOGGED = {
     name: changed(run, load=None)
     for name, run in {
-        **MAIN,
+        **BEST,
         **{name: TABLE_6[name] for name in ("Lexical(maxW -> avgX)", "Tradeoff(T_w:avgW)", "Tradeoff(maxW:avgX)")},
     }.items()
 }
@@ -35,7 +32,7 @@ AS_LOGGED = {
 UTILITY = {
     name: changed(run, utility=True)
     for name, run in {
-        **MAIN,
+        **BEST,
         "Lexical(lost-utility -> avgX)": search("lexical(lost-utility -> avgX)"),
         "Lexical(T_w -> lost-utility)": search("lexical(T_w -> lost-utility)"),
         "Tradeoff(T_w:lost-utility)": search("tradeoff-a(T_w:lost-utility)"),
@@ -46,7 +43,7 @@ UTILITY = {
 PROTOTYPE = read_printed(__package__, "published/other_program.csv")
 """What an independent program found by the same rules: means over the same months, at load 0.9."""
 
-COMPARED = {**MAIN, "Tradeoff(maxW:avgX)": TABLE_6["Tradeoff(maxW:avgX)"]}
+COMPARED = {**BEST, "Tradeoff(maxW:avgX)": TABLE_6["Tradeoff(maxW:avgX)"]}
 
 READINGS = {
     STANDARD: "months begin by standard time",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
 
-from pipelines.papers.chiang2008.months import Month, kept_jobs, months_of, short_name
+from pipelines.papers.chiang2008.months import Month, months_of, short_name
 from pipelines.papers.chiang2008.schedules import (
     FCFS_BACKFILL,
     MEASURES,
@@ -28,6 +28,7 @@ from pipelines.papers.chiang2008.schedules import (
 )
 from pipelines.papers.chiang2008.values import Values
 from pipelines.papers.paper import Cell, Measurements, Printed, Run, measured
+from pipelines.papers.yuan2010.populations import kept_jobs
 from swftools.parameters import Parameters, choice, text, whole
 from swftools.simulator.metrics.columns import column_of
 from swftools.trace import Trace
@@ -37,6 +38,12 @@ if TYPE_CHECKING:
 
 TYPICAL, EXCEPTIONAL = "typical", "exceptional"
 """Kinds of months; a subject is a kind and the name of the month."""
+
+MONTHS = {
+    TYPICAL: "the month that is the median by how many of its jobs wait under FCFS-backfill",
+    EXCEPTIONAL: "the month of whose jobs most wait under FCFS-backfill",
+}
+"""How they are chosen, in words."""
 
 NODES = (100, 200, 400, 1000, 2000, 4000, 8000, 16_000, 32_000, 64_000)
 """How many nodes a search may visit: L."""
@@ -193,7 +200,7 @@ def cells(figure: str, found: Measurements, printed: Printed, quick: bool) -> It
                         f"{short_name(log)} {month}: {measure}, {name}",
                         f"L = {nodes}",
                         value,
-                        "what the row says, where each search may visit so many nodes",
+                        f"where each search may visit so many nodes, in {MONTHS[shown.kind]}",
                         unit=MEASURES[measure][0],
                     )
 

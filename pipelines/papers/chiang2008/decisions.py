@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from pipelines.papers.chiang2008.months import kept_jobs, months_of, short_name
+from pipelines.papers.chiang2008.months import months_of, short_name
 from pipelines.papers.chiang2008.policies import NODES, NODES_QUICK
 from pipelines.papers.chiang2008.schedules import PolicyOfPaper, Row, begin_month
 from pipelines.papers.paper import Cell, Measurements, Printed, Run, measured
+from pipelines.papers.yuan2010.populations import kept_jobs
 from swftools.parameters import Parameters, text, whole
 from swftools.simulator.metrics.columns import column_of
 from swftools.trace import Trace

@@ -26,6 +26,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pipelines.papers.paper import Cell, Measurements, Printed, Run, measured
+from pipelines.papers.yuan2010.populations import kept_jobs
 from swftools.header import SwfHeader, zone_of
 from swftools.models.arrivals import ArrivalParameters, apply_arrivals, generate_arrivals
 from swftools.offered_work import work_of_jobs
@@ -64,13 +65,6 @@ class Month:
     begin: float
     end: float
     load: float
-
-
-def kept_jobs(trace: Trace) -> Trace:
-    """Return a trace of the jobs that have a run time and allocated processors."""
-    jobs = trace.jobs
-    ran = jobs["run_time"].ge(0).fillna(False) & jobs["allocated_processors"].gt(0).fillna(False)
-    return trace.with_jobs(jobs[ran.astype(bool)].reset_index(drop=True))
 
 
 def months_of(kept: Trace, clock: str = STANDARD) -> list[Month]:
@@ -185,6 +179,9 @@ COLUMNS = {
 
 UNITS = {name: unit for name, (unit, _) in COLUMNS.items()}
 
+RULE = "of all months those with a whole week of the log before them, jobs after them, and a load below 0.9"
+"""Which months these are, in words."""
+
 POPULATION = Run("population", PopulationOfPaper())
 
 
@@ -227,4 +224,4 @@ def cells(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:
     rows = found.table[found.table["experiment"] == POPULATION.text]
     for log, month, measure, value in rows[["log", "x", "measure", "value"]].itertuples(index=False, name=None):
         unit, definition = COLUMNS[measure]
-        yield Cell(f"{short_name(log)} {month}", measure, float(value), definition, unit=unit)
+        yield Cell(f"{short_name(log)} {month}", measure, float(value), definition, unit=unit, reading=RULE)

@@ -43,7 +43,6 @@ TRADEOFF, LEXICAL = TABLE_6["Tradeoff(T_w:avgX)"], TABLE_6["Lexical(T_w -> avgX)
 
 STRICT = {
     "Strict Lexical(T_w -> avgX)": search("strict-lexical(T_w -> avgX)"),
-    "Strict Lexical(maxW -> avgX)": search("strict-lexical(maxW -> avgX)", "fcfs"),
     "Strict Tradeoff(T_w:avgX)": search("strict-tradeoff-a(T_w:avgX)"),
 }
 """Where any difference counts."""

@@ -18,8 +18,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pipelines.papers.chiang2008.months import HIGH_LOAD, STANDARD, SUMMER, Month, jobs_of, kept_jobs, months_of
+from pipelines.papers.chiang2008.months import HIGH_LOAD, STANDARD, SUMMER, Month, jobs_of, months_of
 from pipelines.papers.paper import Run, measured
+from pipelines.papers.yuan2010.populations import kept_jobs
 from swftools.parameters import Parameters, choice, number, text, truth, whole
 from swftools.simulator import Schedule, Simulation, measure_jobs
 from swftools.simulator.metrics.columns import column_of

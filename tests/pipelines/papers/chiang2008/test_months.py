@@ -18,11 +18,11 @@ from pipelines.papers.chiang2008.months import (
     Month,
     PopulationOfPaper,
     jobs_of,
-    kept_jobs,
     measure_population,
     months_of,
     short_name,
 )
+from pipelines.papers.yuan2010.populations import kept_jobs
 from swftools.trace import Trace
 from tests.drawn import draw_trace
 

@@ -10,7 +10,7 @@ import pytest
 from pipelines.papers.chiang2008 import schedules
 from pipelines.papers.chiang2008.curves import EXCEPTIONAL, TYPICAL, CurveOfPaper, backlog, chosen_months, measure_curve
 from pipelines.papers.chiang2008.decisions import DecisionsOfPaper, measure_decisions
-from pipelines.papers.chiang2008.months import Month, jobs_of, kept_jobs, months_of
+from pipelines.papers.chiang2008.months import Month, jobs_of, months_of
 from pipelines.papers.chiang2008.schedules import (
     CLASS,
     MONTH,
@@ -23,6 +23,7 @@ from pipelines.papers.chiang2008.schedules import (
     simulate_month,
     thresholds,
 )
+from pipelines.papers.yuan2010.populations import kept_jobs
 from swftools.simulator import measure, simulate
 from swftools.trace import Trace
 from tests.drawn import draw_trace
