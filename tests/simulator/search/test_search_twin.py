@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from swftools import Trace
 from swftools.simulator.policies.job_orders import ORDERS
-from tests.naive.search_objectives import Measure, Objective
+from tests.naive.search_objectives import Measure, Objective, Term
 from tests.simulator.search.compared import (
     NAMES,
     assert_notes_equal,
@@ -116,6 +116,13 @@ def test_starts_are_those_of_the_twin_whatever_is_estimated(
     )
 
 
+# Two orders have the same product.
+@example(
+    jobs=[(1, 3.0, 2), (2, 3.0, 2), (2, 6.0, 1), (3, 6.0, 1), (8, 6.0, 2)],
+    objective=Objective("tradeoff-b", (Term("avgX"), Term("avgW"))),
+    traversal="dds",
+    branching="lxf",
+)
 @settings(max_examples=60)
 @given(
     jobs=st.lists(
