@@ -117,7 +117,8 @@ class SearchParameters(Parameters):
         Above 0, each search goes on for so long instead, s: what it finds then depends on the machine, and the nodes
         that it visited are noted (``recorded_search``).
     distinct : bool
-        Of jobs that are equal in all that a plan depends on only one order is tried.
+        Of jobs that are equal in all that a plan depends on only one order is tried. Of several orders that are equally
+        good another may then be the first.
     explain : bool
         What each search did is noted: ``Schedule.notes`` has the tables decisions, improvements and orders.
     """
@@ -283,10 +284,16 @@ def recorded_search(schedule: Schedule) -> Policy:
     True
     """
     decisions = schedule.notes.get("decisions")
-    if decisions is None or not (decisions["decision"] == np.arange(len(decisions))).all():
+    if decisions is None:
         raise ParameterError(
             f"the schedule by {schedule.policy!r} has no notes of its decisions; simulate search with explain=True, or "
             "with seconds above 0"
+        )
+    numbers = decisions["decision"].to_numpy(dtype=np.int64)
+    if (numbers != np.arange(len(numbers))).any():
+        raise ParameterError(
+            f"the schedule's notes begin with decision {numbers[0]:,}: there were more than there is room for, and the "
+            "nodes of the first are not known any more"
         )
     found = find_policy("search")
     nodes = decisions["nodes"].to_numpy(dtype=np.int64)

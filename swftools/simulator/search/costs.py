@@ -202,7 +202,7 @@ def wins_conflict(search: Search, at: int) -> bool:
             total += gain / reference
         else:
             total += np.inf if gain > 0.0 else -np.inf
-    return total > 0.0  # not if a gain and a loss are both infinite, which makes NaN
+    return total > ROUNDING  # not if a gain and a loss are both infinite, which makes NaN
 
 
 @kernel(allocates=False)

@@ -45,9 +45,12 @@ REFERENCES = ("fcfs", "lxf")
 """Whose schedule of backfilling gives the reference value of ``tradeoff-c``."""
 
 GIVEN = ("wait", "time", "processors", "user", "queue", "rank", "threshold")
-"""What a function of one's own may ask for, by these names, as numbers: the planned wait and the expected time, s; the
-job's processors, the numbers of its user and of its queue and its priority rank, -1 where the trace does not say; and
-what the longest waiting job has waited, s."""
+"""What a function of one's own may ask for, by these names, as numbers.
+
+The planned wait and the expected time, s; the job's processors; its user, numbered from 0 in the order in which users
+come; the log's number of its queue, and its priority rank, -1 where the trace does not say; and what the longest
+waiting job has waited, s.
+"""
 
 
 @dataclass(frozen=True)

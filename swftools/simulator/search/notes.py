@@ -47,7 +47,7 @@ PLAIN = (
 )
 """Columns of the three tables, as they are noted."""
 
-DECISIONS_A_JOB, IMPROVEMENTS_A_JOB, ORDERS_A_JOB = 4, 32, 64
+DECISIONS_A_JOB, IMPROVEMENTS_A_JOB, ORDERS_A_JOB = 16, 32, 64
 """Rows for which there is room, for each job of the trace."""
 
 
