@@ -22,6 +22,7 @@ import pytest
 from swftools import Trace
 from swftools.errors import KernelError, PolicyError
 from swftools.kernel import Kernel, kernel
+from swftools.kernel.outside import Outside
 from swftools.kernel.sources import kernel_modules
 from swftools.models import lublin_feitelson
 from swftools.simulator import (
@@ -307,7 +308,8 @@ def makers(one: Kernel[..., Any]) -> set[str]:
     known = dict(source.__globals__)
     for value in source.__globals__.values():
         known |= vars(value) if inspect.ismodule(value) and value.__name__.startswith("swftools.") else {}
-    kernels = {name for name, value in known.items() if isinstance(value, Kernel) or is_tuple(value)}
+    # What stands outside kernels returns a number.
+    kernels = {name for name, value in known.items() if isinstance(value, Kernel | Outside) or is_tuple(value)}
     own = set(inspect.signature(source).parameters)  # the engine's policy and predictor
     return calls_in(source) - kernels - SCALARS - own
 
