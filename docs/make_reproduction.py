@@ -54,7 +54,7 @@ def main(data_root: str) -> None:
     """Write the page from a data root."""
     root = DataRoot.open(data_root)
     parts = [HEADING]
-    for paper in list_papers().values():
+    for _, paper in sorted(list_papers().items()):
         data_set = f"{paper.name}-reproduction"
         parts.append(as_markdown(paper, paper.tables, read(root, data_set, "reproduction"), "##"))
         parts += [draw(paper, name, read(root, data_set, "measurements")) for name in paper.pictures]
