@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from swftools.simulator.search.costs import is_better, set_best
+from swftools.simulator.policies.search import SearchParameters, search_memory
+from swftools.simulator.search.costs import is_better, set_best, take_for_best
 from swftools.simulator.search.notes import empty_notes
 from swftools.simulator.search.objectives import MODELS
 from swftools.simulator.search.state import (
@@ -139,3 +140,11 @@ def test_rounding(model: str) -> None:
         assert not better(model, (best, 5), (plan, 5), references=(1, 1))
         assert better(model, (best, 5), (plan, 4.9), references=(1, 1))
         assert not better(model, (best, 5), (plan, 5.1), references=(1, 1))
+
+
+def test_slacks() -> None:
+    """One percent of the best so far; of measures that are often 0, of what the longest waiting job has waited."""
+    memory = search_memory(1, 1, SearchParameters(objective="lexical(T_w -> maxE -> maxW -> avgX)"))
+    search = memory._replace(values=np.array([5.0, 0.0, 300.0, 40.0]))
+    take_for_best(search, 0, 7000.0)
+    assert search.aim[SLACK * TERMS : SLACK * TERMS + TERMS].tolist() == pytest.approx([70.0, 70.0, 3.0, 0.4])
