@@ -16,9 +16,14 @@ from pipelines.store.parts import Measured, label_of, measured_column, part_name
 from swftools.errors import HistoryError
 from swftools.fields.dictionary import SCHEMA_VERSION, required_columns
 from swftools.history.book import HistoryBook
+from swftools.history.merging import settle
+from swftools.history.records import record_keys
 from swftools.tables import empty_frame, to_pandas
 
 MADE_BY = "ReevaluateLogs"
+
+_KEYS_SINCE = 9
+"""The schema version since which the key of a run that ended has its start in it."""
 
 
 @dataclass(frozen=True)
@@ -144,4 +149,9 @@ class State:
         return HistoryBook(self._month, numbers, self.table("names"), says_when)
 
     def _month(self, label: str) -> pd.DataFrame:
-        return self.table("records", [label])
+        records = self.table("records", [label])
+        if self.manifest["schema_version"] >= _KEYS_SINCE:
+            return records
+        is_swf = dict(zip(self.ingested["file_number"], self.ingested["format"] == "swf", strict=True))
+        keys = record_keys(records, records["file_number"].map(is_swf).to_numpy(dtype=bool))
+        return settle(records.assign(record_key=pd.array(keys, dtype="Int64"))).reset_index(drop=True)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.errors import HistoryError
-from swftools.history.merging import find_known, merge_month
+from swftools.history.merging import find_known, merge_month, settle
 from swftools.history.months import by_month
 from swftools.history.records import NUMBERED, FileRecords
 from swftools.tables import empty_frame
@@ -100,6 +100,7 @@ class HistoryBook:
                 "place beside it; begin another history"
             )
         records = self._named(file).assign(file_number=pd.array([number] * len(file.records), dtype="Int64"))
+        records = settle(records).reset_index(drop=True)
         places = {label: part.index.to_numpy() for label, part in by_month(records)}
         is_new = np.ones(len(records), np.bool_)
         for label, rows in places.items():
@@ -109,7 +110,7 @@ class HistoryBook:
         occurrences = np.zeros(len(records), np.int64)
         occurrences[is_new] = self._occurrences(records["job_number"][is_new])
         records["job_occurrence"] = pd.array(occurrences, dtype="Int64")
-        new = merged = replaced = 0
+        new, merged, replaced = 0, len(file.records) - len(records), 0
         for label, rows in places.items():
             month = self.month(label)
             found = merge_month(month, records.iloc[rows].reset_index(drop=True))

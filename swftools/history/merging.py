@@ -1,25 +1,28 @@
-"""The records of a file, put into those of a month: a job that is there already is merged, and its later state counts.
+"""The records of a file, put into those of a month: each run of a job once, and of several records of it the latest.
 
-A state is later if the job has ended in it and in the other it has not; of two ends the later one; else that of the
-file that came later. So a file that comes late, or again, takes nothing back.
+What is kept depends on which records came, and not on their order. Of two records of one run that counts in which it has
+ended; of two ends the later one; of two that end together the one that says more, and else the one with the larger
+value in the first column in which they differ. A record of a job that had not ended gives way to any end of that job,
+each of its runs that ended stays, and of these the later ones tell how many there were before (``restarts``).
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-_ENDED = (0, 1, 5)
-_KEY = ["submit_time", "record_key"]
+from swftools.history.records import NUMBERED, has_ended, job_keys
+
+_RUN = ["submit_time", "record_key"]
 _PLACE = ("file_number", "line_number")
 _KEPT = ("job_number", "job_occurrence")
 """The key of a job, which it keeps whatever comes."""
 
-_GIVEN = (*_KEPT, "preceding_job_number", "think_time")
-"""What a history says of jobs where it numbers them itself."""
+_GIVEN = ("preceding_job_number", "think_time", *NUMBERED.values())
+"""Columns in which a history may give numbers of its own, as things come: they decide last."""
 
 
 class Merged(NamedTuple):
@@ -31,12 +34,51 @@ class Merged(NamedTuple):
     replaced: int
 
 
+def settle(records: pd.DataFrame) -> pd.DataFrame:
+    """Return the records that count, of some of one month or file; of equal ones the first."""
+    runs = pd.MultiIndex.from_frame(records[_RUN])
+    stays = np.ones(len(records), np.bool_)
+    if (several := runs.duplicated(keep=False)).any():
+        among = records[several]
+        rank = np.empty(len(among), np.int64)
+        rank[np.lexsort([-np.arange(len(among)), *reversed(_decisive(among))])] = np.arange(len(among))
+        of_run = runs[several].factorize()[0]
+        stays[several] = rank == pd.Series(rank).groupby(of_run).transform("max").to_numpy()
+        restarts = records["restarts"].copy()
+        restarts[several] = among["restarts"].groupby(of_run).transform("max")
+        records = records.assign(restarts=restarts)
+    jobs, ended = _jobs(records), has_ended(records)
+    stays &= ended | ~jobs.isin(jobs[ended])
+    return records if stays.all() else records[stays]
+
+
 def find_known(month: pd.DataFrame, records: pd.DataFrame) -> npt.NDArray[np.intp]:
-    """Return the row of the month that each record is the same job as, -1 for none."""
+    """Return the row of the month that each record is another state of; -1 where it is new.
+
+    Parameters
+    ----------
+    month : pandas.DataFrame
+        Its records so far, settled.
+    records : pandas.DataFrame
+        Of one file, settled. Of several runs of a job that had not ended the first takes its row.
+    """
+    found = np.full(len(records), -1, dtype=np.intp)
     if month.empty or records.empty:
-        return np.full(len(records), -1, dtype=np.intp)
-    rows = pd.MultiIndex.from_frame(month[_KEY])
-    return np.asarray(rows.get_indexer(pd.MultiIndex.from_frame(records[_KEY])), dtype=np.intp)
+        return found
+    runs = pd.MultiIndex.from_frame(month[_RUN])
+    found[:] = runs.get_indexer(pd.MultiIndex.from_frame(records[_RUN]))
+    jobs, known = _jobs(records), _jobs(month)
+    ended, had_ended = has_ended(records), has_ended(month)
+    for looks, stands in ((ended, ~had_ended), (~ended, had_ended)):
+        mine, theirs = np.flatnonzero(looks & (found < 0)), np.flatnonzero(stands)
+        if len(mine) and len(theirs):
+            theirs = theirs[~known[theirs].duplicated()]
+            at = known[theirs].get_indexer(jobs[mine])
+            found[mine[at >= 0]] = theirs[at[at >= 0]]
+    ends = np.flatnonzero((found >= 0) & ended)
+    ends = ends[~had_ended[found[ends]]]
+    found[ends[pd.Index(found[ends]).duplicated()]] = -1
+    return found
 
 
 def merge_month(month: pd.DataFrame, records: pd.DataFrame) -> Merged:
@@ -45,58 +87,71 @@ def merge_month(month: pd.DataFrame, records: pd.DataFrame) -> Merged:
     Parameters
     ----------
     month : pandas.DataFrame
-        Its records so far, in order; no two are the same job.
+        Its records so far, settled, in order.
     records : pandas.DataFrame
-        Of the file, all of this month; with the same columns, no two the same job.
+        Of the file, all of this month, settled; with the same columns.
 
     Returns
     -------
     Merged
         ``records`` is ``month`` itself where nothing changed.
     """
-    known = find_known(month, records)
-    there = known >= 0
-    new = records[~there]
-    again, rows = records[there], known[there]
-    before = month.iloc[rows]
-    wins = _is_later(again, before) & _differs(again, before)
-    if not wins.any() and new.empty:
-        return Merged(month, 0, int(there.sum()), 0)
-    keys = {name: month[name].array[rows[wins]] for name in _KEPT}
-    stays = np.ones(len(month), np.bool_)
-    stays[rows[wins]] = False
-    parts = [month[stays], again[wins].assign(**keys), new]
-    whole = pd.concat([part[list(records.columns)] for part in parts if len(part)], ignore_index=True)
+    rows = find_known(month, records)
+    there = rows >= 0
+    touched = ~has_ended(month) & _jobs(month).isin(_jobs(records))
+    touched[rows[there]] = True
+    again = records[there].assign(**{name: month[name].array[rows[there]] for name in _KEPT})
+    before, columns = month[touched], list(records.columns)
+    counts = settle(_joined([before, again], columns))
+    replaced = int((counts.index >= len(before)).sum())
+    whole = _with_restarts(_joined([month[~touched], counts, records[~there]], columns))
     whole = whole.sort_values(["submit_time", "job_number", "job_occurrence"], kind="stable", ignore_index=True)
-    return Merged(whole, len(new), int(there.sum()), int(wins.sum()))
+    new = len(records) - len(again)
+    if not new and not replaced and whole["restarts"].equals(month["restarts"]):
+        return Merged(month, 0, len(again), 0)
+    return Merged(whole, new, len(again), replaced)
 
 
-def _is_later(records: pd.DataFrame, before: pd.DataFrame) -> npt.NDArray[np.bool_]:
-    """Whether each record is of a later state than another, or of none that is earlier."""
-    ended, had_ended = _has_ended(records), _has_ended(before)
-    end, other = _end_of(records), _end_of(before)
-    later: npt.NDArray[np.bool_] = np.where(ended != had_ended, ended, end >= other)
-    return later
+def _joined(parts: list[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
+    """Return records of several tables behind one another."""
+    filled = [part[columns] for part in parts if len(part)]
+    return pd.concat(filled or [parts[0][columns]], ignore_index=True)
 
 
-def _has_ended(records: pd.DataFrame) -> npt.NDArray[np.bool_]:
-    known: npt.NDArray[np.bool_] = records["run_time"].notna().to_numpy(dtype=bool)
-    return known | records["status"].isin(_ENDED).to_numpy(dtype=bool)
+def _jobs(records: pd.DataFrame) -> pd.MultiIndex:
+    """Return the job that each record is of."""
+    return pd.MultiIndex.from_arrays([records["submit_time"], job_keys(records)])
 
 
-def _end_of(records: pd.DataFrame) -> npt.NDArray[np.float64]:
-    """Return how long after its submission each job had ended, as far as is known."""
-    wait, run = (records[name].to_numpy(dtype=np.float64, na_value=np.nan) for name in ("wait_time", "run_time"))
-    return np.nan_to_num(wait, nan=-1.0) + np.nan_to_num(run, nan=-1.0)
+def _decisive(records: pd.DataFrame) -> list[npt.NDArray[Any]]:
+    """Return what decides which of several records counts, the first thing first; the larger value wins."""
+    wait, run = (_numbers(records[name], missing=-1.0) for name in ("wait_time", "run_time"))
+    own = [name for name in records.columns if name not in (*_RUN, *_PLACE, *_KEPT, *_GIVEN, "restarts")]
+    values = [
+        records[name].fillna("").to_numpy(dtype=np.str_)
+        if pd.api.types.is_string_dtype(records[name].dtype)
+        else _numbers(records[name], missing=-np.inf)
+        for name in (*own, *_GIVEN)
+    ]
+    return [has_ended(records), wait + run, records[own].notna().sum(axis=1).to_numpy(), *values]
 
 
-def _differs(records: pd.DataFrame, before: pd.DataFrame) -> npt.NDArray[np.bool_]:
-    """Whether each record says anything else than another, but for where it stood and what a history gives."""
-    differs = np.zeros(len(records), np.bool_)
-    for name in before.columns:
-        if name in (*_PLACE, *_GIVEN):
-            continue
-        one, other = records[name].reset_index(drop=True), before[name].reset_index(drop=True)
-        same = (one == other).fillna(False).to_numpy(dtype=bool) | (one.isna() & other.isna()).to_numpy(dtype=bool)
-        differs |= ~same
-    return differs
+def _numbers(values: pd.Series[Any], missing: float) -> npt.NDArray[np.float64]:
+    """Return a column as numbers."""
+    found = values.to_numpy(dtype=np.float64, na_value=np.nan)
+    return np.where(np.isnan(found), missing, found)
+
+
+def _with_restarts(records: pd.DataFrame) -> pd.DataFrame:
+    """Return records of a month in which each run of a job tells how many of its runs started before it.
+
+    A file tells of those that stand in it, and before it. A record without a start counts as the last.
+    """
+    jobs = _jobs(records)
+    several = jobs.duplicated(keep=False) & records["log_id"].notna().to_numpy()
+    if not several.any():
+        return records
+    among = records[several].sort_values("wait_time", kind="stable", na_position="last")
+    before = among.groupby([among["submit_time"], job_keys(among)], sort=False).cumcount()
+    counted = before.astype("Int64").mask((before == 0) & among["restarts"].ne(0).fillna(True).astype(bool))
+    return records.assign(restarts=records["restarts"].mask(several, counted.reindex(records.index)))

@@ -1,8 +1,8 @@
 """From the jobs of one file to rows of a history: times since 1970, and what tells a job from all others.
 
-A job is known by its submission and, of accounting logs, its id, else its number. Where a file has several of these
-(a number given twice at one time), they count through, so that none is lost; a partial execution (status 2, 3 or 4) is
-known by when it ran besides.
+A job is known by its submission and, of accounting logs, its id, else its number. One that was queued again has
+several runs, and each that ended is known by its start besides; a partial execution (status 2, 3 or 4) by its run time
+too. Where neither id nor number is told a job is known by what is logged of it, and equal ones of a file count through.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ NUMBERED = {
 }
 """The column of the numbers of each kind of names."""
 
+_ENDED = (0, 1, 5)
 _PARTIAL = (2, 3, 4)
 _CONTENT = (
     *("wait_time", "run_time", "allocated_processors", "requested_processors", "requested_time", "status", "user_id"),
@@ -93,7 +94,7 @@ def file_records(trace: Trace, lines_before: int = 0) -> FileRecords:
         jobs = jobs[~nowhere].reset_index(drop=True)
     form = empty_frame("quarantine")
     parts = [part.reindex(columns=form.columns).astype(form.dtypes.to_dict()) for part in rejected if len(part)]
-    jobs["record_key"] = pd.array(_keys(jobs, is_numbered=is_numbered), dtype="Int64")
+    jobs["record_key"] = pd.array(record_keys(jobs, is_numbered), dtype="Int64")
     rejects = pd.concat(parts, ignore_index=True) if parts else form
     for frame in (jobs, rejects):
         frame["line_number"] += lines_before
@@ -122,23 +123,48 @@ def _in_form(jobs: pd.DataFrame, empty: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def _keys(jobs: pd.DataFrame, *, is_numbered: bool) -> npt.NDArray[np.int64]:
-    """Return what tells each job from the others of its submission time, as a number."""
-    if is_numbered:
-        key = _hashed(jobs["job_number"])
-        partial = jobs["status"].isin(_PARTIAL).to_numpy(dtype=bool)
-        runs = _mixed(_hashed(jobs["wait_time"]), _hashed(jobs["run_time"]))
-        key = np.where(partial, _mixed(key, runs), key)
-    else:
-        key = np.zeros(len(jobs), np.uint64)
-        for name in _CONTENT:
-            key = _mixed(key, _hashed(jobs[name]))
-        told = jobs["log_id"].notna().to_numpy()
-        key = np.where(told, _hashed(jobs["log_id"].fillna("")), key)
-    same = pd.DataFrame({"submit": jobs["submit_time"].to_numpy(), "key": key})
+def has_ended(records: pd.DataFrame) -> npt.NDArray[np.bool_]:
+    """Whether each record is of a job, or a run of one, that had ended."""
+    known: npt.NDArray[np.bool_] = records["run_time"].notna().to_numpy(dtype=bool)
+    return known | records["status"].isin(_ENDED).to_numpy(dtype=bool)
+
+
+def record_keys(records: pd.DataFrame, is_numbered: bool | npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+    """Return what tells each record of a file from the others of its submission time.
+
+    It is the key of the job and a mark of its run, added, so that one follows from the other (``job_keys``).
+
+    Parameters
+    ----------
+    records : pandas.DataFrame
+        In the order of lines.
+    is_numbered : bool or ndarray of bool
+        Whether job numbers are those of the log, and no reader's.
+    """
+    key = np.zeros(len(records), np.uint64)
+    for name in _CONTENT:
+        key = _mixed(key, _hashed(records[name]))
+    same = pd.DataFrame({"submit": records["submit_time"].to_numpy(), "key": key})
     again = same.groupby(["submit", "key"], sort=False).cumcount().to_numpy()
     key = np.where(again > 0, _mixed(key, again.astype(np.uint64)), key)
-    return key.view(np.int64)
+    key = np.where(is_numbered & records["job_number"].notna().to_numpy(), _hashed(records["job_number"]), key)
+    told = records["log_id"].notna().to_numpy()
+    key = np.where(told, _hashed(records["log_id"].fillna("")), key)
+    return (key + _marks(records)).view(np.int64)
+
+
+def job_keys(records: pd.DataFrame) -> npt.NDArray[np.int64]:
+    """Return what tells the job of each record from other jobs of its submission time: the same for all its runs."""
+    keys = records["record_key"].to_numpy(np.int64).view(np.uint64)
+    return (keys - _marks(records)).view(np.int64)
+
+
+def _marks(records: pd.DataFrame) -> npt.NDArray[np.uint64]:
+    """Return a mark of the run that each record is of; 0 where it is of the job as a whole, or of one that goes on."""
+    wait = _mixed(_hashed(records["wait_time"]), np.uint64(1))  # the hash of 0 is 0
+    is_run = records["wait_time"].notna().to_numpy(dtype=bool) & has_ended(records)
+    is_part = records["status"].isin(_PARTIAL).to_numpy(dtype=bool)
+    return np.where(is_part, _mixed(wait, _hashed(records["run_time"])), np.where(is_run, wait, np.uint64(0)))
 
 
 def _hashed(values: pd.Series[Any]) -> npt.NDArray[np.uint64]:
@@ -152,7 +178,7 @@ def _hashed(values: pd.Series[Any]) -> npt.NDArray[np.uint64]:
     return hashed
 
 
-def _mixed(one: npt.NDArray[np.uint64], other: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+def _mixed(one: npt.NDArray[np.uint64], other: npt.NDArray[np.uint64] | np.uint64) -> npt.NDArray[np.uint64]:
     """Return a hash of two."""
     mixed: npt.NDArray[np.uint64] = pd.util.hash_array(one * np.uint64(0x9E3779B97F4A7C15) + other)
     return mixed

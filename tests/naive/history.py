@@ -14,49 +14,34 @@ def has_ended(record: Record) -> bool:
     return record["run_time"] is not None or record["status"] in (0, 1, 5)
 
 
-def end_of(record: Record) -> float:
-    """Return how long after its submission a job had ended; -1 for each part that is not known."""
+def rank_of(record: Record) -> tuple[Any, ...]:
+    """Return what decides which of two records of one run counts: the larger."""
     wait = -1.0 if record["wait_time"] is None else record["wait_time"]
     run = -1.0 if record["run_time"] is None else record["run_time"]
-    return float(wait + run)
+    told = [value for name, value in record.items() if name not in ("job_number", "submit_time")]
+    known = sum(value is not None for value in told)
+    return (has_ended(record), wait + run, known, *(float("-inf") if value is None else value for value in told))
 
 
-def identities(file: list[Record]) -> list[tuple[Any, ...]]:
-    """Return what each record of a file is known by."""
-    seen: Counter[tuple[Any, ...]] = Counter()
+def run_of(record: Record) -> tuple[Any, ...]:
+    """Return what tells a run from the others of its job; nothing where it goes on, or never began."""
+    if record["status"] in (2, 3, 4):
+        return ("part", record["wait_time"], record["run_time"])
+    if has_ended(record) and record["wait_time"] is not None:
+        return ("run", record["wait_time"])
+    return ()
+
+
+def jobs_of(files: list[list[Record]]) -> list[Record]:
+    """Return the jobs of files, in no order: what counts of all that they say."""
+    runs: dict[tuple[Any, ...], dict[tuple[Any, ...], Record]] = {}
+    for record in (record for file in files for record in file):
+        known = runs.setdefault((record["submit_time"], record["job_number"]), {})
+        old = known.get(run_of(record))
+        if old is None or rank_of(record) > rank_of(old):
+            known[run_of(record)] = record
     found = []
-    for record in file:
-        known = (record["submit_time"], record["job_number"])
-        if record["status"] in (2, 3, 4):
-            known += (record["wait_time"], record["run_time"])
-        found.append((*known, "again", seen[known]))
-        seen[known] += 1
+    for known in runs.values():
+        any_ended = any(has_ended(record) for record in known.values())
+        found += [record for record in known.values() if has_ended(record) or not any_ended]
     return found
-
-
-def history_of(files: list[list[Record]]) -> tuple[list[Record], list[tuple[int, int, int]]]:
-    """Take files one by one; return the jobs in order, and how many of each file were new, merged and replaced."""
-    known: dict[tuple[Any, ...], Record] = {}
-    given: dict[tuple[Any, ...], int] = {}
-    numbers: Counter[int] = Counter()
-    counts = []
-    for file in files:
-        new = merged = replaced = 0
-        before = dict(known)
-        for identity, record in zip(identities(file), file, strict=True):
-            old = before.get(identity)
-            if old is None:
-                known[identity] = record
-                given[identity] = numbers[record["job_number"]]
-                numbers[record["job_number"]] += 1
-                new += 1
-                continue
-            merged += 1
-            later = has_ended(record) if has_ended(record) != has_ended(old) else end_of(record) >= end_of(old)
-            if later and record != old:
-                known[identity] = record
-                replaced += 1
-        counts.append((new, merged, replaced))
-    rows = [{**record, "job_occurrence": given[identity]} for identity, record in known.items()]
-    rows.sort(key=lambda row: (row["submit_time"], row["job_number"], row["job_occurrence"]))
-    return rows, counts
