@@ -1,7 +1,7 @@
 """The records of a file, put into those of a month: each run of a job once, and of several records of it the latest.
 
-What is kept depends on which records came, and not on their order. Of two records of one run that counts in which it has
-ended; of two ends the later one; of two that end together the one that says more, and else the one with the larger
+What is kept depends on which records came, and not on their order. Of two records of one run that counts in which it
+has ended; of two ends the later one; of two that end together the one that says more, and else the one with the larger
 value in the first column in which they differ. A record of a job that had not ended gives way to any end of that job,
 each of its runs that ended stays, and of these the later ones tell how many there were before (``restarts``).
 """
