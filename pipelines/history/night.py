@@ -33,7 +33,7 @@ from swftools.qbets.coverage import NEEDED, add_coverage, count_coverage, judge_
 from swftools.tables import QUICK_OPTIONS, empty_frame, read_table, to_arrow, to_pandas, write_table
 from swftools.trace import Trace
 
-CODE_VERSION = 1
+CODE_VERSION = 2
 """Raised when what is published of equal files and settings differs."""
 
 DAY = 86_400.0
@@ -256,6 +256,8 @@ class Run:
         told = {part_of(waits.method, label): part for waits in self.waits for label, part in waits.parts.items()}
         found["wait_predictions"] = PartedTable(told, tuple(arrow_schema("wait_predictions").names))
         small = {"ingested": self.night.ingested, "waiting": self.night.waiting_table, "wait_coverage": self.coverage}
+        if len(self.night.provisional.rows):
+            small["provisional"] = self.night.provisional.rows
         small |= {"workload_drift": self.drift, "policy_watch": self.watched[0]}
         if len(book.names):
             small["names"] = book.names

@@ -74,6 +74,8 @@ class LogSettings:
     processors: Annotated[int, Strict(), Field(ge=0, le=1 << 31)] = 0
     """Of the machine; 0: the card's, or the most that a file's header says."""
     anonymise: Text = "no"
+    most_bytes: Annotated[int, Strict(), Field(ge=1, le=1 << 40)] = 1 << 29
+    """Of new text in one file, which is held in memory: a file of more is left, as one that was made to fill it."""
 
 
 @dataclass(frozen=True, kw_only=True, config=_CLOSED)
