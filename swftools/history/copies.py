@@ -21,7 +21,7 @@ def without_copies(file: FileRecords) -> tuple[FileRecords, int]:
     said = [name for name in records.columns if name not in given]
     is_copy = records.duplicated(said).to_numpy(dtype=bool)
     if not file.is_numbered:
-        is_copy &= records["log_id"].notna().to_numpy(dtype=bool)
+        is_copy = is_copy & records["log_id"].notna().to_numpy(dtype=bool)
     if not is_copy.any():
         return file, 0
     return replace(file, records=records[~is_copy].reset_index(drop=True)), int(is_copy.sum())

@@ -141,6 +141,8 @@ def _renumbered(book: HistoryBook, withdrawn: pd.DataFrame, file: FilePart, last
     again: dict[int, tuple[int, int]] = {}
     for label, rows in by_month(withdrawn) if len(withdrawn) else ():
         month = book.month(label)
+        if month.empty:
+            continue
         places = find_known(month, rows)
         found = (places >= 0) & (month["file_number"].to_numpy()[places] == file.number)
         new = month["job_number"].iloc[places[found]].astype(int)
