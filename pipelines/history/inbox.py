@@ -1,8 +1,8 @@
 """The inbox of a history: a folder, or a prefix on S3, whose files are known by their text alone.
 
 A file is read once through. On the way its text is compared with the beginnings of all that is known: what the history
-has of it already is passed over. Then what is new is read, one file at a time, so that the memory holds one text. A file
-that changes while it is read, or whose last line has no end yet, is left, or that line is, for the next run.
+has of it already is passed over. Then what is new is read, one file at a time, so that the memory holds one text. A
+file that changes while it is read, or whose last line has no end yet, is left, or that line is, for the next run.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NOTHING = hashlib.sha256().hexdigest()
 """Of the text that every file begins with: none."""
 
 CONTEXT = 1 << 26
-"""Bytes before the new part of a text that are read again with it: a record may need what was said of its job before."""
+"""Bytes before the new part of a text that are read again with it, for what they say of a job that ends behind them."""
 
 CHANGED = "it was changed while it was read"
 
@@ -135,7 +135,7 @@ class Unreadable:
 
 
 def shown(name: str) -> str:
-    """Return the name of a file as it can be stored and printed: bytes that are no UTF-8, and what is not printed, escaped."""
+    """Return the name of a file as it can be stored and printed: what is no UTF-8, or not printable, is escaped."""
     plain = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in plain)
 
@@ -216,8 +216,8 @@ class Inbox:
         for called in (address, name):
             told = told.replace(f"{called}: ", "")
         return shown(" ".join(told.split())) or (
-            f"{type(error).__name__} at reading it: {shown(' '.join(str(error).split()))}; look at the file, and report it "
-            "if it is sound"
+            f"{type(error).__name__} at reading it: {shown(' '.join(str(error).split()))}; look at the file, and report "
+            "it if it is sound"
         )
 
     def _stamp(self, name: str) -> tuple[str, int] | None:
@@ -275,7 +275,8 @@ def _scan(name: str, stream: Any, beginnings: Iterable[Beginning], most_bytes: i
         done, last = done + len(piece), piece[-1:]
         if done - resumes.length > most_bytes and (not lengths or done > lengths[-1]):
             raise UnreadableLogError(
-                f"more than {most_bytes:,} bytes of new text; if it is sound, allow more by log: most_bytes: in the settings"
+                f"more than {most_bytes:,} bytes of new text; if it is sound, allow more by log: most_bytes: in the "
+                "settings"
             )
     return Arrival(shown(name), name, digest.hexdigest(), done, max(ended, resumes.length), head, resumes, known)
 

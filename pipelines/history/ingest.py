@@ -192,14 +192,14 @@ def ingest(
     for _, path in sorted(read.values()):
         file: _Read = pickle.loads(path.read_bytes())  # noqa: S301 (written above)
         path.unlink()
-        _take(night, inbox, file)
+        _take(night, file)
     if night.taken:
         rows = pd.DataFrame(night.taken, columns=night.ingested.columns).astype(night.ingested.dtypes.to_dict())
         night.ingested = pd.concat([night.ingested, rows], ignore_index=True)
     return night
 
 
-def _take(night: Night, inbox: Inbox, read: _Read) -> None:
+def _take(night: Night, read: _Read) -> None:
     """Put the records of one file into the book, and the file into the ledger."""
     number = len(night.ingested) + len(night.taken) + 1
     known = read.known.file_number if read.known else 0
@@ -215,6 +215,7 @@ def _take(night: Night, inbox: Inbox, read: _Read) -> None:
     if len(rejected):
         night.rejected.append(rejected.assign(file_number=pd.array([number] * len(rejected), dtype="Int64")))
     night.headers.append(read.header)
+    header, widest = read.header, read.records.records[["allocated_processors", "requested_processors"]].max().max()
     submit = read.records.records["submit_time"]
     night.taken.append(
         {
@@ -228,6 +229,9 @@ def _take(night: Night, inbox: Inbox, read: _Read) -> None:
             "not_ended": taken.not_ended,
             "joined": taken.joined,
             "withdrawn": withdrawn,
+            "computer": header.computer,
+            "processors": header.max_procs or header.max_nodes,
+            "widest": None if pd.isna(widest) else int(widest),
             "begins": float(submit.min()) if len(submit) else np.nan,
             "ends": float(submit.max()) if len(submit) else np.nan,
         }
@@ -283,8 +287,8 @@ def _read(inbox: Inbox, arrival: Arrival, end: int, how: HowRead) -> _Read | Non
         "format": name,
     }
     submit = records.records["submit_time"]
-    first = float(submit.min()) if len(submit) else np.inf
-    return _Read(arrival.name, arrival.sha256, arrival.known, resumes, row, records, copies, trace.header, first)
+    begins = float(submit.min()) if len(submit) else np.inf
+    return _Read(arrival.name, arrival.sha256, arrival.known, resumes, row, records, copies, trace.header, begins)
 
 
 def _preface(reader: LogFormat, arrival: Arrival, part: NewPart) -> bytes:

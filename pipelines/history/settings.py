@@ -141,6 +141,8 @@ class Settings:
     """Second 0 of the history, at midnight UTC; default: the first of January before its first job."""
     log: LogSettings = field(default_factory=LogSettings)
     cleaning: CleaningSettings = field(default_factory=CleaningSettings)
+    longest_gap: Annotated[float, Field(ge=31, le=36_500)] = 365.0
+    """Days without a submission, behind which fewer than one job in a hundred is taken for wrongly dated, and told."""
     augment: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Augmentations by name, with their parameters."""
     refit: date | None = None

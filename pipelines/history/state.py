@@ -112,7 +112,8 @@ class State:
     @cached_property
     def ingested(self) -> pd.DataFrame:
         """The files that it has."""
-        return self.table("ingested")
+        rows = self.table("ingested")
+        return rows.assign(withdrawn=rows["withdrawn"].fillna(0))  # before schema version 9 none was
 
     @cached_property
     def waiting(self) -> pd.DataFrame:

@@ -94,7 +94,7 @@ TABLE_MEANINGS = {
     "reproduction": "One row a cell of a paper's table and a reading of it: the published value beside ours.",
     "measurements": "One row a measure of an experiment of a paper.",
     "records": "One row a job of a history, as the files say of it; the table jobs is made of it.",
-    "provisional": "One row a record that counts until its file goes on, as the last one of a growing file; and one that it hides.",
+    "provisional": "One row a record that counts until its file goes on, such as the last; and one that it hides.",
     "ingested": "One row a file that was taken into the history, and what came of its records.",
     "waiting": "One row a file of the inbox that is not, or not wholly, in the history.",
     "rejected": "One row a line of a file of the history that is no record of a job.",

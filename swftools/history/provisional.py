@@ -97,7 +97,7 @@ class Provisional:
         return found
 
     def _lift(self, book: HistoryBook, withdrawn: pd.DataFrame, submits: npt.NDArray[Any]) -> pd.DataFrame:
-        """Take what may change out of the book, put back what it hid, and return the records that remain to be put in."""
+        """Take what may change out of the book, put back what it hid, and return the records that are to be put in."""
         here = self.rows[self.rows["submit_time"].isin(submits)]
         is_open = self._is_open(here)
         lifted, hidden = pd.concat([here[is_open], withdrawn]), here[~is_open]
@@ -146,8 +146,8 @@ def _renumbered(book: HistoryBook, withdrawn: pd.DataFrame, file: FilePart, last
         places = find_known(month, rows)
         found = (places >= 0) & (month["file_number"].to_numpy()[places] == file.number)
         new = month["job_number"].iloc[places[found]].astype(int)
-        old = (rows[name][found].astype(int) for name in _NUMBERS)
-        again |= dict(zip(new, zip(*old, strict=True), strict=True))
+        had = (rows[name][found].astype(int) for name in _NUMBERS)
+        again |= dict(zip(new, zip(*had, strict=True), strict=True))
     if file.records.is_numbered or not again:
         return len(again)
     freed = np.sort(np.array(list(again)))

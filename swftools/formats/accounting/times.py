@@ -57,8 +57,8 @@ ZONES = {
 
 _DAY = 86400.0
 _LAST_YEAR = 253_370_764_800.0
-"""Where the year 9999 begins, s since 1970: its end in UTC is beyond the calendar in half of all zones, and who prints it
-means that there is no such time."""
+"""Where the year 9999 begins, s since 1970. It ends beyond the calendar in half of all zones, and who prints it means
+that there is no such time."""
 
 
 class Moments(NamedTuple):

@@ -6,19 +6,15 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
-from pipelines.history.inbox import Inbox
+from pipelines.history.inbox import Inbox, Seen
 from pipelines.history.ingest import Night, ingest, look
-from pipelines.history.inbox import Seen
 from pipelines.history.state import State
 from pipelines.logs.how_read import HowRead
 from pipelines.store.data_root import DataRoot
 from pipelines.store.parts import Measured
-from swftools.history.book import HistoryBook
-from swftools.history.provisional import Provisional
 from swftools.tables import empty_frame
 
 

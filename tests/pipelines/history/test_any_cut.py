@@ -6,7 +6,6 @@ import bz2
 import gzip
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -15,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.formats.test_every_format import OPTIONS, SAMPLES
 from tests.pipelines.history.in_memory import Books
-from tests.pipelines.history.nights import HEADER, days, job
+from tests.pipelines.history.nights import HEADER, days
 
 _OF = {name: SAMPLES[name] for name in SAMPLES if not name.startswith("loadleveler")}
 _OF |= {name: SAMPLES[f"loadleveler llsummary-l_{name}.txt"] for name in ("dst_zone", "broken_latin1_crlf")}
