@@ -215,10 +215,10 @@ class Inbox:
         address = self._storage.address(name)
         for called in (address, name):
             told = told.replace(f"{called}: ", "")
-        return shown(" ".join(told.split())) or (
-            f"{type(error).__name__} at reading it: {shown(' '.join(str(error).split()))}; look at the file, and report "
-            "it if it is sound"
-        )
+        if told:
+            return shown(" ".join(told.split()))
+        what = f"{type(error).__name__}: {shown(' '.join(str(error).split()))}"
+        return f"{what} (at reading it); look at the file, and report it if it is sound"
 
     def _stamp(self, name: str) -> tuple[str, int] | None:
         return self._storage.stamps("").get(name) if not self._is_local else _stamp_of(self._path(name))

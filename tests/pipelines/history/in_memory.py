@@ -58,16 +58,16 @@ class Books:
         shutil.rmtree(folder, ignore_errors=True)
         self.inbox, self._folder = folder / "inbox", folder / "night"
         self.inbox.mkdir(parents=True)
-        self.how = HowRead(format)
+        self.how, self.most_bytes = HowRead(format), 1 << 29
         self.state = Remembered(DataRoot.open(str(folder)), "site")
 
     def night(self) -> Night:
         """Take what has arrived."""
+        shutil.rmtree(self._folder, ignore_errors=True)
         self._folder.mkdir()
-        inbox = Inbox(str(self.inbox), 1 << 29)
-        night = ingest(
-            self.state, inbox, look(self.state, inbox, Seen({})), self.how, self._folder, lambda _done, _all: None
-        )
+        inbox = Inbox(str(self.inbox), self.most_bytes)
+        looked = look(self.state, inbox, Seen({}))
+        night = ingest(self.state, inbox, looked, self.how, self._folder, lambda _done, _all: None)
         tables = {
             "ingested": night.ingested,
             "waiting": night.waiting_table,
@@ -78,7 +78,6 @@ class Books:
         months = {label: night.book.month(label) for label in night.book.labels}
         version = str(len(night.ingested)) if len(night.ingested) else None
         self.state = Remembered(self.state.root, "site", version, manifest, tables, months)
-        shutil.rmtree(self._folder)
         return night
 
     def jobs(self) -> pd.DataFrame:
