@@ -74,11 +74,12 @@ class Provisional:
         last = book.last_number
         self._resumes[file.number] = file.resumes_lines
         is_open = file.records.records["line_number"] > file.resumes_lines
-        before = _rows_at(book, file.records.records.loc[is_open, "submit_time"])
+        own_submits = file.records.records.loc[is_open, "submit_time"]
+        before = _rows_at(book, own_submits)
         taken = book.take(file.records, file.number)
-        own = _rows_at(book, file.records.records.loc[is_open, "submit_time"])
+        again = _renumbered(book, pd.concat([withdrawn, others]), file, last)
+        own = _rows_at(book, own_submits)
         self._hide(_without(before, own))
-        again = _renumbered(book, withdrawn, file, last)
         self._keep(own[self._is_open(own) & (own["file_number"] == file.number)])
         for some in _batches(others):
             before = _rows_at(book, some["submit_time"])
@@ -88,7 +89,7 @@ class Provisional:
         for label, _ in by_month(pd.concat([withdrawn, others])):
             book.drop_empty(label)
         counted = replace(taken, new=taken.new - again, merged=taken.merged + again)
-        return counted, len(withdrawn) - again
+        return counted, sum(int((find_known(book.month(label), rows) < 0).sum()) for label, rows in by_month(withdrawn))
 
     def _is_open(self, rows: pd.DataFrame) -> npt.NDArray[np.bool_]:
         """Whether each record stands behind the place from which its file is read anew."""
@@ -101,7 +102,7 @@ class Provisional:
         here = self.rows[self.rows["submit_time"].isin(submits)]
         is_open = self._is_open(here)
         lifted, hidden = pd.concat([here[is_open], withdrawn]), here[~is_open]
-        for label, rows in by_month(lifted) if len(lifted) else ():
+        for label, rows in by_month(lifted):
             month = book.month(label)
             kept = _without(month, rows)
             if len(kept) != len(month):
@@ -133,13 +134,13 @@ def _merge(book: HistoryBook, label: str, rows: pd.DataFrame) -> None:
         book.put(label, merged)
 
 
-def _renumbered(book: HistoryBook, withdrawn: pd.DataFrame, file: FilePart, last: int) -> int:
-    """Give jobs that were read anew the numbers that they had; return how many there are.
+def _renumbered(book: HistoryBook, lifted: pd.DataFrame, file: FilePart, last: int) -> int:
+    """Give jobs that the file has, and whose records were lifted, the numbers that they had; return how many there are.
 
     The numbers behind ``last`` that the book gave to the file's new jobs close up.
     """
     again: dict[int, tuple[int, int]] = {}
-    for label, rows in by_month(withdrawn) if len(withdrawn) else ():
+    for label, rows in by_month(lifted):
         month = book.month(label)
         if month.empty:
             continue
