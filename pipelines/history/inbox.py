@@ -23,6 +23,7 @@ from swftools.formats.several import HEAD, natural
 
 _PIECE = 1 << 22
 _ANY = 1 << 62
+_LIKE = 1 << 12
 NOTHING = hashlib.sha256().hexdigest()
 """Of the text that every file begins with: none."""
 
@@ -162,6 +163,7 @@ class Inbox:
             raise UnknownLogError(f"inbox {location!r} is no folder; make it, or give another by --inbox")
         self._storage = open_storage(location)
         self._most_bytes = most_bytes
+        self._begin: dict[str, bytes] = {}
 
     def stamps(self) -> dict[str, tuple[str, int]]:
         """Return of each file, in natural order, what changes when it does, and when that was, in nanoseconds."""
@@ -208,6 +210,34 @@ class Inbox:
         if len(before) < starts:  # the first of these lines may have been cut
             before = before[before.find(b"\n") + 1 :]
         return NewPart(b"".join(kept), before, starts, digest)
+
+    def has_longer(self, arrival: Arrival) -> bool:
+        """Whether another file of the inbox begins with the text of a file, and goes on."""
+        for name in self.stamps():
+            if name == arrival.path:
+                continue
+            try:
+                if self._begins(name).startswith(arrival.head[:_LIKE]) and self._goes_on(name, arrival):
+                    return True
+            except (SwfToolsError, OSError):
+                continue
+        return False
+
+    def _begins(self, name: str) -> bytes:
+        """Return the first bytes of a file's text."""
+        if name not in self._begin:
+            with self._open(name) as stream:
+                self._begin[name] = stream.read(_LIKE)
+        return self._begin[name]
+
+    def _goes_on(self, name: str, arrival: Arrival) -> bool:
+        """Whether a file begins with the text of another, and has more."""
+        digest, missing = hashlib.sha256(), arrival.length
+        with self._open(name) as stream:
+            while missing and (piece := stream.read(min(missing, _PIECE))):
+                digest.update(piece)
+                missing -= len(piece)
+            return digest.hexdigest() == arrival.sha256 and bool(stream.read(1))
 
     def reason(self, name: str, error: BaseException) -> str:
         """Return in words why a file could not be taken, without its name."""

@@ -167,6 +167,8 @@ def ingest(
         tell(place, len(arrivals))
         is_finished = arrival.ended == arrival.length or (arrival.name, arrival.sha256) in left_before
         end = arrival.length if is_finished else arrival.ended
+        if end > arrival.ended and inbox.has_longer(arrival):  # a copy that was cut: the line is whole there
+            end = arrival.ended
         if not is_finished:
             missing = f"its last line has no end: {arrival.length - arrival.ended:,} bytes are left for the next run"
             night.waiting.append(_waits(arrival.name, arrival.sha256, UNFINISHED, missing))

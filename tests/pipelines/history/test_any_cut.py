@@ -119,6 +119,24 @@ def test_several_files_in_any_order(name: str, tmp_path: Path, data: st.DataObje
     pd.testing.assert_frame_equal(books.jobs(), jobs_at_once(name), check_exact=True)
 
 
+@pytest.mark.parametrize("is_first", [True, False])
+def test_copy_that_was_cut(is_first: bool, tmp_path: Path) -> None:
+    """Under another name, before the whole file or behind it: its last line says nothing that the whole does not."""
+    kind, text = LOGS["slurm sacct"]
+    line = b"900|900|u9|g1|a1|batch|normal|COMPLETED|2024-03-12T01:00:00|2024-03-12T01:00:00|2024-03-12T02:00:00|"
+    line += b"2024-03-12T03:00:00|01:00:00|3600|02:00:00|120|1|4|4|||||0:0|0|n1|a long name\n"
+    books = Books(tmp_path / "nights", read_as(kind))
+    for name in ("copy", "log") if is_first else ("log", "copy"):
+        (books.inbox / name).write_bytes(text + line if name == "log" else (text + line)[:-5])
+        for _ in range(3):
+            books.night()
+    names = books.state.tables["names"].set_index(["kind", "number"])["name"]
+    records = books.state.table("records")
+    assert [names["executable", number] for number in records.loc[records["log_id"] == "900", "executable_id"]] == [
+        "a long name"
+    ]
+
+
 def test_line_that_two_nights_see_cut(tmp_path: Path) -> None:
     """Job 5060 is cut behind 50, and the file stays so for a night: it is job 5060, and nobody else."""
     books = Books(tmp_path)
