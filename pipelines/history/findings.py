@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 import pandas as pd
 
+from pipelines.history.horizon import Horizon
 from pipelines.history.settings import Settings
 
 
@@ -18,7 +20,7 @@ class Finding:
     Parameters
     ----------
     kind : str
-        coverage, tightness, cleaning, file, drift or policy.
+        coverage, tightness, cleaning, file, machine, date, drift or policy.
     subject : str
         What it is about, as ``binomial queue 3``.
     message : str
@@ -87,6 +89,59 @@ def of_cleaning(
             share = row["quarantined"] / row["records"]
             message = f"{row['file']}: {share:.1%} of {row['records']:,} lines are no records, more than {limit:.1%}"
             yield Finding("file", row["file"], message, share, limit)
+
+
+def of_machines(ingested: pd.DataFrame, processors: int | None, since: float, *, is_given: bool) -> Iterator[Finding]:
+    """Yield what files say of the machine that most others do not, and files with jobs that are wider than it.
+
+    Parameters
+    ----------
+    ingested : pandas.DataFrame
+        The table of files.
+    processors : int or None
+        Of the machine.
+    since : float
+        Files whose last submission is before are not looked at, s.
+    is_given : bool
+        Whether settings or a card say that, and not the files.
+    """
+    lately = ingested["ends"] > since
+    for column, what in (("processors", "processors"), ("computer", "as the machine")):
+        said: Any = ingested[ingested[column].notna()]
+        if said.empty:
+            continue
+        is_setting = is_given and column == "processors"
+        usual: Any = processors if is_setting else said.groupby(column)["records"].sum().idxmax()
+        whose = "the settings say" if is_setting else "the files of most jobs say"
+        value: Any
+        for value, files in said[lately[said.index] & (said[column] != usual)].groupby(column):
+            first, more = files["file"].iloc[0], len(files) - 1
+            where = f"{first} and {more:,} more" if more else first
+            told, others = (f"{each:,}" if column == "processors" else each for each in (value, usual))
+            message = f"{where}: says {told} {what}, and {whose} {others}; is it of another machine?"
+            amounts = (float(value), float(usual)) if column == "processors" else (float(len(files)), 0.0)
+            yield Finding("machine", first, message, *amounts)
+    if processors is not None:
+        for row in ingested[lately & (ingested["widest"].fillna(0) > processors)].to_dict("records"):
+            message = (
+                f"{row['file']}: a job of {int(row['widest']):,} processors, and the machine has {processors:,}; is it "
+                "of another machine?"
+            )
+            yield Finding("machine", row["file"], message, float(row["widest"]), float(processors))
+
+
+def of_dates(ingested: pd.DataFrame, horizon: Horizon, begins: float, settings: Settings) -> Iterator[Finding]:
+    """Yield files with jobs that are dated far behind all others."""
+    if horizon.first_behind is None:
+        return
+    end, gap = begins + horizon.until, settings.longest_gap
+    for row in ingested[ingested["ends"] >= begins + horizon.first_behind].to_dict("records"):
+        last, until = (datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d") for moment in (row["ends"], end))
+        message = (
+            f"{row['file']}: a job of {last}, and no other within {gap:g} days of {until}, where the history is taken "
+            "to end; if the date is right, allow a longer gap by longest_gap: in the settings"
+        )
+        yield Finding("date", row["file"], message, (row["ends"] - end) / 86_400.0, gap)
 
 
 def of_drift(drift: pd.DataFrame) -> Iterator[Finding]:

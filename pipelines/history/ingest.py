@@ -1,26 +1,37 @@
-"""What has arrived in an inbox is put into a history: each text once, whatever its file is called."""
+"""What has arrived in an inbox is put into a history: each text once, whatever its file is called.
+
+One file is read at a time, and what is made of it waits on disk until all are read: they are taken in the order of
+their first submissions. A file that raises, whatever it raises, is left with the reason; the others are taken.
+"""
 
 from __future__ import annotations
 
 import io
+import pickle
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from pipelines.history.inbox import Arrival, Inbox, Seen, Unreadable
+from pipelines.history.inbox import CHANGED, CONTEXT, Arrival, Beginning, Inbox, NewPart, Seen, Unreadable
+from pipelines.history.monthly_files import MonthlyFiles
 from pipelines.history.state import State
 from pipelines.logs.how_read import HowRead
-from swftools.errors import HistoryError, LogFormatError, SwfFormatError, SwfToolsError
+from swftools.errors import HistoryError, LogFormatError, SwfFormatError
+from swftools.formats.accounting.format import AccountingFormat
 from swftools.formats.detect import detect
 from swftools.formats.registry import LogFormat, find_format
-from swftools.history.book import HistoryBook, Taken
+from swftools.history.book import HistoryBook
+from swftools.history.copies import without_copies
+from swftools.history.provisional import FilePart, Provisional
 from swftools.history.records import FileRecords, file_records
-from swftools.tables import empty_frame
+from swftools.tables import empty_frame, to_arrow
+from swftools.trace import Trace
 
 UNFINISHED = "unfinished"
 
@@ -35,6 +46,8 @@ class Night:
         What there was.
     book : HistoryBook
         The records, with what came.
+    provisional : Provisional
+        Of these, those that may change when their files grow.
     ingested, waiting, rejected : pandas.DataFrame
         The tables with what came; of ``rejected`` the rows that are new.
     outdated : dict of int to int
@@ -47,6 +60,7 @@ class Night:
 
     state: State
     book: HistoryBook
+    provisional: Provisional
     ingested: pd.DataFrame
     waiting: list[dict[str, Any]] = field(default_factory=list)
     rejected: list[pd.DataFrame] = field(default_factory=list)
@@ -68,11 +82,20 @@ class Night:
 class _Read:
     """A file whose new records were read."""
 
-    arrival: Arrival
+    name: str
+    sha256: str
+    known: Beginning | None
+    resumes_lines: int
     row: dict[str, Any]
     records: FileRecords
+    copies: int
     header: Any
     first: float
+
+    @property
+    def place(self) -> tuple[Any, ...]:
+        """What files are put in order by; those that do not say when they begin come last, lest one decide for all."""
+        return self.records.begins_in is None, self.first, self.row["bytes"], self.row["sha256"]
 
 
 def look(state: State, inbox: Inbox, seen: Seen) -> tuple[list[Arrival], list[Unreadable]]:
@@ -97,9 +120,10 @@ def look(state: State, inbox: Inbox, seen: Seen) -> tuple[list[Arrival], list[Un
 
 def ingest(
     state: State,
-    arrivals: list[Arrival],
-    unreadable: list[Unreadable],
+    inbox: Inbox,
+    looked: tuple[list[Arrival], list[Unreadable]],
     how: HowRead,
+    folder: Path,
     tell: Callable[[int, int], None],
     begins: float = -np.inf,
 ) -> Night:
@@ -109,10 +133,14 @@ def ingest(
     ----------
     state : State
         The history.
-    arrivals, unreadable : list
-        As ``look`` returns them.
+    inbox : Inbox
+        Where the files are.
+    looked : tuple of lists
+        What ``look`` returns.
     how : HowRead
         How files are read.
+    folder : Path
+        Where months and files wait.
     tell : callable
         Takes how many files are read, and how many there are.
     begins : float
@@ -123,7 +151,8 @@ def ingest(
     Night
         Files are taken in the order of their first submissions, so that it does not matter which was found first.
     """
-    night = Night(state, state.book(), state.ingested)
+    arrivals, unreadable = looked
+    night = Night(state, state.book(MonthlyFiles(folder / "records")), state.provisional(), state.ingested)
     for each in unreadable:
         night.waiting.append(_waits(each.name, each.sha256, each.outcome, each.reason))
     left_before = {
@@ -133,32 +162,38 @@ def ingest(
         )
         if outcome == UNFINISHED
     }
-    read = []
-    texts: set[str] = set()
+    read: dict[str, tuple[tuple[Any, ...], Path]] = {}
     for place, arrival in enumerate(arrivals):
         tell(place, len(arrivals))
         is_finished = arrival.ended == arrival.length or (arrival.name, arrival.sha256) in left_before
         end = arrival.length if is_finished else arrival.ended
+        if end > arrival.ended and inbox.has_longer(arrival):  # a copy that was cut: the line is whole there
+            end = arrival.ended
         if not is_finished:
             missing = f"its last line has no end: {arrival.length - arrival.ended:,} bytes are left for the next run"
             night.waiting.append(_waits(arrival.name, arrival.sha256, UNFINISHED, missing))
         if end <= (arrival.known.length if arrival.known else 0):
             continue
         try:
-            found = _read(arrival, end, how)
-        except (SwfToolsError, UnicodeError) as error:
-            night.waiting.append(_waits(arrival.name, arrival.sha256, "unreadable", str(error)))
+            found = _read(inbox, arrival, end, how)
+        except MemoryError:
+            raise
+        except Exception as error:  # noqa: BLE001 (a fence: no file keeps the others out)
+            night.waiting.append(_left(arrival.name, arrival.sha256, inbox.reason(arrival.path, error)))
             continue
-        if found.row["sha256"] in texts:  # the same file under two names
+        if found is None:
+            night.waiting.append(_waits(arrival.name, None, UNFINISHED, CHANGED))
+        elif found.row["sha256"] in read:  # the same file under two names
             continue
-        if found.records.begins_in is not None and found.first < begins:
-            night.waiting.append(_waits(arrival.name, arrival.sha256, "unreadable", _too_old(found.first, begins)))
-            continue
-        texts.add(found.row["sha256"])
-        read.append(found)
-    # Those that do not say when they begin come last, lest one of them decide for all.
-    read.sort(key=lambda each: (each.records.begins_in is None, each.first, each.row["bytes"], each.row["sha256"]))
-    for file in read:
+        elif found.records.begins_in is not None and found.first < begins:
+            night.waiting.append(_left(arrival.name, arrival.sha256, _too_old(found.first, begins)))
+        else:
+            path = folder / f"file-{place}"
+            path.write_bytes(pickle.dumps(found, pickle.HIGHEST_PROTOCOL))
+            read[found.row["sha256"]] = found.place, path
+    for _, path in sorted(read.values()):
+        file: _Read = pickle.loads(path.read_bytes())  # noqa: S301 (written above)
+        path.unlink()
         _take(night, file)
     if night.taken:
         rows = pd.DataFrame(night.taken, columns=night.ingested.columns).astype(night.ingested.dtypes.to_dict())
@@ -169,38 +204,44 @@ def ingest(
 def _take(night: Night, read: _Read) -> None:
     """Put the records of one file into the book, and the file into the ledger."""
     number = len(night.ingested) + len(night.taken) + 1
+    known = read.known.file_number if read.known else 0
+    part = FilePart(read.records, number, read.row["resumes_lines"], known)
     try:
-        taken: Taken = night.book.take(read.records, number)
+        taken, withdrawn = night.provisional.take(night.book, part)
     except HistoryError as error:
-        night.waiting.append(_waits(read.arrival.name, read.arrival.sha256, "unreadable", str(error)))
+        night.waiting.append(_left(read.name, read.sha256, str(error)))
         return
-    known = read.arrival.known
-    if known is not None:
-        night.outdated[known.file_number] = read.arrival.resumes.lines
+    if known:
+        night.outdated[known] = read.resumes_lines
     rejected = read.records.rejected
     if len(rejected):
         night.rejected.append(rejected.assign(file_number=pd.array([number] * len(rejected), dtype="Int64")))
     night.headers.append(read.header)
+    header, widest = read.header, read.records.records[["allocated_processors", "requested_processors"]].max().max()
     submit = read.records.records["submit_time"]
     night.taken.append(
         {
             "file_number": number,
             **read.row,
-            "records": taken.records,
+            "records": taken.records + read.copies,
             "new": taken.new,
-            "merged": taken.merged,
+            "merged": taken.merged + read.copies,
             "replaced": taken.replaced,
             "quarantined": taken.quarantined,
             "not_ended": taken.not_ended,
             "joined": taken.joined,
+            "withdrawn": withdrawn,
+            "computer": header.computer,
+            "processors": header.max_procs or header.max_nodes,
+            "widest": None if pd.isna(widest) else int(widest),
             "begins": float(submit.min()) if len(submit) else np.nan,
             "ends": float(submit.max()) if len(submit) else np.nan,
         }
     )
 
 
-def _read(arrival: Arrival, end: int, how: HowRead) -> _Read:
-    """Read the new part of a file up to an end.
+def _read(inbox: Inbox, arrival: Arrival, end: int, how: HowRead) -> _Read | None:
+    """Read the new part of a file up to an end; None where the file has changed meanwhile.
 
     Raises
     ------
@@ -210,38 +251,66 @@ def _read(arrival: Arrival, end: int, how: HowRead) -> _Read:
     name = how.format or detect(arrival.head, arrival.name)[0]
     kind, options = find_format(name)
     reader = kind(**options)
-    preface = _preface(reader, arrival)
-    text = arrival.text[: end - arrival.resumes.length]
-    trace = HowRead(name, how.anonymise).read(_Named(preface + text, arrival.name))
-    records = file_records(trace, arrival.resumes.lines - preface.count(b"\n"))
-    if not len(trace.jobs) and not arrival.known and len(records.rejected) and not records.not_ended:
+    part = inbox.new_part(arrival, CONTEXT if issubclass(kind, AccountingFormat) else 0)
+    if part is None:
+        return None
+    preface = _preface(reader, arrival, part)
+    text = part.text[: end - part.starts]
+    before = preface + part.context
+    trace = HowRead(name, how.anonymise).read(_Named(before + text, arrival.name))
+    resumes = arrival.resumes.lines
+    lines = before.count(b"\n")
+    records, copies = without_copies(_behind(trace, lines, resumes - lines))
+    to_arrow(
+        records.records.assign(file_number=1, job_occurrence=1), "records"
+    )  # lest what no table holds be found later
+    if (
+        not len(records.records)
+        and not copies
+        and not arrival.known
+        and len(records.rejected)
+        and not records.not_ended
+    ):
         first = records.rejected.iloc[0]
         raise SwfFormatError(
             f"not one of {len(records.rejected)} lines is a job; line {first['line_number']}: {first['reason']}"
         )
-    cut = max(reader.parting()(preface + text) - len(preface), 0)
+    whole = text[: max(arrival.ended - part.starts, 0)]
+    cut = max(reader.parting()(before + whole) - len(before), 0)
+    cut = whole.rfind(b"\n", 0, cut) + 1
     row = {
         "file": arrival.name,
-        "sha256": arrival.hash_to(end),
+        "sha256": part.hash_to(end),
         "bytes": end,
-        "resumes_sha256": arrival.hash_to(arrival.resumes.length + cut),
-        "resumes_bytes": arrival.resumes.length + cut,
-        "resumes_lines": arrival.resumes.lines + text.count(b"\n", 0, cut),
+        "resumes_sha256": part.hash_to(part.starts + cut),
+        "resumes_bytes": part.starts + cut,
+        "resumes_lines": resumes + text.count(b"\n", 0, cut),
         "continues": arrival.known.file_number if arrival.known else 0,
         "format": name,
     }
     submit = records.records["submit_time"]
-    return _Read(arrival, row, records, trace.header, float(submit.min()) if len(submit) else np.inf)
+    begins = float(submit.min()) if len(submit) else np.inf
+    return _Read(arrival.name, arrival.sha256, arrival.known, resumes, row, records, copies, trace.header, begins)
 
 
-def _preface(reader: LogFormat, arrival: Arrival) -> bytes:
-    """Return what the new part of a file is to be read behind: nothing where that is all of it."""
-    if not arrival.resumes.length:
+def _preface(reader: LogFormat, arrival: Arrival, part: NewPart) -> bytes:
+    """Return what the new part of a file is to be read behind: nothing where what stands before it is read again."""
+    if len(part.context) == part.starts:
         return b""
     preface = reader.preface(arrival.head)
     if preface is None:
         raise LogFormatError("its beginning is in the history, and the rest cannot be read without it")
     return preface
+
+
+def _behind(trace: Trace, lines: int, lines_before: int) -> FileRecords:
+    """Return the records behind the first lines of a trace, which were read for what they say of later ones."""
+    if not lines:
+        return file_records(trace, lines_before)
+    quarantine, merged = (each[each["line_number"] > lines] for each in (trace.quarantine, trace.merged))
+    found = file_records(replace(trace, quarantine=quarantine, merged=merged), lines_before)
+    records, rejected = (each[each["line_number"] > lines + lines_before] for each in (found.records, found.rejected))
+    return replace(found, records=records.reset_index(drop=True), rejected=rejected.reset_index(drop=True))
 
 
 def _too_old(first: float, begins: float) -> str:
@@ -259,6 +328,11 @@ class _Named(io.BytesIO):
     def __init__(self, text: bytes, name: str) -> None:
         super().__init__(text)
         self.name = name
+
+
+def _left(name: str, sha256: str | None, reason: str) -> dict[str, Any]:
+    """Return a row of the table ``waiting`` for a file that somebody must look at."""
+    return _waits(name, sha256, "unreadable", reason)
 
 
 def _waits(name: str, sha256: str | None, outcome: str, reason: str) -> dict[str, Any]:

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from pipelines.catalog.cards import LogCard
 from pipelines.history.findings import Finding
 from pipelines.history.fitting import fit_augmentations, told_of
+from pipelines.history.horizon import Horizon, Month, horizon_of
 from pipelines.history.ingest import Night
 from pipelines.history.months import TABLES, Making, making_of
 from pipelines.history.settings import Settings, privacy_of
@@ -33,7 +34,7 @@ from swftools.qbets.coverage import NEEDED, add_coverage, count_coverage, judge_
 from swftools.tables import QUICK_OPTIONS, empty_frame, read_table, to_arrow, to_pandas, write_table
 from swftools.trace import Trace
 
-CODE_VERSION = 1
+CODE_VERSION = 2
 """Raised when what is published of equal files and settings differs."""
 
 DAY = 86_400.0
@@ -164,25 +165,33 @@ class Run:
         return pd.concat(found, ignore_index=True)
 
     def labels_since(self, seconds: float) -> list[str]:
-        """Return the months that have times after some time."""
-        return [label for place, label in enumerate(self.labels) if self._ends_after(place, seconds)]
+        """Return the months that have times after some time, to the one in which the history ends."""
+        found = [label for place, label in enumerate(self.labels) if self._ends_after(place, seconds)]
+        return [label for label in found if begin_of(label) - self.making.begins <= self.until] or found[-1:]
 
     def _ends_after(self, place: int, seconds: float) -> bool:
         """Whether a month has times after some time."""
         return place + 1 == len(self.labels) or begin_of(self.labels[place + 1]) - self.making.begins > seconds
 
     @cached_property
+    def horizon(self) -> Horizon:
+        """Where the history ends, and what is dated behind it."""
+        months = []
+        for label in self.labels:
+            if self.is_changed(label):
+                submit = self.made(label, "jobs")["submit_time"]
+                told = pc.min(submit).as_py(), pc.max(submit).as_py(), len(submit)
+            else:
+                measured = self.state.measured("jobs", label, "submit_time")
+                told = measured.least, measured.most, self.state.rows("jobs", label)
+            if told[1] is not None:
+                months.append(Month(*told))
+        return horizon_of(months, self.settings.longest_gap * DAY)
+
+    @property
     def until(self) -> float:
         """The last submission of a job that was kept, in seconds of the history; periods end there."""
-        for label in reversed(self.labels):
-            if self.is_changed(label):
-                jobs = self.made(label, "jobs")
-                last = pc.max(jobs["submit_time"]).as_py()
-            else:
-                last = self.state.measured("jobs", label, "submit_time").most
-            if last is not None:
-                return float(last)
-        return 0.0
+        return self.horizon.until
 
     @cached_property
     def waits(self) -> list[Waits]:
@@ -256,6 +265,8 @@ class Run:
         told = {part_of(waits.method, label): part for waits in self.waits for label, part in waits.parts.items()}
         found["wait_predictions"] = PartedTable(told, tuple(arrow_schema("wait_predictions").names))
         small = {"ingested": self.night.ingested, "waiting": self.night.waiting_table, "wait_coverage": self.coverage}
+        if len(self.night.provisional.rows):
+            small["provisional"] = self.night.provisional.rows
         small |= {"workload_drift": self.drift, "policy_watch": self.watched[0]}
         if len(book.names):
             small["names"] = book.names

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from pipelines.history.findings import Finding, of_cleaning, of_coverage, of_drift, of_policies
+from pipelines.history.findings import Finding, of_cleaning, of_coverage, of_dates, of_drift, of_machines, of_policies
 from pipelines.history.night import DAY, Run, last_days
 from pipelines.history.summary import summary_text
 from pipelines.history.waits import state_file
@@ -25,7 +25,11 @@ def findings_of(run: Run) -> Iterator[Finding]:
     recent = {label: run.accounts[label] for label in run.labels_since(since)}
     yield from of_drift(run.drift)
     yield from of_policies(run.watched[1])
-    yield from of_cleaning(recent, run.night.ingested, since + run.making.begins, run.settings)
+    files, begins = run.night.ingested, run.making.begins
+    yield from of_cleaning(recent, files, since + begins, run.settings)
+    is_given = bool(run.settings.log.processors or run.settings.log.card)
+    yield from of_machines(files, run.making.processors, since + begins, is_given=is_given)
+    yield from of_dates(files, run.horizon, begins, run.settings)
 
 
 def publish(run: Run, root: DataRoot) -> Publication:

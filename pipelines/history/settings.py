@@ -74,6 +74,8 @@ class LogSettings:
     processors: Annotated[int, Strict(), Field(ge=0, le=1 << 31)] = 0
     """Of the machine; 0: the card's, or the most that a file's header says."""
     anonymise: Text = "no"
+    most_bytes: Annotated[int, Strict(), Field(ge=1, le=1 << 40)] = 1 << 29
+    """Of new text in one file, which is held in memory: a file of more is left, as one that was made to fill it."""
 
 
 @dataclass(frozen=True, kw_only=True, config=_CLOSED)
@@ -139,6 +141,8 @@ class Settings:
     """Second 0 of the history, at midnight UTC; default: the first of January before its first job."""
     log: LogSettings = field(default_factory=LogSettings)
     cleaning: CleaningSettings = field(default_factory=CleaningSettings)
+    longest_gap: Annotated[float, Field(ge=31, le=36_500)] = 365.0
+    """Days without a submission, behind which fewer than one job in a hundred is taken for wrongly dated, and told."""
     augment: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Augmentations by name, with their parameters."""
     refit: date | None = None

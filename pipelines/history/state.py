@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -17,6 +17,7 @@ from swftools.errors import HistoryError
 from swftools.fields.dictionary import SCHEMA_VERSION, required_columns
 from swftools.history.book import HistoryBook
 from swftools.history.merging import settle
+from swftools.history.provisional import Provisional
 from swftools.history.records import record_keys
 from swftools.tables import empty_frame, to_pandas
 
@@ -116,7 +117,8 @@ class State:
     @cached_property
     def ingested(self) -> pd.DataFrame:
         """The files that it has."""
-        return self.table("ingested")
+        rows = self.table("ingested")
+        return rows.assign(withdrawn=rows["withdrawn"].fillna(0))  # before schema version 9 none was
 
     @cached_property
     def waiting(self) -> pd.DataFrame:
@@ -139,14 +141,20 @@ class State:
             yield Beginning(number, part, most, lines, is_whole=False)
             yield Beginning(number, whole, size, 0, is_whole=True)
 
-    def book(self) -> HistoryBook:
-        """Return its records, to be added to."""
+    def provisional(self) -> Provisional:
+        """Return the records that may change when their files grow."""
+        rows = self.ingested
+        resumes = dict(zip(rows["file_number"].astype(int), rows["resumes_lines"].astype(int), strict=True))
+        return Provisional(self.table("provisional"), resumes)
+
+    def book(self, months: MutableMapping[str, pd.DataFrame] | None = None) -> HistoryBook:
+        """Return its records, to be added to; ``months`` is where those are kept that are loaded."""
         numbers = {}
         for label in self.labels("records"):
             stands = self.measured("records", label, "job_number")
             numbers[label] = (int(stands.least), int(stands.most))
         says_when = None if self.version is None or not numbers else bool(self.manifest["says_when"])
-        return HistoryBook(self._month, numbers, self.table("names"), says_when)
+        return HistoryBook(self._month, numbers, self.table("names"), says_when, months)
 
     def _month(self, label: str) -> pd.DataFrame:
         records = self.table("records", [label])

@@ -97,7 +97,7 @@ class ReevaluateLogs(StageTask):
 
     outcome: Outcome | None = None
     """What came of it, once it has run."""
-    _looked: tuple[State, list[Arrival], list[Unreadable]] | None = None
+    _looked: tuple[State, tuple[list[Arrival], list[Unreadable]]] | None = None
 
     def check_values(self) -> None:
         """Raise if a setting is wrong."""
@@ -152,11 +152,13 @@ class ReevaluateLogs(StageTask):
             self.chosen.history, latest
         ):
             return False
-        state, arrivals, unreadable = self._looked = self._look()
-        if any(arrival.is_new for arrival in arrivals) or state.version is None:
+        self._looked = self._look()
+        state, looked = self._looked
+        if any(arrival.is_new for arrival in looked[0]) or state.version is None:
             return False
         with staging(work_root(self.data_root), "night") as folder:
-            night = ingest(state, arrivals, unreadable, self.how, _no_count, begins_of(self.chosen, state))
+            begins = begins_of(self.chosen, state)
+            night = ingest(state, self._inbox, looked, self.how, folder, _no_count, begins)
             if Run(self.chosen, night, folder, _nothing).version != state.version:
                 return False
         self.outcome = outcome_of(state, [], is_new=False)
@@ -180,10 +182,10 @@ class ReevaluateLogs(StageTask):
         chosen, root = self.chosen, self.root
         if self._looked is None or self._looked[0].version != root.latest(chosen.history):
             self._looked = self._look()
-        state, arrivals, unreadable = self._looked
+        state, looked = self._looked
         self._looked = None
         with staging(work_root(self.data_root), "night") as folder:
-            night = ingest(state, arrivals, unreadable, self.how, self.tell, begins_of(chosen, state))
+            night = ingest(state, self._inbox, looked, self.how, folder, self.tell, begins_of(chosen, state))
             run = Run(chosen, night, folder, self._say)
             if not run.labels:
                 return Outcome(None, is_new=False, waiting=night.waiting)
@@ -204,9 +206,13 @@ class ReevaluateLogs(StageTask):
             carry_out(plan_prune(root, chosen.history, keep=chosen.keep))
         return outcome_of(State.load(root, chosen.history), night.taken, is_new=True)
 
-    def _look(self) -> tuple[State, list[Arrival], list[Unreadable]]:
+    @property
+    def _inbox(self) -> Inbox:
+        return Inbox(self.chosen.inbox, self.chosen.log.most_bytes)
+
+    def _look(self) -> tuple[State, tuple[list[Arrival], list[Unreadable]]]:
         """Return the state of the history, and what the inbox has beyond it."""
-        state, inbox = State.load(self.root, self.chosen.history), Inbox(self.chosen.inbox)
+        state, inbox = State.load(self.root, self.chosen.history), self._inbox
         if state.version is not None and state.manifest.get("privacy", {}) != privacy_of(self.chosen):
             raise HistoryError(
                 f"history {self.chosen.history}: log: anonymise: or the key of the hashes is not what it was when the "
@@ -219,7 +225,7 @@ class ReevaluateLogs(StageTask):
             make_directories(path.parent)
             with create_file(path) as file:
                 file.write(json.dumps(seen.to_mapping()).encode())
-        return state, *found
+        return state, found
 
     def _say(self, what: str) -> None:
         progress.debug("%s: %s", self.label, what)

@@ -25,7 +25,7 @@ from swftools.fields.reproduction import MEASUREMENTS, REPRODUCTION
 from swftools.fields.schedules import EXCLUSION_REASON, METRICS, SCHEDULE_COLUMNS, SEED, SEGMENT_COLUMNS
 from swftools.fields.search import SEARCH_DECISIONS, SEARCH_IMPROVEMENTS, SEARCH_ORDERS
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 """Raised whenever a column is added, removed, renamed, retyped or given another meaning."""
 
 
@@ -58,6 +58,7 @@ TABLES: dict[str, tuple[Field, ...]] = {
     "reproduction": REPRODUCTION,
     "measurements": MEASUREMENTS,
     "records": RECORDS,
+    "provisional": RECORDS,
     "ingested": INGESTED,
     "waiting": WAITING_FILES,
     "rejected": REJECTED,
@@ -93,6 +94,7 @@ TABLE_MEANINGS = {
     "reproduction": "One row a cell of a paper's table and a reading of it: the published value beside ours.",
     "measurements": "One row a measure of an experiment of a paper.",
     "records": "One row a job of a history, as the files say of it; the table jobs is made of it.",
+    "provisional": "One row a record that counts until its file goes on, such as the last; and one that it hides.",
     "ingested": "One row a file that was taken into the history, and what came of its records.",
     "waiting": "One row a file of the inbox that is not, or not wholly, in the history.",
     "rejected": "One row a line of a file of the history that is no record of a job.",
@@ -104,6 +106,7 @@ TABLE_MEANINGS = {
 SORTED_BY = {
     "jobs": "submit_time",
     "records": "submit_time",
+    "provisional": "submit_time",
     "schedule": "submit_time",
     "segments": "start_time",
     "merged": "line_number",

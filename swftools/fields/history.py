@@ -65,6 +65,18 @@ INGESTED = (
     _count("quarantined", "Lines that are no records of jobs; table rejected.", "jobs"),
     _count("not_ended", "Jobs that had not ended when the file was written: left to the file that has their end."),
     _count("joined", "Lines that became part of another record at reading."),
+    _count("withdrawn", "Jobs of the text that it continues, read anew from the last whole record on, and taken back."),
+    _text("computer", "What its header says the machine is.", "null: nothing"),
+    Field(
+        "processors",
+        INT64,
+        "processors",
+        "What its header says the machine has.",
+        "null: nothing",
+        stage=_STAGE,
+        minimum=1,
+    ),
+    Field("widest", INT64, "processors", "Those of its widest job.", "null: no job says", stage=_STAGE, minimum=0),
     Field("begins", FLOAT64, "s", "First submission in it.", "null: no job", stage=_STAGE),
     Field("ends", FLOAT64, "s", "Last submission in it.", "null: no job", stage=_STAGE),
 )

@@ -132,7 +132,7 @@ def _in_natural_order(paths: list[Path]) -> list[LogSource]:
 def natural(path: Path) -> list[tuple[int, int, str]]:
     """Return what paths are sorted by so that file 9 comes before file 10."""
     words = re.split(r"([0-9]+)", path.name)
-    return [(1, int(word), "") if word.isdigit() else (0, 0, word) for word in words]
+    return [(1, int(word), "") if word.isdecimal() else (0, 0, word) for word in words]
 
 
 class Joined:

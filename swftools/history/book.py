@@ -6,7 +6,7 @@ logs are numbered here, in the order in which they come, and names too: an old j
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,6 +50,8 @@ class HistoryBook:
         The table ``names`` so far.
     says_when : bool, optional
         Whether its files say when they begin; None where there is none yet.
+    months : mutable mapping of str to pandas.DataFrame, optional
+        Where months are kept once they are loaded; by default in memory, all of them.
     """
 
     def __init__(
@@ -58,10 +60,11 @@ class HistoryBook:
         numbers: Mapping[str, tuple[int, int]],
         names: pd.DataFrame,
         says_when: bool | None,
+        months: MutableMapping[str, pd.DataFrame] | None = None,
     ) -> None:
         self._load, self._numbers = load, dict(numbers)
         self.names, self.says_when = names, says_when
-        self._months: dict[str, pd.DataFrame] = {}
+        self._months: MutableMapping[str, pd.DataFrame] = {} if months is None else months
         self.changed: set[str] = set()
         """Months that are not as they were loaded."""
 
@@ -75,6 +78,37 @@ class HistoryBook:
         if label not in self._months:
             self._months[label] = self._load(label) if label in self._numbers else empty_frame("records")
         return self._months[label]
+
+    @property
+    def last_number(self) -> int:
+        """The largest number that a job has, or had in this run."""
+        return max((most for _, most in self._numbers.values()), default=0)
+
+    def put(self, label: str, month: pd.DataFrame) -> None:
+        """Let a month be as it is given; numbers that a job of it had are not given to another in this run."""
+        self._months[label] = month
+        self.changed.add(label)
+        if len(month):
+            low, high = _range_of(month)
+            least, most = self._numbers.get(label, (low, high))
+            self._numbers[label] = min(low, least), max(high, most)
+
+    def drop_empty(self, label: str) -> None:
+        """Let a month without records be none; what was made of those behind it followed from it too."""
+        if label in self._numbers and self.month(label).empty:
+            del self._numbers[label]
+            self.changed.update(later for later in self._numbers if later > label)
+
+    def check(self, file: FileRecords) -> None:
+        """Raise HistoryError if a file has no place here; see ``take``."""
+        says_when = file.begins_in is not None
+        if len(file.records) and self.says_when not in (None, says_when):
+            raise HistoryError(
+                "it does not say when it begins (UnixStartTime), and the history's other files do; add the comment"
+                if self.says_when
+                else "it says when it begins (UnixStartTime), and the history's other files do not: they have no "
+                "place beside it; begin another history"
+            )
 
     def take(self, file: FileRecords, number: int) -> Taken:
         """Put the records of a file into their months.
@@ -91,14 +125,7 @@ class HistoryBook:
         HistoryError
             It does not say when it begins, and those before did; or the other way round. Nothing is taken of it.
         """
-        says_when = file.begins_in is not None
-        if len(file.records) and self.says_when not in (None, says_when):
-            raise HistoryError(
-                "it does not say when it begins (UnixStartTime), and the history's other files do; add the comment"
-                if self.says_when
-                else "it says when it begins (UnixStartTime), and the history's other files do not: they have no "
-                "place beside it; begin another history"
-            )
+        self.check(file)
         records = self._named(file).assign(file_number=pd.array([number] * len(file.records), dtype="Int64"))
         records = settle(records).reset_index(drop=True)
         places = {label: part.index.to_numpy() for label, part in by_month(records)}
@@ -115,17 +142,15 @@ class HistoryBook:
             month = self.month(label)
             found = merge_month(month, records.iloc[rows].reset_index(drop=True))
             if found.records is not month:
-                self._months[label] = found.records
-                self._numbers[label] = _range_of(found.records)
-                self.changed.add(label)
+                self.put(label, found.records)
             new, merged, replaced = new + found.new, merged + found.merged, replaced + found.replaced
         if len(records):
-            self.says_when = says_when
+            self.says_when = file.begins_in is not None
         return Taken(file.count, new, merged, replaced, len(file.rejected), file.not_ended, file.joined)
 
     def _numbered(self, records: pd.DataFrame, is_new: npt.NDArray[np.bool_]) -> pd.DataFrame:
         """Return records of an accounting log, the new ones numbered as they stand, behind all that there are."""
-        last = max((most for _, most in self._numbers.values()), default=0)
+        last = self.last_number
         numbers: Any = records["job_number"].to_numpy(np.int64, copy=True)
         by_reader = numbers[is_new]
         numbers[is_new] = np.arange(last + 1, last + 1 + int(is_new.sum()), dtype=np.int64)

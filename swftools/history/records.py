@@ -27,6 +27,10 @@ NUMBERED = {
 }
 """The column of the numbers of each kind of names."""
 
+LATEST = 1e10
+"""The last time that a history takes, s since 1970: in the year 2286, where the columns of times end."""
+
+_TOO_LATE = "submitted after the year 2286, which no history holds; check the date, or UnixStartTime"
 _ENDED = (0, 1, 5)
 _PARTIAL = (2, 3, 4)
 _CONTENT = (
@@ -81,7 +85,8 @@ def file_records(trace: Trace, lines_before: int = 0) -> FileRecords:
         jobs["eligible_time"] = jobs["eligible_time"] + float(start or 0)
     empty = empty_frame("records")
     jobs = _in_form(jobs, empty).sort_values("line_number", kind="stable", ignore_index=True)
-    nowhere = jobs["submit_time"].isna()
+    beyond = ((jobs["submit_time"] > LATEST) | (jobs["eligible_time"] > LATEST)).fillna(False).astype(bool)
+    nowhere = jobs["submit_time"].isna() | beyond
     quarantine = trace.quarantine
     is_open = (
         quarantine["reason"].str.contains(r"^(?:[^:]*: )?not ended", regex=True).fillna(False).to_numpy(dtype=bool)
@@ -89,8 +94,9 @@ def file_records(trace: Trace, lines_before: int = 0) -> FileRecords:
     rejected = [quarantine[~is_open]]
     if nowhere.any():
         lines = jobs.loc[nowhere, "line_number"]
-        why = {"rule": "read", "reason": "no submission time, so that it has no place in a history"}
-        rejected.append(pd.DataFrame({"line_number": lines, **why, "text": trace.line_texts(lines)}))
+        why = np.where(beyond[nowhere], _TOO_LATE, "no submission time, so that it has no place in a history")
+        told = {"line_number": lines, "rule": "read", "reason": why, "text": trace.line_texts(lines)}
+        rejected.append(pd.DataFrame(told))
         jobs = jobs[~nowhere].reset_index(drop=True)
     form = empty_frame("quarantine")
     parts = [part.reindex(columns=form.columns).astype(form.dtypes.to_dict()) for part in rejected if len(part)]

@@ -56,6 +56,9 @@ ZONES = {
 """Hours from UTC of abbreviations that batch systems print and that mean one zone alone; CST, IST and BST do not."""
 
 _DAY = 86400.0
+_LAST_YEAR = 253_370_764_800.0
+"""Where the year 9999 begins, s since 1970. It ends beyond the calendar in half of all zones, and who prints it means
+that there is no such time."""
 
 
 class Moments(NamedTuple):
@@ -117,6 +120,8 @@ def read_times(spans: Spans, time_zone: str | None, *, printed: str | None = Non
     zone = Spans(spans.text, np.empty(rows, np.int64), np.empty(rows, np.int64))
     state = np.empty(rows, np.int8)
     fill_dates(spans.text, spans.start, spans.end, MONTH_TABLE, seconds, offset, zone.start, zone.end, state)
+    state[seconds >= _LAST_YEAR] = DOUBTFUL
+    seconds[seconds >= _LAST_YEAR] = np.nan
     early, late = seconds - offset, seconds - offset
     needs_zone = np.zeros(rows, bool)
     skipped = np.zeros(rows, bool)
