@@ -17,7 +17,7 @@ def rank_of(record: Record) -> tuple[Any, ...]:
     """Return what decides which of two records of one run counts: the larger."""
     wait = -1.0 if record["wait_time"] is None else record["wait_time"]
     run = -1.0 if record["run_time"] is None else record["run_time"]
-    told = [value for name, value in record.items() if name not in ("job_number", "submit_time")]
+    told = [record[name] for name in ("wait_time", "run_time", "allocated_processors", "status")]
     known = sum(value is not None for value in told)
     return (has_ended(record), wait + run, known, *(float("-inf") if value is None else value for value in told))
 
