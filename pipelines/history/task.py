@@ -155,7 +155,7 @@ class ReevaluateLogs(StageTask):
         state, arrivals, unreadable = self._looked = self._look()
         if any(arrival.is_new for arrival in arrivals) or state.version is None:
             return False
-        with staging(work_root(self.data_root), "night") as folder:
+        with staging(work_root(self.data_root), "night", is_private=True) as folder:
             night = ingest(state, arrivals, unreadable, self.how, _no_count, begins_of(self.chosen, state))
             if Run(self.chosen, night, folder, _nothing).version != state.version:
                 return False
@@ -182,7 +182,7 @@ class ReevaluateLogs(StageTask):
             self._looked = self._look()
         state, arrivals, unreadable = self._looked
         self._looked = None
-        with staging(work_root(self.data_root), "night") as folder:
+        with staging(work_root(self.data_root), "night", is_private=True) as folder:
             night = ingest(state, arrivals, unreadable, self.how, self.tell, begins_of(chosen, state))
             run = Run(chosen, night, folder, self._say)
             if not run.labels:

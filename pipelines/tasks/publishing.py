@@ -26,6 +26,7 @@ from pipelines.tasks.clean import RulesTask
 from pipelines.tasks.memory import give_back_memory
 from pipelines.tasks.stage_task import StageTask
 from pipelines.tasks.targets import VersionTarget
+from swftools.shown_text import shown
 
 
 @dataclass(frozen=True)
@@ -184,8 +185,8 @@ def _say(task: PublishingTask, what: str) -> None:
     lines = [f"{what}: data set {data_set}, version {version}", f"  {target.path}"]
     sources = sources_of(manifest)
     for source in sources:
-        lines += [f"  {source['log']['name']}"] * (len(sources) > 1)
-        lines += [f"  {line}" for line in told_of(source)]
+        lines += [f"  {shown(source['log']['name'])}"] * (len(sources) > 1)
+        lines += [f"  {shown(line)}" for line in told_of(source)]
     latest = root.latest(data_set)
     if latest != version:
         command = ["swftools", "promote", data_set, version, "--data-root", str(task.data_root)]
