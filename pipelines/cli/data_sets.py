@@ -57,7 +57,7 @@ def versions(data_set: str | None, version: str | None, data_root: str) -> None:
             click.echo(f"  {name:<24} {table['rows']:>12,} rows")
         return
     for name in [data_set] if data_set else root.data_sets():
-        click.echo(name)
+        click.echo(shown(name))
         for listed in root.versions(name):
             mark = "*" if listed.is_latest else " "
             jobs = "" if listed.jobs is None else f"{listed.jobs:,} jobs"

@@ -16,7 +16,7 @@ import pyarrow as pa
 from pipelines.config import work_root
 from pipelines.keys import MISSING_INPUT
 from pipelines.names import check_name
-from pipelines.store.data_package import data_package_text
+from pipelines.store.data_package import DATA_PACKAGE, csv_forms, writes_data_package
 from pipelines.store.data_root import DataRoot
 from pipelines.store.readme import readme_text, sources_of, told_of
 from pipelines.store.staging import unchecked_staging
@@ -116,7 +116,6 @@ class PublishingTask(StageTask):
         files = {
             **contents.files,
             "README.md": writer_of(readme_text(facts, rows, list(contents.files))),
-            "datapackage.json": writer_of(data_package_text(facts, columns, list(contents.files))),
         }
         manifest = {name: value for name, value in facts.items() if name not in ("data_set", "version")}
         work = work_root(self.data_root)
@@ -128,7 +127,11 @@ class PublishingTask(StageTask):
                     write(folder / name)
             paths = {name: folder / name for name in files}
             give_back_memory()
-            target.root.publish(target.data_set, target.version, contents.tables, manifest=manifest, files=paths)
+            forms = csv_forms(paths)
+            package = {DATA_PACKAGE: writes_data_package(facts, columns, contents.files, forms)}
+            target.root.publish(
+                target.data_set, target.version, contents.tables, manifest=manifest, files=paths, last=package
+            )
 
 
 class LogPublishingTask(RulesTask, PublishingTask):

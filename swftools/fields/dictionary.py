@@ -114,6 +114,20 @@ SORTED_BY = {
 }
 """The column by which the rows of a table usually rise; a file says so where they do."""
 
+_JOB = ("job_number", "job_occurrence")
+PRIMARY_KEYS: dict[str, tuple[str, ...]] = {
+    "jobs": _JOB,
+    "names": ("kind", "number"),
+    **{name: _JOB for name in AUGMENTATION_COLUMNS},
+    "checkpoint_survey": ("answer_number",),
+    "schedule": _JOB,
+    "excluded": _JOB,
+    "search_decisions": ("decision",),
+    "wait_predictions": ("method", *_JOB),
+    "ingested": ("file_number",),
+}
+"""The columns that tell the rows of a table apart, where some without nulls do."""
+
 
 def table_fields(table: str) -> dict[str, Field]:
     """Return the columns of a table by name, in order.
