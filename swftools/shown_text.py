@@ -11,9 +11,7 @@ import re
 _CONTROLS = "\x00-\x1f\x7f-\x9f"
 """ASCII's controls and those of ISO 6429, which some terminals obey in UTF-8 too."""
 
-_INVISIBLE = (
-    "\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"
-)
+_INVISIBLE = "\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"
 """What turns the order of what follows, ends a line or is not seen."""
 
 _UNSHOWN = re.compile(f"[{_CONTROLS}{_INVISIBLE}\ud800-\udfff]")

@@ -47,7 +47,10 @@ def staging(root: Path, label: str = "files", *, is_private: bool = False) -> It
     StorageError
         In place of any error of the operating system, also of one in the body, such as a full disk.
     """
-    with storage_errors(f"{root}: files on their way were given up"), unchecked_staging(root, label, is_private=is_private) as path:
+    with (
+        storage_errors(f"{root}: files on their way were given up"),
+        unchecked_staging(root, label, is_private=is_private) as path,
+    ):
         yield path
 
 

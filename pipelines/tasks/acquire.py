@@ -75,7 +75,9 @@ class AcquireLog(LogTask):
         if found.damage:
             raise AcquireError(found.damage)
         if self.withholds:
-            raise ParameterError(f"log {self.log!r}: no copy is kept of a log with anonymise={self.anonymise}; leave it out")
+            raise ParameterError(
+                f"log {self.log!r}: no copy is kept of a log with anonymise={self.anonymise}; leave it out"
+            )
         if found.model:
             raise AcquireError(f"log {self.log!r} is generated: it has no text to acquire; run GenerateTrace")
         with self.output().fill() as directory:

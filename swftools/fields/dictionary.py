@@ -126,7 +126,7 @@ PRIMARY_KEYS: dict[str, tuple[str, ...]] = {
     "wait_predictions": ("method", *_JOB),
     "ingested": ("file_number",),
 }
-"""The columns that tell the rows of a table apart, where some without nulls do."""
+"""The columns that together tell the rows of a table apart, where some do; only a job's number may be null."""
 
 
 def table_fields(table: str) -> dict[str, Field]:

@@ -139,8 +139,12 @@ def test_published_pages(site: Path) -> None:
 
 def test_the_pages_of_a_history(site: Path) -> None:
     """And what a night says of files that it took, and of one that it left."""
-    (site / "reevaluate.yaml").write_text("waits: {options: {training: 5}, least_jobs: 10}\ncleaning: {most_quarantined: 0}\n")
-    result = CliRunner().invoke(main, ["reevaluate", "--inbox", "inbox", "--history", "h", "--settings", "reevaluate.yaml"])
+    (site / "reevaluate.yaml").write_text(
+        "waits: {options: {training: 5}, least_jobs: 10}\ncleaning: {most_quarantined: 0}\n"
+    )
+    result = CliRunner().invoke(
+        main, ["reevaluate", "--inbox", "inbox", "--history", "h", "--settings", "reevaluate.yaml"]
+    )
     said = check(result, 4)
     assert f"unreadable: 2log\\x1b[31m\\n{FORGED}\\n" in said
     version = Path(DataRoot.open(site / "data").path("h"))
