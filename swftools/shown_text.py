@@ -1,7 +1,7 @@
 """Text from outside, a log or the name of a file, as it is shown: it can neither steer a terminal nor forge a page.
 
-A queue may be called what clears the screen, and a file what looks like a line of ours. So whatever prints such a text, or
-writes it to a page, takes it through here. What is shown tells what stands there, but need not be read back.
+A queue may be called what clears the screen, and a file what looks like a line of ours. So whatever prints such a text,
+or writes it to a page, takes it through here. What is shown tells what stands there, but need not be read back.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 def shown(text: object) -> str:
     r"""Return a text as one line that a terminal shows and does not obey.
 
-    Controls, line ends, marks of direction, what is invisible, and bytes that were no UTF-8 (lone surrogates) stand there
-    as Python writes them.
+    Controls, line ends, marks of direction, what is invisible, and bytes that were no UTF-8 (lone surrogates) stand
+    there as Python writes them.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def shown(text: object) -> str:
 
 
 def shown_lines(text: object) -> str:
-    r"""Return a message of several lines as ``shown`` would, but for its line ends; no line but the first begins in front.
+    r"""Return a message of several lines as ``shown`` would, but for its line ends; only the first begins in front.
 
     So a name in it may bring line ends of its own, and yet not begin a line that looks like one of ours.
 

@@ -145,7 +145,7 @@ def _source(facts: Mapping[str, Any], *, alone: bool) -> dict[str, Any]:
 
 
 def _table_resources(table: str, columns: Sequence[str], entries: Entries) -> Iterator[dict[str, Any]]:
-    """Yield the description of a table's file; of one in parts, of each: Parquet files one behind the other are none."""
+    """Yield what describes a table's file; of one in parts, each: Parquet files one behind the other are none."""
     paths = sorted(name for name in entries if name.startswith(f"{table}/"))
     is_whole = paths == [f"{table}/{PART}"]
     for path in paths:

@@ -26,7 +26,8 @@ progress = logging.getLogger("pipelines")
 class ParseLog(LogTask):
     """Read a log's text into a trace, and put aside the lines that are not jobs.
 
-    Reads the acquired log, or, where names are withheld, the log where it is; writes ``<work root>/parsed/<key>/``; complete when that exists.
+    Reads the acquired log, or, where names are withheld, the log where it is; writes
+    ``<work root>/parsed/<key>/``; complete when that exists.
     """
 
     code_version = 2

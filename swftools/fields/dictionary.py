@@ -118,7 +118,7 @@ _JOB = ("job_number", "job_occurrence")
 PRIMARY_KEYS: dict[str, tuple[str, ...]] = {
     "jobs": _JOB,
     "names": ("kind", "number"),
-    **{name: _JOB for name in AUGMENTATION_COLUMNS},
+    **dict.fromkeys(AUGMENTATION_COLUMNS, _JOB),
     "checkpoint_survey": ("answer_number",),
     "schedule": _JOB,
     "excluded": _JOB,

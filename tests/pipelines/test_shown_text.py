@@ -1,4 +1,4 @@
-"""All that commands print, and all pages, of logs and files whose names and words would steer a terminal or forge a page."""
+"""All that commands print, and all pages, of logs and files whose words would steer a terminal or forge a page."""
 
 from __future__ import annotations
 
@@ -94,13 +94,13 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_commands_show_what_logs_say(name: str, site: Path) -> None:  # noqa: ARG001 (it is where they run)
+def test_commands_show_what_logs_say(name: str, site: Path) -> None:
     """Nothing that they print steers a terminal, and no file's name begins a line of its own."""
     arguments, statuses = COMMANDS[name]
     check(CliRunner().invoke(main, arguments), *statuses)
 
 
-def test_describe_shows_the_names_of_queues(site: Path) -> None:  # noqa: ARG001
+def test_describe_shows_the_names_of_queues(site: Path) -> None:
     """They are told, with what they are made of."""
     said = check(CliRunner().invoke(main, ["describe", f"{NAME}.swf"]), 0)
     assert r"1 ev\x1b[2Jil\x9b31m\u202e<img" in said
@@ -140,15 +140,14 @@ def test_published_pages(site: Path) -> None:
 def test_the_pages_of_a_history(site: Path) -> None:
     """And what a night says of files that it took, and of one that it left."""
     (site / "reevaluate.yaml").write_text(
-        "waits: {options: {training: 5}, least_jobs: 10}\ncleaning: {most_quarantined: 0}\n"
+        "waits: {options: {training: 5}, least_jobs: 10}\ncleaning: {most_quarantined: 0.0001}\n"
     )
-    result = CliRunner().invoke(
-        main, ["reevaluate", "--inbox", "inbox", "--history", "h", "--settings", "reevaluate.yaml"]
-    )
+    options = ["--inbox", "inbox", "--history", "h", "--settings", "reevaluate.yaml", "--data-root", "data"]
+    result = CliRunner().invoke(main, ["reevaluate", *options])
     said = check(result, 4)
     assert f"unreadable: 2log\\x1b[31m\\n{FORGED}\\n" in said
     version = Path(DataRoot.open(site / "data").path("h"))
     pages_of(version)
     assert r"2log\\x1b\[31m" in (version / "summary.md").read_text()
-    check(CliRunner().invoke(main, ["predict", "--history", "h", "--queue", "1"]), 0, 5)
-    check(CliRunner().invoke(main, ["predict", "--history", "h", "--queue", EVIL]), 2, 20, 30)
+    check(CliRunner().invoke(main, ["predict", "--history", "h", "--queue", "1", "--data-root", "data"]), 0, 5)
+    check(CliRunner().invoke(main, ["predict", "--history", "h", "--queue", EVIL, "--data-root", "data"]), 2, 20, 30)

@@ -86,7 +86,7 @@ def test_nothing_withheld_is_left_by_a_kill(tmp_path: Path) -> None:
 
 def be_killed(folder: Path) -> None:
     """Run a night, and be killed."""
-    import pipelines.history.publishing as publishing  # noqa: PLC0415 (in the other process)
+    from pipelines.history import publishing  # noqa: PLC0415 (in the other process)
 
     os.environ["SWFTOOLS_ANONYMISE_KEY"] = "my secret"
 

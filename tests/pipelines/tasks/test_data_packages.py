@@ -34,7 +34,11 @@ pytestmark = [
 
 KINDS = ("trace", "accounting", "policies", "waits", "history", pytest.param("paper", marks=pytest.mark.slow))
 ODD = "; Acknowledge: Ann\n; Copyright: (c) 1999 A. Site\n" + HEADER
-"""A header with terms; the jobs behind it have values that are missing, a job twice, and a line that is none."""
+"""A header with terms."""
+ODD_JOBS = """\
+-1 80000 5 60 4 -1 -1 4 90 -1 1 7 -1 -1 3 -1 -1 -1
+99 90000 -1 -1 -1 -1 -1 8 -1 -1 5 7 -1 -1 3 -1 -1 -1
+"""
 
 
 @pytest.fixture(scope="module")
@@ -45,11 +49,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def task_of(kind: str, folder: Path) -> luigi.Task:
     """Return the task that publishes a kind of version of a small log."""
-    (folder / "log.swf").write_text(
-        ODD
-        + "".join(days(1))
-        + "-1 80000 5 60 4 -1 -1 4 90 -1 1 7 -1 -1 3 -1 -1 -1\n99 90000 -1 -1 -1 -1 -1 8 -1 -1 5 7 -1 -1 3 -1 -1 -1\nno job\n"
-    )
+    (folder / "log.swf").write_text(ODD + "".join(days(1)) + ODD_JOBS + "no job\n")
     (folder / "log.txt").write_text(listing())
     where: dict[str, Any] = {"log": str(folder / "log.swf"), "data_root": str(folder / "data"), "data_set": kind}
     if kind == "accounting":
@@ -100,7 +100,7 @@ def test_frictionless_finds_no_fault(kind: str, folder: Path, monkeypatch: pytes
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_the_package_says_is_so(kind: str, folder: Path) -> None:
-    """Each file is there with its size and hash, each table with its columns, keys and without NaN; nothing is left out."""
+    """Each file is there with size and hash, each table with its columns, keys and without NaN; nothing is left out."""
     version = version_of(kind, folder)
     package = package_of(version)
     beside = {"manifest.json", "datapackage.json", "README.md"}

@@ -1,4 +1,4 @@
-"""What is withheld is nowhere below the data root: after a run, after one that failed, and after one that was killed."""
+"""What is withheld is nowhere below the data root: after a run, one that failed, and one that was killed."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def be_killed(folder: Path, moment: str) -> None:
 
 @contextmanager
 def card_with_a_url(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
-    """Give a catalogue whose card FAR has a url, from which a download is made; note the modes of folders downloaded to."""
+    """Give a catalogue whose card FAR has a url, from which is downloaded; note the modes of folders downloaded to."""
     text = listing().encode()
     card = {
         **dict.fromkeys(("title", "producer", "acknowledgement", "citation", "licence"), "A site"),
