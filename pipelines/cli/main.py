@@ -39,7 +39,7 @@ class _Commands(click.Group):
             click.echo(f"error: {shown_lines(error)}", err=True)
             ctx.exit(status_of(error))
         except click.UsageError as error:
-            error.message = shown_lines(error.message)  # type: ignore[misc] (it is final for others)
+            error.message = shown_lines(error.message)  # type: ignore[misc]
             raise
         except KeyboardInterrupt:
             click.echo("error: interrupted", err=True)

@@ -32,7 +32,14 @@ pytestmark = [
     for kind in ("ResourceWarning", "pytest.PytestUnraisableExceptionWarning")
 ]
 
-KINDS = ("trace", "accounting", "policies", "waits", "history", pytest.param("paper", marks=pytest.mark.slow))
+KINDS = (
+    "trace",
+    "accounting",
+    "policies",
+    "waits",
+    "history",
+    *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("shipped", "paper")),
+)
 ODD = "; Acknowledge: Ann\n; Copyright: (c) 1999 A. Site\n" + HEADER
 """A header with terms."""
 ODD_JOBS = """\
@@ -60,6 +67,8 @@ def task_of(kind: str, folder: Path) -> luigi.Task:
         return EvaluateWaitPredictions(**where, methods="binomial")
     if kind == "paper":
         return ReproducePaper(paper="nurmi2009", quick=True, data_root=where["data_root"], data_set=kind)
+    if kind == "shipped":
+        return BuildAugmentedTrace(data_root=where["data_root"], data_set=kind)
     return BuildAugmentedTrace(**where)
 
 
