@@ -40,9 +40,9 @@ class ParseLog(LogTask):
         inputs = {"log": self.log_key, "machine_processors": machine, **self.found.how.key}
         return content_key("parse", self.code_version, inputs)
 
-    def requires(self) -> list[luigi.Task]:
+    def requires(self) -> AcquireLog | list[luigi.Task]:
         """Require the log's text."""
-        return text_tasks(self)
+        return text_tasks(self) if self.withholds else self.clone(AcquireLog)
 
     def output(self) -> DirectoryTarget:
         """Return the directory of the trace."""
