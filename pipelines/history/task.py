@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -155,7 +156,7 @@ class ReevaluateLogs(StageTask):
         state, arrivals, unreadable = self._looked = self._look()
         if any(arrival.is_new for arrival in arrivals) or state.version is None:
             return False
-        with staging(work_root(self.data_root), "night", is_private=True) as folder:
+        with self._staging() as folder:
             night = ingest(state, arrivals, unreadable, self.how, _no_count, begins_of(self.chosen, state))
             if Run(self.chosen, night, folder, _nothing).version != state.version:
                 return False
@@ -182,7 +183,7 @@ class ReevaluateLogs(StageTask):
             self._looked = self._look()
         state, arrivals, unreadable = self._looked
         self._looked = None
-        with staging(work_root(self.data_root), "night", is_private=True) as folder:
+        with self._staging() as folder:
             night = ingest(state, arrivals, unreadable, self.how, self.tell, begins_of(chosen, state))
             run = Run(chosen, night, folder, self._say)
             if not run.labels:
@@ -203,6 +204,10 @@ class ReevaluateLogs(StageTask):
         if chosen.keep:
             carry_out(plan_prune(root, chosen.history, keep=chosen.keep))
         return outcome_of(State.load(root, chosen.history), night.taken, is_new=True)
+
+    def _staging(self) -> AbstractContextManager[Path]:
+        """Give a folder for what is on its way, which nobody else may look into."""
+        return staging(work_root(self.data_root), "night", is_private=True)
 
     def _look(self) -> tuple[State, list[Arrival], list[Unreadable]]:
         """Return the state of the history, and what the inbox has beyond it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pipelines.cli.main import main
+from pipelines.config import show_progress
 from pipelines.store.data_root import DataRoot
 from swftools.shown_text import can_be_shown
 from tests.pipelines.history.nights import days
@@ -104,6 +106,15 @@ def test_describe_shows_the_names_of_queues(site: Path) -> None:
     """They are told, with what they are made of."""
     said = check(CliRunner().invoke(main, ["describe", f"{NAME}.swf"]), 0)
     assert r"1 ev\x1b[2Jil\x9b31m\u202e<img" in said
+
+
+def test_what_is_said_on_the_way(capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever logs a message, with whatever name in it."""
+    show_progress()
+    logging.getLogger("pipelines").warning("%s: odd", NAME)
+    said = capsys.readouterr().err
+    assert can_be_shown(said)
+    assert f"\n  {FORGED}\n" in said
 
 
 def pages_of(version: Path) -> None:

@@ -10,12 +10,13 @@ from typing import Any
 
 import frictionless
 import luigi
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines.store.data_package import csv_form
+from pipelines.store.data_package import csv_form, table_schema_text
 from pipelines.store.data_root import DataRoot
 from pipelines.tasks.build import BuildAugmentedTrace
 from pipelines.tasks.compare import ComparePolicies
@@ -145,6 +146,15 @@ def test_keys_are_columns_without_nulls() -> None:
     for table, key in PRIMARY_KEYS.items():
         fields = table_fields(table)
         assert {"never"} == {fields[name].missing for name in key if name != "job_number"}, table
+
+
+def test_an_empty_text_is_a_text() -> None:
+    """Some columns that are never missing have it; a null is what a reader through pandas makes of it."""
+    schema = json.loads(table_schema_text("measurements", ["x"]))
+    assert [] == schema["missingValues"]
+    frame = pd.DataFrame({"x": ["", "a"]})
+    resource = frictionless.Resource(data=frame, format="pandas", schema=frictionless.Schema.from_descriptor(schema))
+    assert resource.validate().valid
 
 
 def test_terms_are_told(folder: Path) -> None:
