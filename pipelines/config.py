@@ -14,6 +14,8 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
+from swftools.shown_text import shown_lines
+
 
 @cache
 def shipped_settings() -> ConfigParser:
@@ -70,4 +72,4 @@ class _OnStandardError(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a message."""
-        sys.stderr.write(f"{record.getMessage()}\n")
+        sys.stderr.write(f"{shown_lines(record.getMessage())}\n")

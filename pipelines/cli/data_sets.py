@@ -11,6 +11,7 @@ import click
 from pipelines.cli.options import data_root
 from pipelines.exit_statuses import FOUND_FAULTS
 from pipelines.names import LATEST
+from swftools.shown_text import shown
 
 if TYPE_CHECKING:
     from pipelines.store.data_root import DataRoot
@@ -56,14 +57,14 @@ def versions(data_set: str | None, version: str | None, data_root: str) -> None:
             click.echo(f"  {name:<24} {table['rows']:>12,} rows")
         return
     for name in [data_set] if data_set else root.data_sets():
-        click.echo(name)
+        click.echo(shown(name))
         for listed in root.versions(name):
             mark = "*" if listed.is_latest else " "
             jobs = "" if listed.jobs is None else f"{listed.jobs:,} jobs"
             when = f"{listed.published_at:%Y-%m-%d %H:%M:%S}Z"
             click.echo(f"{mark} {listed.version}  {when} {jobs:>16} {listed.bytes:>14,} bytes")
             if listed.damage:
-                click.echo(f"    damaged: {listed.damage}")
+                click.echo(f"    damaged: {shown(listed.damage)}")
             if listed.tags:
                 click.echo(f"    tag{'s' * (len(listed.tags) > 1)}: {', '.join(listed.tags)}")
         for tag in root.tags(name):
@@ -74,7 +75,7 @@ def versions(data_set: str | None, version: str | None, data_root: str) -> None:
 def _tag_line(root: DataRoot, data_set: str, tag: Tag) -> str:
     """Return which version a tag names, and what is wrong with it."""
     if tag.damage:
-        return f"tag {tag.name}: damaged: {tag.damage}"
+        return f"tag {tag.name}: damaged: {shown(tag.damage)}"
     gone = "" if root.is_there(data_set, str(tag.version)) else ", which is not there any more"
     return f"tag {tag.name}: {tag.version}{gone}"
 
@@ -152,7 +153,7 @@ def verify(data_set: str, version: str, data_root: str) -> None:
     version = root.resolve(data_set, version)
     problems = root.verify(data_set, version)
     for problem in problems:
-        click.echo(problem)
+        click.echo(shown(problem))
     click.echo(f"{data_set} {version}: {f'{len(problems)} problems' if problems else 'sound'}")
     sys.exit(FOUND_FAULTS if problems else 0)
 
@@ -179,7 +180,7 @@ def prune(data_set: str | None, keep: int, yes: bool, data_root: str) -> None:
         plans.append(plan_prune_work(work_root(data_root)))
     removals = [removal for plan in plans for removal in plan]
     for path, size, why in removals:
-        click.echo(f"{size:>14,} bytes  {path}\n{'':>22}{why}")
+        click.echo(f"{size:>14,} bytes  {shown(path)}\n{'':>22}{shown(why)}")
     if tagged := sum(len(plan.tagged) for plan in plans):
         click.echo(f"kept for their tags: {tagged} version{'s' * (tagged > 1)}")
     if yes:

@@ -9,6 +9,7 @@ import click
 from pipelines.cli.data_sets import open_root
 from pipelines.cli.options import data_root
 from pipelines.names import LATEST
+from swftools.shown_text import shown, shown_in_json
 
 
 @click.command(short_help="What changed between two versions.")
@@ -32,7 +33,7 @@ def diff(data_set: str, a: str | None, b: str, as_json: bool, data_root: str) ->
     root = open_root(data_root, data_set)
     found = compare_versions(root, data_set, a or root.previous(data_set), b)
     if as_json:
-        click.echo(json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False))
+        click.echo(shown_in_json(json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False)))
     else:
         for line in difference_lines(found):
-            click.echo(line)
+            click.echo(shown(line))

@@ -12,6 +12,7 @@ import click
 from pipelines.cli.options import PROCESSORS, data_root_of_task, says_its_progress
 from pipelines.cli.tasks import flags_of
 from pipelines.exit_statuses import FAILED, LEFT_TOLERANCE, UNREAD_INPUT
+from swftools.shown_text import shown
 
 if TYPE_CHECKING:
     from pipelines.history.task import Outcome, ReevaluateLogs
@@ -106,9 +107,9 @@ def tell(task: ReevaluateLogs, outcome: Outcome, *, as_json: bool) -> None:
         click.echo(f"history {task.chosen.history}, version {outcome.version}: {what}")
         click.echo(f"  {task.output().path}/summary.md")
     for row in outcome.waiting:
-        click.echo(f"{row['outcome']}: {row['file']}: {row['reason']}", err=True)
+        click.echo(f"{row['outcome']}: {shown(row['file'])}: {shown(row['reason'])}", err=True)
     for finding in outcome.findings:
-        click.echo(f"finding: {finding.kind}: {finding.message}", err=True)
+        click.echo(f"finding: {finding.kind}: {shown(finding.message)}", err=True)
 
 
 def _run(command: str, told: dict[str, Any]) -> int:

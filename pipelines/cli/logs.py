@@ -12,6 +12,7 @@ import click
 from pipelines.cli.options import load, reads_a_log, says_its_progress
 from pipelines.cli.output import check_output
 from pipelines.exit_statuses import FOUND_FAULTS, MISSING_INPUT, status_of
+from swftools.shown_text import shown, shown_lines
 
 if TYPE_CHECKING:
     from pipelines.logs.load import LoadedLog
@@ -78,12 +79,12 @@ def _print_fact(name: str, value: Any) -> None:
     if name == "anomalies":
         click.echo(f"{name}:")
         for told, count in value.items():
-            click.echo(f"  {count:,}: {told}")
+            click.echo(f"  {count:,}: {shown(told)}")
     elif isinstance(value, dict):
         click.echo(f"{name}{f' ({unit})' if unit else ''}:")
         for key, count in value.items():
             meaning = f" {STATUS.get(int(key), 'not in the standard')}" if name == "jobs_by_status" else ""
-            click.echo(f"  {key + meaning:<30} {count:>12,}")
+            click.echo(f"  {shown(key) + meaning:<30} {count:>12,}")
     elif name == "proposed_flurries":
         click.echo(f"{name}:{'' if value else ' none'}")
         for row in value:
@@ -93,8 +94,8 @@ def _print_fact(name: str, value: Any) -> None:
                 f"    submitted from {row['from_time']:,.0f} to {row['to_time']:,.0f} s"
             )
     else:
-        shown = f"{value:,}" if isinstance(value, int | float) else value
-        lines = [str(line) for line in shown] if isinstance(shown, list) else [str(shown)]
+        told = f"{value:,}" if isinstance(value, int | float) else value
+        lines = [shown(line) for line in told] if isinstance(told, list) else [shown(told)]
         if value is None or (not value and not isinstance(value, int | float)):
             lines, unit = ["unknown"], ""
         lines = [f"{line} {unit}".rstrip() for line in lines]
@@ -132,7 +133,7 @@ def validate_logs(logs: tuple[str, ...], cleaned: bool, rules: str, strict: bool
             if not isinstance(error, LogFormatError | SwfFormatError | UnreadableLogError | UnknownLogError):
                 raise
             is_missing = status_of(error) == MISSING_INPUT
-            click.echo(f"error: {error}" if is_missing else str(error), err=is_missing)
+            click.echo(f"error: {shown_lines(error)}" if is_missing else shown_lines(error), err=is_missing)
             status = max(status, MISSING_INPUT if is_missing else FOUND_FAULTS)
             continue
         _print_findings(log, loaded, lines)
@@ -145,11 +146,11 @@ def validate_logs(logs: tuple[str, ...], cleaned: bool, rules: str, strict: bool
 def _print_findings(log: str, loaded: LoadedLog, lines: int) -> None:
     """Print what was found in a log, by rule, with some lines of each."""
     quarantine, report = loaded.trace.quarantine, loaded.report
-    click.echo(f"{log}: {len(loaded.trace):,} jobs, {len(quarantine):,} lines to quarantine")
+    click.echo(f"{shown(log)}: {len(loaded.trace):,} jobs, {len(quarantine):,} lines to quarantine")
     for told, count in loaded.trace.provenance.get("anomalies", {}).items():
-        click.echo(f"  odd: {told}: {count:,}")
+        click.echo(f"  odd: {shown(told)}: {count:,}")
     if "unverified" in loaded.trace.provenance:
-        click.echo(f"  warning: {loaded.trace.provenance['unverified']}")
+        click.echo(f"  warning: {shown(loaded.trace.provenance['unverified'])}")
     steps = report.steps.to_dict("records") if report else [{"rule": rule} for rule in quarantine["rule"].unique()]
     width = shutil.get_terminal_size().columns
     for step in steps:
@@ -158,7 +159,7 @@ def _print_findings(log: str, loaded: LoadedLog, lines: int) -> None:
         if counts or not report:
             click.echo(f"  {step['rule']}: {', '.join(counts)}".rstrip(": "))
         for row in quarantine[quarantine["rule"] == step["rule"]].head(lines).to_dict("records"):
-            said = f"    line {row['line_number']}: {row['reason']}"
+            said = f"    line {row['line_number']}: {shown(row['reason'])}"
             if not isinstance(row["text"], str):  # withheld
                 click.echo(said)
                 continue
@@ -199,4 +200,4 @@ def convert(log: str, output: str, cleaned: bool, rules: str, strict: bool, name
 
         with create_file(names) as file:
             file.write(trace.names.to_csv(index=False).encode())
-    click.echo(f"{output}: {len(trace):,} jobs; {len(trace.quarantine):,} lines left out")
+    click.echo(f"{shown(output)}: {len(trace):,} jobs; {len(trace.quarantine):,} lines left out")

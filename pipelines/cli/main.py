@@ -26,6 +26,7 @@ from pipelines.config import show_progress
 from pipelines.exit_statuses import INTERRUPTED, status_of
 from swftools._version import __version__
 from swftools.errors import SwfToolsError
+from swftools.shown_text import shown_lines
 
 
 class _Commands(click.Group):
@@ -35,8 +36,11 @@ class _Commands(click.Group):
         try:
             return super().invoke(ctx)
         except SwfToolsError as error:
-            click.echo(f"error: {error}", err=True)
+            click.echo(f"error: {shown_lines(error)}", err=True)
             ctx.exit(status_of(error))
+        except click.UsageError as error:
+            error.message = shown_lines(error.message)  # type: ignore[misc]
+            raise
         except KeyboardInterrupt:
             click.echo("error: interrupted", err=True)
             ctx.exit(INTERRUPTED)

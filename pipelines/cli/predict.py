@@ -12,6 +12,7 @@ import click
 from pipelines.cli.durations import Duration, clock
 from pipelines.cli.options import PROCESSORS, data_root_of_task
 from pipelines.exit_statuses import CANNOT_SAY
+from swftools.shown_text import shown
 
 if TYPE_CHECKING:
     from swftools.qbets.asked_method import ToldBound, ToldDeadline
@@ -108,7 +109,7 @@ def _lines(answer: WaitAnswer) -> Iterator[str]:
 
 def _wrapped(text: str) -> Iterator[str]:
     """Yield the lines of a sentence."""
-    yield from click.wrap_text(text, WIDTH, subsequent_indent="  ").splitlines()
+    yield from click.wrap_text(shown(text), WIDTH, subsequent_indent="  ").splitlines()
 
 
 def _name(answer: WaitAnswer) -> str:

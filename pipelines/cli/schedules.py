@@ -27,6 +27,7 @@ from pipelines.cli.output import check_folder, check_output
 from pipelines.cli.tasks import flags_of, run_task, settings_of
 from pipelines.exit_statuses import FOUND_FAULTS
 from swftools.choices import CANCELLED, OVERRUN, SEMANTICS
+from swftools.shown_text import shown
 
 if TYPE_CHECKING:
     from swftools.simulator.schedule import Schedule
@@ -120,16 +121,16 @@ def simulate_log(
     with simulation_shown() as progress:
         simulation.run(progress=progress)
     schedule, trace = simulation.schedule(), simulation.trace
-    said = "standard input" if log == "-" else log
+    said = "standard input" if log == "-" else shown(log)
     click.echo(f"{said}, {label_of(entry)} on {schedule.processors:,} processors: {len(schedule):,} jobs")
     if simulation.predictor:
         click.echo(f"  the predictor in Python took {simulation.predictor_seconds:,.1f} s")
     _print_figures(schedule)
     if output:
         _WRITERS[Path(output.lower()).suffix](schedule, output)
-        click.echo(f"  {output}: written")
+        click.echo(f"  {shown(output)}: written")
     for path in write_notes(schedule, Path(notes)) if notes else ():
-        click.echo(f"  {path}: written")
+        click.echo(f"  {shown(path)}: written")
     report = validate(schedule, trace=trace)
     if not report.ok:
         _print_report(report, err=True)
@@ -173,9 +174,9 @@ def _print_figures(schedule: Schedule) -> None:
     for name, statistic in USUAL:
         if (name, statistic) in found:
             value, unit = found[name, statistic]
-            shown = f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}"
+            figure = f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}"
             title = name if statistic == "value" else f"{name}_{statistic}"
-            click.echo(f"  {title:<36} {shown:>16} {'' if unit == '1' else unit}".rstrip())
+            click.echo(f"  {title:<36} {figure:>16} {'' if unit == '1' else unit}".rstrip())
 
 
 def _print_report(report: ValidationReport, *, err: bool = False) -> None:

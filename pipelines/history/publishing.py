@@ -10,11 +10,12 @@ from pipelines.history.findings import Finding, of_cleaning, of_coverage, of_dat
 from pipelines.history.night import DAY, Run, last_days
 from pipelines.history.summary import summary_text
 from pipelines.history.waits import state_file
-from pipelines.store.data_package import data_package_text
+from pipelines.store.data_package import DATA_PACKAGE, schema_file, table_schema_text, writes_data_package
 from pipelines.store.data_root import DataRoot, Publication
-from pipelines.store.parts import PartedTable, Shared, part_name
+from pipelines.store.parts import PartedTable, Shared
 from pipelines.store.readme import readme_text
 from pipelines.tasks.publishing import writer_of
+from swftools.fields.dictionary import arrow_schema
 
 
 def findings_of(run: Run) -> Iterator[Finding]:
@@ -47,22 +48,23 @@ def publish(run: Run, root: DataRoot) -> Publication:
             own[fitted.file] = writer_of(fitted.read().decode())
         else:
             files[fitted.file] = Shared(str(run.state.version))
+    for table, data in tables.items():
+        if isinstance(data, PartedTable):
+            own[schema_file(table)] = writer_of(table_schema_text(table, arrow_schema(table, data.columns).names))
     names = sorted([*own, *files])
     rows = {table: _rows(run, table, data) for table, data in tables.items()}
     columns = {
         table: list(data.columns if isinstance(data, PartedTable) else data.column_names)
         for table, data in tables.items()
     }
-    own |= {
-        "README.md": writer_of(readme_text(facts, rows, names)),
-        "datapackage.json": writer_of(data_package_text(facts, columns, names, parts=_parts(tables))),
-    }
+    own["README.md"] = writer_of(readme_text(facts, rows, names))
     for file, write in own.items():
         path = run.folder / file
         write(path)
         files[file] = path
     manifest = {key: value for key, value in facts.items() if key not in ("data_set", "version")}
-    return root.publish(name, version, tables, manifest=manifest, files=files, after=run.state.version)
+    package = {DATA_PACKAGE: writes_data_package(facts, columns, names)}
+    return root.publish(name, version, tables, manifest=manifest, files=files, last=package, after=run.state.version)
 
 
 def _rows(run: Run, table: str, data: Any) -> int:
@@ -76,12 +78,3 @@ def _rows(run: Run, table: str, data: Any) -> int:
         else:
             count += int((part if not callable(part) else part()).num_rows)
     return count
-
-
-def _parts(tables: dict[str, Any]) -> dict[str, list[str]]:
-    """Return the files of each table that is in parts."""
-    return {
-        table: [f"{table}/{part_name(label)}" for label in sorted(data.parts)]
-        for table, data in tables.items()
-        if isinstance(data, PartedTable)
-    }

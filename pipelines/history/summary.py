@@ -11,6 +11,7 @@ import pandas as pd
 from pipelines.history.findings import Finding
 from pipelines.history.night import Run, last_days
 from pipelines.store.readme import account_lines
+from swftools.shown_text import shown_in_markdown
 
 NEWEST = 10
 """Files that are listed."""
@@ -67,7 +68,7 @@ def _coverage(run: Run) -> str:
     for method, queue in zip(keys["method"], keys["queue"], strict=True):
         if queue not in shown:
             continue
-        cells = [str(method), str(queue)]
+        cells = [shown_in_markdown(method), shown_in_markdown(queue)]
         for period in periods:
             row = table[(table["period"] == period) & (table["method"] == method) & (table["queue"] == queue)]
             cells += _cells(row)
@@ -95,7 +96,7 @@ def _policies(watch: pd.DataFrame) -> str:
     lines = [["policy", "measure", "statistic", "value", "noise", "unit"]]
     for row in watch.to_dict("records"):
         value, noise = (_number(row[name]) for name in ("value", "spread"))
-        lines.append([row["policy"], row["measure"], row["statistic"], value, noise, row["unit"]])
+        lines.append([shown_in_markdown(row["policy"]), row["measure"], row["statistic"], value, noise, row["unit"]])
     return _markdown(lines)
 
 
@@ -106,7 +107,7 @@ def _drift(drift: pd.DataFrame) -> str:
         value = f"**{_number(row['drift'])}**" if row["is_beyond"] else _number(row["drift"])
         figures = (_number(row[name]) for name in ("recent", "reference"))
         words = row["statistic"].replace("_", " ")
-        lines.append([row["aspect"], *figures, row["unit"], words, value, _number(row["threshold"])])
+        lines.append([shown_in_markdown(row["aspect"]), *figures, row["unit"], words, value, _number(row["threshold"])])
     return _markdown(lines)
 
 
@@ -118,7 +119,7 @@ def _number(value: float) -> str:
 def _files(files: pd.DataFrame) -> str:
     """Return files and what came of them as a Markdown table."""
     names = ["file_number", "file", "format", "records", "new", "merged", "quarantined", "not_ended"]
-    rows = [[str(value) for value in row] for row in files[names].itertuples(index=False)]
+    rows = [[shown_in_markdown(value) for value in row] for row in files[names].itertuples(index=False)]
     return _markdown([["number", *names[1:]], *rows])
 
 
@@ -129,5 +130,5 @@ def _markdown(lines: list[list[str]]) -> str:
 
 
 def _bullets(lines: Iterable[str]) -> str:
-    """Return a Markdown list."""
-    return "\n".join("* " + " ".join(line.split()) for line in lines)
+    """Return a Markdown list of lines that may be from outside."""
+    return "\n".join("* " + shown_in_markdown(" ".join(line.split())) for line in lines)

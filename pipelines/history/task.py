@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -156,7 +157,7 @@ class ReevaluateLogs(StageTask):
         state, looked = self._looked
         if any(arrival.is_new for arrival in looked[0]) or state.version is None:
             return False
-        with staging(work_root(self.data_root), "night") as folder:
+        with self._staging() as folder:
             begins = begins_of(self.chosen, state)
             night = ingest(state, self._inbox, looked, self.how, folder, _no_count, begins)
             if Run(self.chosen, night, folder, _nothing).version != state.version:
@@ -184,7 +185,7 @@ class ReevaluateLogs(StageTask):
             self._looked = self._look()
         state, looked = self._looked
         self._looked = None
-        with staging(work_root(self.data_root), "night") as folder:
+        with self._staging() as folder:
             night = ingest(state, self._inbox, looked, self.how, folder, self.tell, begins_of(chosen, state))
             run = Run(chosen, night, folder, self._say)
             if not run.labels:
@@ -209,6 +210,10 @@ class ReevaluateLogs(StageTask):
     @property
     def _inbox(self) -> Inbox:
         return Inbox(self.chosen.inbox, self.chosen.log.most_bytes)
+
+    def _staging(self) -> AbstractContextManager[Path]:
+        """Give a folder for what is on its way, which nobody else may look into."""
+        return staging(work_root(self.data_root), "night", is_private=True)
 
     def _look(self) -> tuple[State, tuple[list[Arrival], list[Unreadable]]]:
         """Return the state of the history, and what the inbox has beyond it."""

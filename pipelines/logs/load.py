@@ -26,6 +26,7 @@ from swftools.cleaning import clean as clean_trace
 from swftools.errors import SwfFormatError, UnknownLogError, UnreadableLogError
 from swftools.formats.compression import Progress
 from swftools.formats.parquet import read_parquet
+from swftools.shown_text import shown
 from swftools.trace import Trace
 
 progress = logging.getLogger("pipelines")
@@ -189,7 +190,7 @@ def _bar(path: Path) -> Iterator[Progress | None]:
     if not progress.isEnabledFor(logging.INFO) or not sys.stderr.isatty():
         yield None
         return
-    with tqdm(desc=path.name[:30], unit="B", unit_scale=True, delay=2, leave=False) as bar:
+    with tqdm(desc=shown(path.name)[:30], unit="B", unit_scale=True, delay=2, leave=False) as bar:
 
         def told(done: int, size: int | None) -> None:
             bar.total = size

@@ -87,6 +87,6 @@ def _form() -> str:
         "tables": {"jobs": {"rows": 3, "columns": {"run_time": column, "y": column | {"unit": "1"}}}},
         "files": {"jobs/part-0.parquet": {"sha256": "0123" * 16}, "x.swf.gz": {"sha256": "4567" * 16}},
         "licence": "none: stated ",
-        "citation": "Zoë, 'On \"logs\"'\n" + "and of their many words " * 8,
+        "citation": "Zoë, 'On \"logs\"'\n" + "and of their many words \u202e" * 8,
     }
     return _checksum(json.dumps(blocks_of("a data set", "0e1", sample)).encode())

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import logging
 import shutil
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import EllipsisType, MappingProxyType
@@ -81,6 +81,7 @@ class DataRoot(PublishedData):
         *,
         manifest: Mapping[str, Any],
         files: Mapping[str, Path | Shared] = MappingProxyType({}),
+        last: Mapping[str, Callable[[Mapping[str, Mapping[str, Any]]], str]] = MappingProxyType({}),
         after: str | EllipsisType | None = ...,
     ) -> Publication:
         """Publish a version and move `latest` to it; do nothing if it is published already.
@@ -96,6 +97,9 @@ class DataRoot(PublishedData):
             ``acknowledgement``, ``citation`` and ``source_url``.
         files : mapping of str to path or Shared
             Further files by published name, copied as they are, or shared with another version.
+        last : mapping of str to callable
+            What writes the text of a file that tells of all others, by published name: it is given what the manifest
+            says of them.
         after : str or None, optional
             The version that `latest` must name, None for none: of two that go on from the same version, the second
             is not published. By default it does not matter.
@@ -112,14 +116,14 @@ class DataRoot(PublishedData):
         key = self._key(data_set, version)
         for name in tables:
             check_name(name, "table")
-        for name in files:
+        for name in (*files, *last):
             check_name(name, "file")
         if reserved := sorted(set(manifest) & set(_OWN_KEYS)):
             raise ParameterError(f"manifest of {key}: the store itself writes {reserved}; leave them out")
         record = {**manifest, "data_set": data_set, "version": version, "schema_version": SCHEMA_VERSION}
         path = self.storage.address(key)
         with storage_errors(f"{path}: nothing was published"):
-            is_new = not self._exists(key) and self._commit(key, record, tables, files, after)
+            is_new = not self._exists(key) and self._commit(key, record, tables, files, last, after)
         if is_new or self.storage.exists(f"{key}/{PENDING}"):
             self._point(data_set, version, settles_all=is_new, after=after)
         return Publication(path, version, is_new)
@@ -249,6 +253,7 @@ class DataRoot(PublishedData):
         record: dict[str, Any],
         tables: Mapping[str, pa.Table | PartedTable],
         files: Mapping[str, Path | Shared],
+        last: Mapping[str, Callable[[Mapping[str, Mapping[str, Any]]], str]],
         after: str | EllipsisType | None,
     ) -> bool:
         """Stage a version and make it visible; return False if another process was faster."""
@@ -264,6 +269,10 @@ class DataRoot(PublishedData):
                     shutil.copyfile(source, staged / name)
             written = sorted(path for path in staged.rglob("*") if path.is_file())
             hashes = {path.relative_to(staged).as_posix(): describe_file(path) for path in written} | shares.hashes
+            texts = {name: write(hashes) for name, write in last.items()}
+            for name, text in texts.items():
+                (staged / name).write_bytes(text.encode())
+                hashes[name] = describe_file(staged / name)
             content = manifest_bytes({**record, "tables": described, "files": dict(sorted(hashes.items()))}, key)
             try:
                 parse_manifest(content, data_set, version)

@@ -16,6 +16,8 @@ from typing import Any
 
 import yaml
 
+from swftools.shown_text import can_be_shown
+
 _HEADING = "# Generated from the published versions and written anew with each; edits are lost.\n"
 _COPIED = ("licence", "acknowledgement", "citation", "source_url")
 
@@ -96,7 +98,10 @@ def _block(section: str, key: str, value: Any) -> str:
 
 def _dump(content: Mapping[str, Any]) -> str:
     """Write YAML; the keys are sorted."""
-    return str(yaml.safe_dump(content, allow_unicode=True, sort_keys=True, width=120))
+    text = str(yaml.safe_dump(content, allow_unicode=True, sort_keys=True, width=120))
+    if can_be_shown(text):
+        return text
+    return str(yaml.safe_dump(content, allow_unicode=False, sort_keys=True, width=120))
 
 
 def _source(data_set: str, version: str, table: str, manifest: Mapping[str, Any]) -> dict[str, Any]:

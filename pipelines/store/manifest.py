@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from swftools.errors import ParameterError
 from swftools.fields.definition import Field
 from swftools.fields.dictionary import table_fields
+from swftools.shown_text import shown_in_json
 
 
 def describe_table(data: pa.Table, table: str) -> dict[str, Any]:
@@ -110,6 +111,6 @@ def manifest_bytes(record: Mapping[str, Any], what: str) -> bytes:
     """
     try:
         text = json.dumps(record, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
-        return (_MEASURED.sub(_in_one_line, text) + "\n").encode()
+        return (shown_in_json(_MEASURED.sub(_in_one_line, text)) + "\n").encode()
     except (TypeError, ValueError) as error:
         raise ParameterError(f"manifest of {what}: {error}; give it text, finite numbers, lists and mappings") from None

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from swftools.fields.dictionary import TABLE_MEANINGS
+from swftools.shown_text import shown_in_json, shown_in_markdown
 
 _ORIGIN = {
     "source_url": "From",
@@ -41,7 +42,7 @@ def readme_text(facts: Mapping[str, Any], rows: Mapping[str, int], files: Iterab
     made_of = ", ".join(f"`{source['log']['name']}` (sha256 `{source['log']['key']}`)" for source in sources)
     sections = [
         f"# {facts['data_set']}",
-        f"{facts.get('title') or 'A workload trace of a parallel machine'}: version `{facts['version']}`, made of the "
+        f"{_title(facts)}: version `{facts['version']}`, made of the "
         f"log{'s' * (len(sources) > 1)} {made_of}. A version is never changed; another one has another name.",
         "## What became of the jobs",
         *(part for source in sources for part in (*_heading_of(source, sources), _bullets(_account(source)))),
@@ -108,14 +109,19 @@ def _account(facts: Mapping[str, Any]) -> list[str]:
     return [first, *rest, *marked, *(f"assumed: {sentence}" for sentence in facts["assumptions"])]
 
 
+def _title(facts: Mapping[str, Any]) -> str:
+    """Return what the version is, in words."""
+    return shown_in_markdown(facts.get("title") or "A workload trace of a parallel machine")
+
+
 def _heading_of(source: Mapping[str, Any], sources: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the heading of a log among several."""
-    return [f"### {source['log']['name']}"] if len(sources) > 1 else []
+    return [f"### {shown_in_markdown(source['log']['name'])}"] if len(sources) > 1 else []
 
 
 def _terms(source: Mapping[str, Any]) -> Iterator[str]:
     """Yield licence, acknowledgement and origin of a log, and what is amiss with it."""
-    yield f"Licence: {source['licence']}"
+    yield f"Licence: {shown_in_markdown(source['licence'])}"
     yield from _named({"acknowledgement": "Acknowledgement", "citation": "To cite", **_ORIGIN}, source)
     if source.get("anomalies"):
         yield from ("Known anomalies:", _bullets(source["anomalies"]))
@@ -132,8 +138,8 @@ def _table(heading: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 
 def _bullets(lines: Iterable[str]) -> str:
-    """Return a Markdown list."""
-    return "\n".join("* " + " ".join(line.split()) for line in lines)
+    """Return a Markdown list of lines that may be from outside."""
+    return "\n".join("* " + shown_in_markdown(" ".join(line.split())) for line in lines)
 
 
 def _named(names: Mapping[str, str], facts: Mapping[str, Any]) -> Iterator[str]:
@@ -141,8 +147,9 @@ def _named(names: Mapping[str, str], facts: Mapping[str, Any]) -> Iterator[str]:
     for key, name in names.items():
         value = facts.get(key)
         if isinstance(value, Mapping):
-            yield f"{name}:\n\n```json\n{json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False)}\n```"
+            text = shown_in_json(json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False))
+            yield f"{name}:\n\n```json\n{text}\n```"
         elif isinstance(value, str) and "\n" in value:
             yield f"{name}:\n\n{_bullets(value.splitlines())}"
         elif value is not None and value != "":
-            yield f"{name}: {value}"
+            yield f"{name}: {shown_in_markdown(value)}"

@@ -30,7 +30,7 @@ that the processes 1 before it left."""
 
 
 @contextmanager
-def staging(root: Path, label: str = "files") -> Iterator[Path]:
+def staging(root: Path, label: str = "files", *, is_private: bool = False) -> Iterator[Path]:
     """Give an empty directory below a root, removed at the end; what dead processes left there is swept first.
 
     Parameters
@@ -39,18 +39,23 @@ def staging(root: Path, label: str = "files") -> Iterator[Path]:
         Such as the work root; made if it does not exist.
     label : str
         What the directory is for; the first part of its name.
+    is_private : bool
+        Whether nobody else may look into it.
 
     Raises
     ------
     StorageError
         In place of any error of the operating system, also of one in the body, such as a full disk.
     """
-    with storage_errors(f"{root}: files on their way were given up"), unchecked_staging(root, label) as path:
+    with (
+        storage_errors(f"{root}: files on their way were given up"),
+        unchecked_staging(root, label, is_private=is_private) as path,
+    ):
         yield path
 
 
 @contextmanager
-def unchecked_staging(root: Path, label: str) -> Iterator[Path]:
+def unchecked_staging(root: Path, label: str, *, is_private: bool = False) -> Iterator[Path]:
     """Do as ``staging``, for callers that word errors of the operating system themselves."""
     area = root / AREA
     make_directories(area)
@@ -60,7 +65,7 @@ def unchecked_staging(root: Path, label: str) -> Iterator[Path]:
     path = _unused(area, label)
     _IN_USE.add(path.name)
     try:
-        path.mkdir()
+        path.mkdir(mode=0o700 if is_private else 0o777)
         yield path
     finally:
         _IN_USE.discard(path.name)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -14,9 +16,10 @@ from pipelines.logs.download import download, joined_sha256, text_sha256
 from pipelines.logs.find import Log, find_log, is_there
 from pipelines.logs.published import JOBS, NAMES, hash_of_jobs, read_manifest
 from pipelines.names import MANIFEST
+from pipelines.store.staging import staging
 from pipelines.tasks.log_task import LogTask
 from pipelines.tasks.targets import DirectoryTarget
-from swftools.errors import AcquireError, UnreadableLogError
+from swftools.errors import AcquireError, ParameterError, UnreadableLogError
 from swftools.formats.compression import source_name
 
 progress = logging.getLogger("pipelines")
@@ -50,7 +53,7 @@ class AcquireLog(LogTask):
 
     Reads the shipped file, a local path or the card's url; writes ``<work root>/logs/<sha256>/log``, as compressed as
     it came, a folder where the log is several files; complete when that exists. What was downloaded stays in
-    ``<work root>/downloads``.
+    ``<work root>/downloads``. A log whose names are withheld is not acquired, but read where it is: see ``open_text``.
     """
 
     def requires(self) -> list[luigi.Task]:
@@ -71,6 +74,10 @@ class AcquireLog(LogTask):
         found = self.found
         if found.damage:
             raise AcquireError(found.damage)
+        if self.withholds:
+            raise ParameterError(
+                f"log {self.log!r}: no copy is kept of a log with anonymise={self.anonymise}; leave it out"
+            )
         if found.model:
             raise AcquireError(f"log {self.log!r} is generated: it has no text to acquire; run GenerateTrace")
         with self.output().fill() as directory:
@@ -78,16 +85,55 @@ class AcquireLog(LogTask):
                 _copy_version(found, found.version, directory / "log")
             elif found.path is not None:
                 _copy(found, found.path, directory / "log")
-            elif found.card is not None and found.card.url is not None:
-                part = work_root(self.data_root) / "downloads" / f"{found.card.name}.swf.gz"
-                download(found.card.url, part, sha256=found.card.sha256, max_bytes=found.card.bytes)
-                # Copied, not moved: another process may have waited for this download, and look for it now.
-                shutil.copyfile(part, directory / "log")
             else:
-                raise AcquireError(
-                    f"log {found.name}: its card has no url, and it is in none of the directories of the setting "
-                    f"log_path ({setting('log_path') or 'none given'}); pass --log PATH"
-                )
+                # Copied, not moved: another process may have waited for this download, and look for it now.
+                shutil.copyfile(_downloaded(found, work_root(self.data_root) / "downloads"), directory / "log")
+
+
+def text_tasks(task: LogTask) -> list[luigi.Task]:
+    """Return what a task requires to have a log's text: a copy of it, or, where names are withheld, the log itself."""
+    if task.withholds:
+        return [LogFile(log=task.log)] if task.found.problem else []
+    return [task.clone(AcquireLog)]
+
+
+@contextmanager
+def open_text(task: LogTask) -> Iterator[Path]:
+    """Give the path of a log's text, once ``text_tasks`` are done.
+
+    Where names are withheld it is that of the log itself, whose hash is looked at once more at the end; or that of a
+    download, in a folder that nobody else may read and that is removed at the end.
+
+    Raises
+    ------
+    AcquireError
+        The text is not what it was found to be.
+    """
+    found = task.found
+    if not task.withholds:
+        yield task.clone(AcquireLog).path
+    elif found.damage:
+        raise AcquireError(found.damage)
+    elif found.path is None:
+        with staging(work_root(task.data_root), "download", is_private=True) as folder:
+            yield _downloaded(found, folder)
+    else:
+        if not is_there(found.path):
+            raise UnreadableLogError(f"log {found.path} is gone since this run began; nothing was published. Run again")
+        yield found.path
+        _check_text(found, found.path, found.path)
+
+
+def _downloaded(found: Log, folder: Path) -> Path:
+    """Download a log by its card into a folder."""
+    if found.card is None or found.card.url is None:
+        raise AcquireError(
+            f"log {found.name}: its card has no url, and it is in none of the directories of the setting "
+            f"log_path ({setting('log_path') or 'none given'}); pass --log PATH"
+        )
+    part = folder / f"{found.card.name}.swf.gz"
+    download(found.card.url, part, sha256=found.card.sha256, max_bytes=found.card.bytes)
+    return part
 
 
 def _copy(found: Log, source: Path, destination: Path) -> None:
@@ -96,7 +142,6 @@ def _copy(found: Log, source: Path, destination: Path) -> None:
         raise UnreadableLogError(f"log {source} is gone since this run began; nothing was published. Run again")
     if source.is_file():
         shutil.copyfile(source, destination)
-        actual = text_sha256(destination)
     else:
         destination.mkdir()
         paths = [Path(source_name(each)) for each in found.how.files(source).sources]
@@ -104,7 +149,12 @@ def _copy(found: Log, source: Path, destination: Path) -> None:
         for number, path in enumerate(paths):
             name = path.name if len(set(names)) == len(names) else f"{number:05}.{path.name}"
             shutil.copyfile(path, destination / name)
-        actual = joined_sha256(found.how.files(destination))
+    _check_text(found, source, destination)
+
+
+def _check_text(found: Log, source: Path, path: Path) -> None:
+    """See that a text, or what was copied of it to a path, is what it was found to be."""
+    actual = text_sha256(path) if path.is_file() else joined_sha256(found.how.files(path))
     if actual != found.sha256:
         raise AcquireError(
             f"{source}: sha256 of the text is {actual}, not {found.sha256}; fetch the file again, or mend the card if "

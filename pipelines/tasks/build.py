@@ -35,7 +35,7 @@ class BuildAugmentedTrace(LogPublishingTask):
     when that version is published.
     """
 
-    code_version = 3
+    code_version = 4
     main_table = "jobs"
     augment = AugmentParameter(
         default="utility,checkpoints,arrivals,speedup",

@@ -12,7 +12,7 @@ import luigi
 from pipelines.logs.find import is_there
 from pipelines.logs.sources import continues
 from pipelines.store.data_root import DataRoot
-from pipelines.tasks.acquire import AcquireLog
+from pipelines.tasks.acquire import AcquireLog, text_tasks
 from pipelines.tasks.log_task import LogTask
 from swftools.errors import OtherSourceError, StorageError, VersionNotFoundError
 
@@ -35,7 +35,7 @@ class CheckSource(LogTask):
 
     def requires(self) -> list[luigi.Task]:
         """Require the log's text where it is not at hand."""
-        return [] if self.found.model or self.found.version or self._text() else [self.clone(AcquireLog)]
+        return [] if self.found.model or self.found.version or self._text() else text_tasks(self)
 
     def output(self) -> list[luigi.Target]:
         """Return nothing: this only looks."""
@@ -115,5 +115,7 @@ class CheckSource(LogTask):
         found = self.found
         if found.model or found.problem or found.damage or found.version:
             return None
+        if found.path is None and self.withholds:
+            return None  # it is downloaded to be read, and not kept
         path = found.path or self.clone(AcquireLog).path
         return path if is_there(path) else None

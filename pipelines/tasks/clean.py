@@ -13,7 +13,7 @@ import pandas as pd
 
 from pipelines.keys import content_key
 from pipelines.logs.load import rules_of
-from pipelines.tasks.acquire import AcquireLog
+from pipelines.tasks.acquire import text_tasks
 from pipelines.tasks.log_task import LogTask
 from pipelines.tasks.parameters import RulesParameter
 from pipelines.tasks.parse import GenerateTrace, ParseLog
@@ -74,7 +74,7 @@ class CleanTrace(RulesTask):
 
     def requires(self) -> list[luigi.Task]:
         """Require the trace, and of a log its text, whose lines are quoted."""
-        return [self.source] if self.found.model else [self.source, self.clone(AcquireLog)]
+        return [self.source] if self.found.model else [self.source, *text_tasks(self)]
 
     def output(self) -> DirectoryTarget:
         """Return the directory of the trace."""

@@ -33,7 +33,7 @@ class ComparePolicies(MeasuringTask, LogPublishingTask):
     published.
     """
 
-    code_version = 3
+    code_version = 4
     main_table = "comparison"
     policies = PoliciesParameter(
         default="fcfs,easy,conservative", description="policies: fcfs,easy:reservations=2,... or a JSON list"

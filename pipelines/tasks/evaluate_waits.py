@@ -32,7 +32,7 @@ class EvaluateWaitPredictions(ReplayTask, LogPublishingTask):
     complete when that version is published.
     """
 
-    code_version = 1
+    code_version = 2
     main_table = "wait_evaluation"
     methods = MethodsParameter(
         default="binomial,lognormal,lognormal-plain,loguniform,weibull",

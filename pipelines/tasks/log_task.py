@@ -72,6 +72,11 @@ class LogTask(StageTask):
         return self.found.sha256 or MISSING_INPUT
 
     @property
+    def withholds(self) -> bool:
+        """Whether words of the log's text are withheld, so that no copy of it may stay below the data root."""
+        return self.anonymise != "no" and not self.found.model and not self.found.version
+
+    @property
     def subject(self) -> str:
         """What the task is about, for messages."""
         return str(self.log)

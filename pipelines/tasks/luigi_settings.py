@@ -22,6 +22,7 @@ from pipelines.catalog.cards import did_you_mean
 from pipelines.config import shipped_settings
 from pipelines.exit_statuses import WRONG_COMMAND, WRONG_VALUES
 from swftools.errors import ParameterError, SwfToolsError
+from swftools.shown_text import shown_lines
 
 
 def apply_defaults() -> None:
@@ -104,7 +105,7 @@ def check_luigis_command() -> None:
     try:
         task_of(arguments)
     except WRONG_VALUES as error:
-        sys.stderr.write(f"error: {error}\n")
+        sys.stderr.write(f"error: {shown_lines(error)}\n")
         sys.exit(WRONG_COMMAND)
     except SwfToolsError:
         # luigi meets it again, and takes it for what it is: a failure.
@@ -129,5 +130,7 @@ class _PlainErrors(logging.Filter):
         if message:
             record.exc_info = record.exc_text = None
             # luigi writes the level's name before the message.
-            record.levelname, record.msg, record.args = "error", "%s", (message,)
+            record.levelname, record.msg, record.args = "error", "%s", (shown_lines(message),)
+        elif not record.getMessage().replace("\n", "").isprintable():
+            record.msg, record.args = "%s", (shown_lines(record.getMessage()),)
         return True

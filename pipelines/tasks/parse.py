@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 
+import luigi
+
 from pipelines.keys import content_key
 from pipelines.logs.generated import MODELS, generate_log
 from pipelines.logs.load import as_its_log, say_format
 from pipelines.logs.published import read_version
-from pipelines.tasks.acquire import AcquireLog
+from pipelines.tasks.acquire import AcquireLog, open_text, text_tasks
 from pipelines.tasks.log_task import LogTask
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
@@ -24,7 +26,8 @@ progress = logging.getLogger("pipelines")
 class ParseLog(LogTask):
     """Read a log's text into a trace, and put aside the lines that are not jobs.
 
-    Reads the acquired log; writes ``<work root>/parsed/<key>/``; complete when that exists.
+    Reads the acquired log, or, where names are withheld, the log where it is; writes
+    ``<work root>/parsed/<key>/``; complete when that exists.
     """
 
     code_version = 2
@@ -37,10 +40,9 @@ class ParseLog(LogTask):
         inputs = {"log": self.log_key, "machine_processors": machine, **self.found.how.key}
         return content_key("parse", self.code_version, inputs)
 
-    def requires(self) -> AcquireLog:
+    def requires(self) -> AcquireLog | list[luigi.Task]:
         """Require the log's text."""
-        task: AcquireLog = self.clone(AcquireLog)
-        return task
+        return text_tasks(self) if self.withholds else self.clone(AcquireLog)
 
     def output(self) -> DirectoryTarget:
         """Return the directory of the trace."""
@@ -49,11 +51,11 @@ class ParseLog(LogTask):
     def run(self) -> None:
         """Read the log."""
         found = self.found
-        path = self.requires().path
-        if found.version:
-            trace = read_version(path)
-        else:
-            trace = found.how.read(str(path), progress=self._tell_bytes, called=str(found.path or found.name))
+        with open_text(self) as path:
+            if found.version:
+                trace = read_version(path)
+            else:
+                trace = found.how.read(str(path), progress=self._tell_bytes, called=str(found.path or found.name))
         say_format(trace, found)
         trace = as_its_log(trace, found)
         # How a log is compressed does not count in what is made of it.
@@ -71,10 +73,10 @@ class ParseLog(LogTask):
 
     def load(self) -> Trace:
         """Return the trace, with the lines it was read from, unless names are withheld or it was a table."""
-        directory, path = self.output().path, self.requires().path
+        trace = load_trace(self.output().path)
         if self.anonymise != "no" or self.found.version:
-            return load_trace(directory)
-        trace = load_trace(directory)
+            return trace
+        path = self.clone(AcquireLog).path
         is_swf = "format" not in trace.provenance
         lines = read_lines(path) if is_swf else SourceLines(self.found.how.files(path))
         return replace(trace, source=lines)

@@ -11,6 +11,8 @@ from typing import Any
 
 from tqdm import tqdm
 
+from swftools.shown_text import shown
+
 logger = logging.getLogger("pipelines")
 
 OFTEN = 10.0
@@ -70,6 +72,7 @@ class StageProgress:
         """Say that a stage begins."""
         self._numbers[stage] = self._begun.next()
         self._told = monotonic()
+        label = shown(label)
         if self._is_on_terminal():
             if self._bar is None:
                 self._bar = tqdm(total=len(self._expected), unit="stage", leave=False)
@@ -79,7 +82,7 @@ class StageProgress:
 
     def tell(self, stage: str, label: str, done: int, total: int) -> None:
         """Say how far a stage is: on the bar, or in a line, ``OFTEN`` seconds after the last one at the earliest."""
-        share = f"{label}: {done / total if total else 1:.0%}"
+        share = f"{shown(label)}: {done / total if total else 1:.0%}"
         if self._bar is not None:
             self._bar.set_description(share)
         elif monotonic() - self._told >= OFTEN and done < total:

@@ -16,7 +16,7 @@ import pyarrow as pa
 from pipelines.config import work_root
 from pipelines.keys import MISSING_INPUT
 from pipelines.names import check_name
-from pipelines.store.data_package import data_package_text
+from pipelines.store.data_package import DATA_PACKAGE, csv_forms, writes_data_package
 from pipelines.store.data_root import DataRoot
 from pipelines.store.readme import readme_text, sources_of, told_of
 from pipelines.store.staging import unchecked_staging
@@ -26,6 +26,7 @@ from pipelines.tasks.clean import RulesTask
 from pipelines.tasks.memory import give_back_memory
 from pipelines.tasks.stage_task import StageTask
 from pipelines.tasks.targets import VersionTarget
+from swftools.shown_text import shown
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,6 @@ class PublishingTask(StageTask):
         files = {
             **contents.files,
             "README.md": writer_of(readme_text(facts, rows, list(contents.files))),
-            "datapackage.json": writer_of(data_package_text(facts, columns, list(contents.files))),
         }
         manifest = {name: value for name, value in facts.items() if name not in ("data_set", "version")}
         work = work_root(self.data_root)
@@ -127,7 +127,11 @@ class PublishingTask(StageTask):
                     write(folder / name)
             paths = {name: folder / name for name in files}
             give_back_memory()
-            target.root.publish(target.data_set, target.version, contents.tables, manifest=manifest, files=paths)
+            forms = csv_forms(paths)
+            package = {DATA_PACKAGE: writes_data_package(facts, columns, contents.files, forms)}
+            target.root.publish(
+                target.data_set, target.version, contents.tables, manifest=manifest, files=paths, last=package
+            )
 
 
 class LogPublishingTask(RulesTask, PublishingTask):
@@ -184,8 +188,8 @@ def _say(task: PublishingTask, what: str) -> None:
     lines = [f"{what}: data set {data_set}, version {version}", f"  {target.path}"]
     sources = sources_of(manifest)
     for source in sources:
-        lines += [f"  {source['log']['name']}"] * (len(sources) > 1)
-        lines += [f"  {line}" for line in told_of(source)]
+        lines += [f"  {shown(source['log']['name'])}"] * (len(sources) > 1)
+        lines += [f"  {shown(line)}" for line in told_of(source)]
     latest = root.latest(data_set)
     if latest != version:
         command = ["swftools", "promote", data_set, version, "--data-root", str(task.data_root)]

@@ -36,7 +36,7 @@ class ReproducePaper(PublishingTask):
     complete when that version is published.
     """
 
-    code_version = 1
+    code_version = 2
     main_table = "reproduction"
     paper = PaperParameter(description="short name of a paper: chiang2008, chiang2008-large, nurmi2009, yuan2010")
     table = luigi.Parameter(default="", description="one table of it, such as 4.1; default: all")

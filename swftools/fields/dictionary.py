@@ -117,6 +117,20 @@ SORTED_BY = {
 }
 """The column by which the rows of a table usually rise; a file says so where they do."""
 
+_JOB = ("job_number", "job_occurrence")
+PRIMARY_KEYS: dict[str, tuple[str, ...]] = {
+    "jobs": _JOB,
+    "names": ("kind", "number"),
+    **dict.fromkeys(AUGMENTATION_COLUMNS, _JOB),
+    "checkpoint_survey": ("answer_number",),
+    "schedule": _JOB,
+    "excluded": _JOB,
+    "search_decisions": ("decision",),
+    "wait_predictions": ("method", *_JOB),
+    "ingested": ("file_number",),
+}
+"""The columns that together tell the rows of a table apart, where some do; only a job's number may be null."""
+
 
 def table_fields(table: str) -> dict[str, Field]:
     """Return the columns of a table by name, in order.

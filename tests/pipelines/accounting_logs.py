@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow.parquet as pq
 
 SECRETS = ("zebulon", "quagga", "okapi", "wombat", "axolotl")
 """User, group, class, host and command: words that nothing else has."""
@@ -47,3 +51,18 @@ def listing(jobs: int = 4) -> str:
             step(94, 9, status="Not Run"),
         ]
     )
+
+
+def bytes_below(folder: Path) -> bytes:
+    """Return the names of all files of a folder and all that they hold, as a reader of each would see it."""
+    found = []
+    for path in sorted(folder.rglob("*")):
+        found.append(path.relative_to(folder).as_posix().encode())
+        if path.suffix == ".parquet":
+            table = pq.read_table(path)
+            found += [str(table.schema.to_string(show_schema_metadata=True)).encode()]
+            found += [str(table.schema.metadata).encode(), table.to_pandas().to_csv().encode()]
+        if path.is_file():
+            data = path.read_bytes()
+            found.append(gzip.decompress(data) if path.suffix == ".gz" else data)
+    return b"\n".join(found)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import frictionless
 import pyarrow.parquet as pq
 import pytest
 
@@ -17,7 +15,6 @@ from pipelines.tasks.build import BuildAugmentedTrace
 from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.compare import ComparePolicies
 from pipelines.tasks.log_task import LogTask
-from swftools.fields.dictionary import table_fields
 from tests.pipelines import luigi_runs
 from tests.pipelines.luigi_runs import SWFTOOLS, run
 from tests.pipelines.small_logs import build, small_log
@@ -191,39 +188,6 @@ def test_the_page_tells_what_the_manifest_does(folder: Path, data_set: str) -> N
     ):
         assert text in page, text
     assert str(folder) not in page
-
-
-@pytest.mark.parametrize("data_set", ["odd", "odd-policies"])
-def test_the_data_package_is_valid_and_true(folder: Path, data_set: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Frictionless accepts it; each path leads to a file, and each table has the columns that it names."""
-    version = version_of(folder, data_set)
-    monkeypatch.chdir(version)
-    report = frictionless.Package.validate_descriptor("datapackage.json")
-    assert report.valid, report
-    package = json.loads(Path("datapackage.json").read_text())
-    assert all(Path(resource["path"]).is_file() for resource in package["resources"])
-    beside = {"manifest.json", "datapackage.json", "README.md"}
-    paths = {path.relative_to(version).as_posix() for path in version.rglob("*") if path.is_file()}
-    assert paths - beside == {resource["path"] for resource in package["resources"]}
-    tables = [resource for resource in package["resources"] if resource.get("type") == "table"]
-    for resource in tables:
-        described = table_fields(resource["name"])
-        names = [field["name"] for field in resource["schema"]["fields"]]
-        assert names == pq.read_schema(resource["path"]).names
-        for field in resource["schema"]["fields"]:
-            assert (described[field["name"]].unit, described[field["name"]].meaning) == (
-                field["unit"],
-                field["description"],
-            )
-    assert {table.parent.name for table in version.glob("*/*.parquet")} == {resource["name"] for resource in tables}
-
-
-def test_a_data_package_with_a_mistake_is_found(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The check above can fail."""
-    text = (version_of(folder) / "datapackage.json").read_text().replace('"type": "integer"', '"type": "number of"')
-    (tmp_path / "datapackage.json").write_text(text)
-    monkeypatch.chdir(tmp_path)
-    assert not frictionless.Package.validate_descriptor("datapackage.json").valid
 
 
 def test_latest_elsewhere_is_said_with_the_way_back(tmp_path: Path) -> None:
