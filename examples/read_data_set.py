@@ -1,7 +1,7 @@
 """Read the latest version of a published data set, without this package: pandas, and polars and DuckDB where they are.
 
 Run it beside the data root, after ``make augment``: ``.venv/bin/python examples/read_data_set.py``. pandas is in that
-environment; the others come by ``pip install "swftools[readers]"``, or each by its own name.
+environment; the others come by ``pip install polars duckdb``.
 """
 
 from importlib.util import find_spec

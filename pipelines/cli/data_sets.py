@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from pipelines.cli.completing import complete_data_set, complete_version
 from pipelines.cli.options import data_root
+from pipelines.cli.output import json_option, print_json
 from pipelines.exit_statuses import FOUND_FAULTS
 from pipelines.names import LATEST
 from swftools.shown_text import shown
@@ -38,10 +40,11 @@ def open_root(location: str, data_set: str | None = None) -> DataRoot:
 
 
 @click.command(short_help="List data sets, versions (* is latest, tags) or tables.")
-@click.argument("data_set", required=False)
-@click.argument("version", required=False)
+@click.argument("data_set", required=False, shell_complete=complete_data_set)
+@click.argument("version", required=False, shell_complete=complete_version)
+@json_option
 @data_root
-def versions(data_set: str | None, version: str | None, data_root: str) -> None:
+def versions(data_set: str | None, version: str | None, as_json: bool, data_root: str) -> None:
     """List data sets, the versions of one, newest first (* marks latest) with their tags, or the tables of one version.
 
     VERSION may be a tag, or the beginning of a version's name.
@@ -50,6 +53,9 @@ def versions(data_set: str | None, version: str | None, data_root: str) -> None:
     Example: swftools versions KTH-SP2-1996-2.1-cln
     """
     root = open_root(data_root, data_set)
+    if as_json:
+        print_json(_table_of(root, data_set, version) if data_set and version else _versions_of(root, data_set))
+        return
     if data_set and version:
         manifest = root.manifest(data_set, version)
         click.echo(root.path(data_set, manifest["version"]))
@@ -72,6 +78,36 @@ def versions(data_set: str | None, version: str | None, data_root: str) -> None:
                 click.echo(f"  {_tag_line(root, name, tag)}")
 
 
+def _table_of(root: DataRoot, data_set: str, version: str) -> dict[str, Any]:
+    """Return the tables of a version, for programs."""
+    manifest = root.manifest(data_set, version)
+    tables = {name: table["rows"] for name, table in manifest["tables"].items()}
+    return {
+        "data_set": data_set,
+        "version": manifest["version"],
+        "path": root.path(data_set, version),
+        "tables": tables,
+    }
+
+
+def _versions_of(root: DataRoot, data_set: str | None) -> list[dict[str, Any]]:
+    """Return what is published, newest first, for programs."""
+    return [
+        {
+            "data_set": name,
+            "version": listed.version,
+            "is_latest": listed.is_latest,
+            "published_at": f"{listed.published_at:%Y-%m-%dT%H:%M:%S}Z",
+            "jobs": listed.jobs,
+            "bytes": listed.bytes,
+            "damage": listed.damage or None,
+            "tags": list(listed.tags),
+        }
+        for name in ([data_set] if data_set else root.data_sets())
+        for listed in root.versions(name)
+    ]
+
+
 def _tag_line(root: DataRoot, data_set: str, tag: Tag) -> str:
     """Return which version a tag names, and what is wrong with it."""
     if tag.damage:
@@ -81,7 +117,7 @@ def _tag_line(root: DataRoot, data_set: str, tag: Tag) -> str:
 
 
 @click.command(short_help="Name a version for good; list and delete such names.")
-@click.argument("data_set")
+@click.argument("data_set", shell_complete=complete_data_set)
 @click.argument("words", nargs=-1, metavar="[VERSION TAG]")
 @click.option("--delete", is_flag=True, help="Delete a tag: swftools tag --delete DATA_SET TAG; its version stays.")
 @click.option("--force", is_flag=True, help="Move a tag that names another version.")
@@ -115,8 +151,8 @@ def tag(data_set: str, words: tuple[str, ...], delete: bool, force: bool, data_r
 
 
 @click.command(short_help="Move latest back to an earlier version.")
-@click.argument("data_set")
-@click.argument("version", required=False)
+@click.argument("data_set", shell_complete=complete_data_set)
+@click.argument("version", required=False, shell_complete=complete_version)
 @data_root
 def rollback(data_set: str, version: str | None, data_root: str) -> None:
     """Move latest of DATA_SET back to VERSION, or to the version published before it; nothing is removed.
@@ -128,8 +164,8 @@ def rollback(data_set: str, version: str | None, data_root: str) -> None:
 
 
 @click.command(short_help="Move latest to a version.")
-@click.argument("data_set")
-@click.argument("version")
+@click.argument("data_set", shell_complete=complete_data_set)
+@click.argument("version", shell_complete=complete_version)
 @data_root
 def promote(data_set: str, version: str, data_root: str) -> None:
     """Move latest of DATA_SET to VERSION, as after a rollback.
@@ -141,10 +177,11 @@ def promote(data_set: str, version: str, data_root: str) -> None:
 
 
 @click.command(short_help="Check the files of a version by their checksums.")
-@click.argument("data_set")
-@click.argument("version", default=LATEST)
+@click.argument("data_set", shell_complete=complete_data_set)
+@click.argument("version", default=LATEST, shell_complete=complete_version)
+@json_option
 @data_root
-def verify(data_set: str, version: str, data_root: str) -> None:
+def verify(data_set: str, version: str, as_json: bool, data_root: str) -> None:
     """Check every file of a published version against the manifest's checksums; exit with 1 if one differs.
 
     VERSION may be a tag, or the beginning of a version's name.
@@ -152,6 +189,9 @@ def verify(data_set: str, version: str, data_root: str) -> None:
     root = open_root(data_root, data_set)
     version = root.resolve(data_set, version)
     problems = root.verify(data_set, version)
+    if as_json:
+        print_json({"data_set": data_set, "version": version, "ok": not problems, "problems": list(problems)})
+        sys.exit(FOUND_FAULTS if problems else 0)
     for problem in problems:
         click.echo(shown(problem))
     click.echo(f"{data_set} {version}: {f'{len(problems)} problems' if problems else 'sound'}")
@@ -159,11 +199,12 @@ def verify(data_set: str, version: str, data_root: str) -> None:
 
 
 @click.command(short_help="Remove what nobody needs: versions, work files.")
-@click.argument("data_set", required=False)
+@click.argument("data_set", required=False, shell_complete=complete_data_set)
 @click.option("--keep", type=click.IntRange(0), default=1, show_default=True, help="Newest versions to keep of each.")
 @click.option("--yes", is_flag=True, help="Remove; without it only say what would be removed.")
+@json_option
 @data_root
-def prune(data_set: str | None, keep: int, yes: bool, data_root: str) -> None:
+def prune(data_set: str | None, keep: int, yes: bool, as_json: bool, data_root: str) -> None:
     """Remove old versions, of DATA_SET or of all, and what stages keep in the work directory.
 
     What latest or a tag names stays, and so do the newest versions; the work directory is a cache.
@@ -179,9 +220,18 @@ def prune(data_set: str | None, keep: int, yes: bool, data_root: str) -> None:
     if not data_set:
         plans.append(plan_prune_work(work_root(data_root)))
     removals = [removal for plan in plans for removal in plan]
+    tagged = sum(len(plan.tagged) for plan in plans)
+    if as_json:
+        if yes:
+            for plan in plans:
+                carry_out(plan)
+        print_json(
+            {"is_removed": yes, "kept_for_their_tags": tagged, "removals": [each._asdict() for each in removals]}
+        )
+        return
     for path, size, why in removals:
         click.echo(f"{size:>14,} bytes  {shown(path)}\n{'':>22}{shown(why)}")
-    if tagged := sum(len(plan.tagged) for plan in plans):
+    if tagged:
         click.echo(f"kept for their tags: {tagged} version{'s' * (tagged > 1)}")
     if yes:
         for plan in plans:

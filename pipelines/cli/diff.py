@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
+from pipelines.cli.completing import complete_data_set, complete_version
 from pipelines.cli.data_sets import open_root
 from pipelines.cli.options import data_root
+from pipelines.cli.output import print_json
 from pipelines.names import LATEST
-from swftools.shown_text import shown, shown_in_json
+from swftools.shown_text import shown
 
 
 @click.command(short_help="What changed between two versions.")
-@click.argument("data_set")
-@click.argument("a", required=False)
-@click.argument("b", default=LATEST)
+@click.argument("data_set", shell_complete=complete_data_set)
+@click.argument("a", required=False, shell_complete=complete_version)
+@click.argument("b", default=LATEST, shell_complete=complete_version)
 @click.option("--json", "as_json", is_flag=True, help="All of it as JSON; docs/data_sets.md tells the form.")
 @data_root
 def diff(data_set: str, a: str | None, b: str, as_json: bool, data_root: str) -> None:
@@ -33,7 +33,7 @@ def diff(data_set: str, a: str | None, b: str, as_json: bool, data_root: str) ->
     root = open_root(data_root, data_set)
     found = compare_versions(root, data_set, a or root.previous(data_set), b)
     if as_json:
-        click.echo(shown_in_json(json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False)))
+        print_json(found)
     else:
         for line in difference_lines(found):
             click.echo(shown(line))

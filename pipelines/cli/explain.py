@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipelines.cli.durations import Duration
-from pipelines.cli.options import SEED, reads_a_log, says_its_progress
-from pipelines.cli.output import check_output
+from pipelines.cli.options import SEED, reads_a_log, says_its_progress, takes_a_log
+from pipelines.cli.output import PICTURES, check_picture
 from pipelines.cli.schedules import begin_simulation, policy_entry, simulates
 
 if TYPE_CHECKING:
@@ -18,11 +18,9 @@ if TYPE_CHECKING:
     from swftools.simulator.schedule import Schedule
     from swftools.simulator.search.explanation import Explanation
 
-PICTURES = (".svg", ".png", ".pdf")
-
 
 @click.command(short_help="Say why a search put a job first.")
-@click.argument("log")
+@takes_a_log
 @reads_a_log
 @click.option("--policy", default="search", show_default=True, help="Policy search, also search:nodes=1000.")
 @click.option("--time", "at", type=Duration(), help="Last decision by then, since the log's start, as 36000 or 10h.")
@@ -50,7 +48,7 @@ def explain(
     if at is not None and job is not None:
         raise click.UsageError("give --time or --job, not both")
     if picture:
-        check_output(picture, PICTURES, [log])
+        check_picture(picture, [log])
     from pipelines.cli.progress import simulation_shown
     from swftools.simulator.policies.search import recorded_search
     from swftools.simulator.search.explaining import explain_decision
@@ -66,7 +64,7 @@ def explain(
             schedule = simulation.schedule()
             at = _start_of(schedule, job)
             if not _keeps(schedule.notes, job):
-                again = {name: value for name, value in options.items() if name not in ("processors", "load")}
+                again = {name: value for name, value in options.items() if name != "load"}
                 simulation = Simulation(simulation.trace, recorded_search(schedule), simulation.processors, **again)
                 simulation.run(until=at, progress=progress)
     if job is None:

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import click
 
+from pipelines.cli.completing import complete_format
+from pipelines.cli.output import json_option, print_json
+
+if TYPE_CHECKING:
+    from swftools.formats.registry import LogFormat
+
 
 @click.command(short_help="List the formats that are read.")
-@click.argument("name", required=False)
-def formats(name: str | None) -> None:
+@click.argument("name", required=False, shell_complete=complete_format)
+@json_option
+def formats(name: str | None, as_json: bool) -> None:
     """List the formats of logs that are read; of one also its options, and the command by which a site gets such a log.
 
     \b
@@ -18,11 +26,23 @@ def formats(name: str | None) -> None:
     import swftools.formats.detect  # noqa: F401 (registers them)
     from swftools.formats.registry import find_format, list_formats
 
-    if name is None:
+    if as_json:
+        kinds = list_formats() if name is None else {name: find_format(name)[0]}
+        print_json([{**_facts(kind), "options": kind().to_mapping()} for kind in kinds.values()])
+    elif name is None:
         for known, kind in list_formats().items():
             click.echo(f"{known:<14} {kind.TITLE}")
-        return
-    kind, _ = find_format(name)
+    else:
+        _print_format(find_format(name)[0])
+
+
+def _facts(kind: type[LogFormat]) -> dict[str, str]:
+    """Return what a format is, and how to get such a log."""
+    return {"format": kind.NAME, "title": kind.TITLE, "command": kind.COMMAND}
+
+
+def _print_format(kind: type[LogFormat]) -> None:
+    """Print a format, its options and how to get such a log."""
     click.echo(f"{kind.NAME}: {kind.TITLE}\n\nget it by\n  {kind.COMMAND}")
     usual = kind().to_mapping()
     if usual:

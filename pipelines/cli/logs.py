@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipelines.cli.options import load, reads_a_log, says_its_progress
-from pipelines.cli.output import check_output
+from pipelines.cli.completing import complete_log
+from pipelines.cli.options import load, reads_a_log, says_its_progress, takes_a_log
+from pipelines.cli.output import check_output, json_option, print_json
 from pipelines.exit_statuses import FOUND_FAULTS, MISSING_INPUT, status_of
 from swftools.shown_text import shown, shown_lines
 
@@ -48,9 +49,9 @@ UNITS = {
 
 
 @click.command(short_help="Print what a log holds.", name="describe")
-@click.argument("log")
+@takes_a_log
 @reads_a_log
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @click.option("--flurries", is_flag=True, help="Also propose flurries: bursts of a single user's activity.")
 @says_its_progress
 def describe_log(log: str, cleaned: bool, rules: str, as_json: bool, flurries: bool) -> None:
@@ -67,7 +68,7 @@ def describe_log(log: str, cleaned: bool, rules: str, as_json: bool, flurries: b
     if flurries:
         facts["proposed_flurries"] = json.loads(propose_flurries(trace).to_json(orient="records"))
     if as_json:
-        click.echo(json.dumps(facts, indent=2))
+        print_json(facts)
         return
     for name, value in facts.items():
         _print_fact(name, value)
@@ -110,14 +111,18 @@ def _print_fact(name: str, value: Any) -> None:
 
 
 @click.command(short_help="Say what is wrong with logs.", name="validate")
-@click.argument("logs", nargs=-1, required=True)
+@click.argument("logs", nargs=-1, shell_complete=complete_log)
+@click.option("--log", "more", multiple=True, shell_complete=complete_log, help="A log; the same as an argument.")
 @reads_a_log
 @click.option("--strict", is_flag=True, help="Count jobs that cleaning would repair or mark as faults too.")
 @click.option(
     "--lines", type=click.IntRange(0), default=5, show_default=True, help="Faulty lines to show of each kind."
 )
+@json_option
 @says_its_progress
-def validate_logs(logs: tuple[str, ...], cleaned: bool, rules: str, strict: bool, lines: int) -> None:
+def validate_logs(
+    logs: tuple[str, ...], more: tuple[str, ...], cleaned: bool, rules: str, strict: bool, lines: int, as_json: bool
+) -> None:
     """Check logs; exit with 1 if a line is no job or a job could not be scheduled.
 
     \b
@@ -125,7 +130,10 @@ def validate_logs(logs: tuple[str, ...], cleaned: bool, rules: str, strict: bool
     """
     from swftools.errors import LogFormatError, SwfFormatError, SwfToolsError, UnknownLogError, UnreadableLogError
 
-    status = 0
+    logs = (*logs, *more)
+    if not logs:
+        raise click.UsageError("name a log: its path, or a card", click.get_current_context())
+    status, found = 0, []
     for log in logs:
         try:
             loaded = load(log, cleaned, rules)
@@ -133,14 +141,37 @@ def validate_logs(logs: tuple[str, ...], cleaned: bool, rules: str, strict: bool
             if not isinstance(error, LogFormatError | SwfFormatError | UnreadableLogError | UnknownLogError):
                 raise
             is_missing = status_of(error) == MISSING_INPUT
-            click.echo(f"error: {shown_lines(error)}" if is_missing else shown_lines(error), err=is_missing)
             status = max(status, MISSING_INPUT if is_missing else FOUND_FAULTS)
+            if as_json:
+                found.append({"log": log, "ok": False, "error": str(error)})
+                continue
+            click.echo(f"error: {shown_lines(error)}" if is_missing else shown_lines(error), err=is_missing)
             continue
-        _print_findings(log, loaded, lines)
         noted = loaded.report is not None and loaded.report.steps[["merged", "repaired", "flagged"]].to_numpy().any()
-        if len(loaded.trace.quarantine) or (strict and noted):
+        is_faulty = bool(len(loaded.trace.quarantine) or (strict and noted))
+        if as_json:
+            found.append({"log": log, "ok": not is_faulty, **_findings(loaded, lines)})
+        else:
+            _print_findings(log, loaded, lines)
+        if is_faulty:
             status = max(status, FOUND_FAULTS)
+    if as_json:
+        print_json(found)
     sys.exit(status)
+
+
+def _findings(loaded: LoadedLog, lines: int) -> dict[str, Any]:
+    """Return what was found in a log, for programs, with some lines of each rule."""
+    quarantine, report = loaded.trace.quarantine, loaded.report
+    told = quarantine.groupby("rule", sort=False).head(lines)[["rule", "line_number", "reason", "text"]]
+    return {
+        "jobs": len(loaded.trace),
+        "to_quarantine": len(quarantine),
+        "anomalies": loaded.trace.provenance.get("anomalies", {}),
+        "unverified": loaded.trace.provenance.get("unverified"),
+        "steps": report.steps.to_dict("records") if report else [],
+        "lines": told.to_dict("records"),
+    }
 
 
 def _print_findings(log: str, loaded: LoadedLog, lines: int) -> None:
@@ -169,13 +200,22 @@ def _print_findings(log: str, loaded: LoadedLog, lines: int) -> None:
 
 
 @click.command(short_help="Convert a log to SWF or Parquet.")
-@click.argument("log")
-@click.argument("output")
+@click.argument("words", nargs=-1, metavar="LOG OUTPUT", shell_complete=complete_log)
+@click.option("--log", shell_complete=complete_log, help="The log, in place of the first word.")
+@click.option("-o", "--output", help="The file, in place of the last word.")
 @reads_a_log
 @click.option("--strict", is_flag=True, help="Fail at the first line that is no job, instead of leaving it out.")
 @click.option("--names", help="CSV file to write beside: the names behind the numbers of an accounting log.")
 @says_its_progress
-def convert(log: str, output: str, cleaned: bool, rules: str, strict: bool, names: str | None) -> None:
+def convert(
+    words: tuple[str, ...],
+    log: str | None,
+    output: str | None,
+    cleaned: bool,
+    rules: str,
+    strict: bool,
+    names: str | None,
+) -> None:
     """Convert a log to SWF or Parquet, by the suffix of OUTPUT (.swf, .parquet; .swf.gz .bz2 .xz .zst).
 
     \b
@@ -183,21 +223,25 @@ def convert(log: str, output: str, cleaned: bool, rules: str, strict: bool, name
              swftools convert history.txt history.swf \\
                  --format loadleveler:processors_per_node=8
     """
-    check_output(output, FORMATS, [log])
+    given = [word for word in (log, *words, output) if word is not None]
+    if len(given) != 2:
+        raise click.UsageError("give one log and one output: LOG OUTPUT", click.get_current_context())
+    source, target = given
+    check_output(target, FORMATS, [source])
     if names:
-        check_output(names, (".csv",), [log])
-    trace = load(log, cleaned, rules, strict=strict).trace
-    if output.lower().endswith(".parquet"):
+        check_output(names, (".csv",), [source])
+    trace = load(source, cleaned, rules, strict=strict).trace
+    if target.lower().endswith(".parquet"):
         from swftools.formats.parquet import write_parquet
 
-        write_parquet(trace, output)
+        write_parquet(trace, target)
     else:
         from swftools.formats.swf.writer import write_swf
 
-        write_swf(trace, output)
+        write_swf(trace, target)
     if names:
         from swftools.whole_files import create_file
 
         with create_file(names) as file:
             file.write(trace.names.to_csv(index=False).encode())
-    click.echo(f"{shown(output)}: {len(trace):,} jobs; {len(trace.quarantine):,} lines left out")
+    click.echo(f"{shown(target)}: {len(trace):,} jobs; {len(trace.quarantine):,} lines left out")

@@ -6,14 +6,13 @@ statuses are listed in ``docs/pipeline.md``.
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from pipelines.cli.data_sets import promote, prune, rollback, tag, verify, versions
 from pipelines.cli.diff import diff
 from pipelines.cli.explain import explain
 from pipelines.cli.formats import formats
+from pipelines.cli.groups import Commands
 from pipelines.cli.history import reevaluate
 from pipelines.cli.kernels import warm_up_kernels
 from pipelines.cli.logs import convert, describe_log, validate_logs
@@ -23,30 +22,10 @@ from pipelines.cli.schedules import check_schedule, compare, simulate_log
 from pipelines.cli.tasks import augment, run
 from pipelines.cli.waits import evaluate
 from pipelines.config import show_progress
-from pipelines.exit_statuses import INTERRUPTED, status_of
 from swftools._version import __version__
-from swftools.errors import SwfToolsError
-from swftools.shown_text import shown_lines
 
 
-class _Commands(click.Group):
-    """A group that shows an error a user can mend as one line, and exits with its status."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except SwfToolsError as error:
-            click.echo(f"error: {shown_lines(error)}", err=True)
-            ctx.exit(status_of(error))
-        except click.UsageError as error:
-            error.message = shown_lines(error.message)  # type: ignore[misc]
-            raise
-        except KeyboardInterrupt:
-            click.echo("error: interrupted", err=True)
-            ctx.exit(INTERRUPTED)
-
-
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="swftools")
 def main() -> None:
     """Workload traces of parallel machines: read, check, clean, augment, publish.
@@ -82,15 +61,13 @@ def main() -> None:
     show_progress()
 
 
-for _command in (
-    *(describe_log, validate_logs, convert, formats),
-    *(augment, run),
-    *(simulate_log, compare, explain, check_schedule, evaluate, predict),
-    *(reevaluate, reproduce),
-    *(versions, diff, tag, rollback, promote, verify, prune),
-    warm_up_kernels,
-):
-    main.add_command(_command)
+main.add_family("Logs", describe_log, validate_logs, convert, formats)
+main.add_family("Data sets", augment, versions, diff, tag, rollback, promote, verify, prune)
+main.add_family("Simulation", simulate_log, compare, explain, check_schedule)
+main.add_family("Waits in queues", evaluate, predict)
+main.add_family("Histories", reevaluate)
+main.add_family("Papers", reproduce)
+main.add_family("Others", run, warm_up_kernels)
 
 
 if __name__ == "__main__":

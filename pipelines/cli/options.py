@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from pipelines.cli.completing import complete_format, complete_log, complete_rules
 from pipelines.config import setting, show_progress
 from swftools.choices import ANONYMISE
 
@@ -50,11 +51,57 @@ def format_of_task(command: Command) -> Command:
         help="Names as they are, numbers only, or keyed hashes; default no.",
     )(command)
     return click.option(
-        "--format", help="Format with options, as slurm:time_zone=Europe/Berlin; default: recognised. swftools formats"
+        "--format",
+        shell_complete=complete_format,
+        help="Format with options, as slurm:time_zone=Europe/Berlin; default: recognised. swftools formats",
     )(command)
 
 
-def _keep(ctx: click.Context, parameter: click.Parameter, value: str | None) -> None:
+LOG_HELP = "Path of a log, name of a card, or model:parameters"
+
+
+def _log_meant(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """Return the log, which is given as an argument or by ``--log``."""
+    if parameter.param_type_name == "option":
+        ctx.meta["swftools.log"] = value
+        return value
+    other = ctx.meta.get("swftools.log")
+    if value is not None and other is not None:
+        raise click.UsageError("the log is given twice, as an argument and by --log", ctx)
+    if value is None and other is None and not ctx.resilient_parsing:
+        raise click.UsageError("name a log: its path, or a card", ctx)
+    return value if other is None else other
+
+
+def takes_a_log(command: Command) -> Command:
+    """Let the log of a command be its argument LOG, or the option ``--log``, which is read first."""
+    command = click.argument("log", required=False, callback=_log_meant, shell_complete=complete_log)(command)
+    return click.option(
+        "--log",
+        "_",
+        is_eager=True,
+        expose_value=False,
+        callback=_log_meant,
+        help=f"{LOG_HELP}; the same as LOG.",
+        shell_complete=complete_log,
+    )(command)
+
+
+log_of_task = click.option(
+    "--log", shell_complete=complete_log, help=f"{LOG_HELP}; also as the first word; default: the shipped log."
+)
+
+
+def log_first(words: list[str], log: str | None) -> tuple[str | None, list[str]]:
+    """Return the log and the flags of a task's command: it may be given by ``--log``, or before all unknown flags."""
+    if not words or words[0].startswith("-"):
+        return log, words
+    if log is not None:
+        raise click.UsageError("the log is given twice, as an argument and by --log")
+    return words[0], words[1:]
+
+
+def _keep(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
     """Keep an option for ``load``, so that commands need not hand it on."""
     ctx.meta[f"swftools.{parameter.name}"] = value
 
@@ -71,20 +118,31 @@ def reads_a_log(command: Command) -> Command:
         help="Names in accounting logs: as they are, numbers only, or keyed hashes.",
     )(command)
     command = click.option(
+        "--processors",
+        type=PROCESSORS,
+        expose_value=False,
+        callback=_keep,
+        help="Processors of the machine; default: the log's own.",
+    )(command)
+    command = click.option(
         "--format",
+        shell_complete=complete_format,
         expose_value=False,
         callback=_keep,
         help="Format with options, as slurm:time_zone=Europe/Berlin; default: recognised. See swftools formats.",
     )(command)
     command = click.option(
-        "--rules", default="", help="Cleaning rules, as default,cancelled:action=quarantine; default: the card's."
+        "--rules",
+        default="",
+        shell_complete=complete_rules,
+        help="Cleaning rules, as default,cancelled:action=quarantine; default: the card's.",
     )(command)
     return click.option(
         "--clean/--raw", "cleaned", default=True, show_default=True, help="Clean the log, or take it as it is."
     )(command)
 
 
-def load(log: str, cleaned: bool, rules: str, *, processors: int | None = None, strict: bool = False) -> LoadedLog:
+def load(log: str, cleaned: bool, rules: str, *, strict: bool = False) -> LoadedLog:
     """Load a log as the options of ``reads_a_log`` say."""
     if rules and not cleaned:
         raise click.UsageError("give --rules or --raw, not both")
@@ -93,6 +151,7 @@ def load(log: str, cleaned: bool, rules: str, *, processors: int | None = None, 
 
     meta = click.get_current_context().meta
     how = HowRead(meta.get("swftools.format") or "", meta.get("swftools.anonymise") or "no").checked()
+    processors = meta.get("swftools.processors")
     return load_log(log, clean=cleaned, rules=rules_from(rules), processors=processors, strict=strict, how=how)
 
 

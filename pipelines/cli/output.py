@@ -1,12 +1,60 @@
-"""Files that commands write: what would go wrong is found before the work, and an input is never written over."""
+"""What commands give: JSON on standard output, and files, where what would go wrong is found before the work."""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import click
+
+from swftools.shown_text import shown_in_json
+
+PICTURES = (".svg", ".png", ".pdf")
+
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON document; docs/console.md tells its keys."
+)
+
+
+def print_json(found: Any) -> None:
+    """Print what was found as one JSON document: numbers as they are, null for what is not known."""
+    click.echo(shown_in_json(json.dumps(_plain(found), indent=2, ensure_ascii=False, allow_nan=False)))
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it; NaN, NA and infinity are null."""
+    if isinstance(value, dict):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if hasattr(value, "item"):  # of numpy
+        value = value.item()
+    if isinstance(value, float):
+        return value if abs(value) < float("inf") else None
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    missing = repr(value) in ("<NA>", "NaT")
+    return None if missing else str(value)
+
+
+def check_picture(output: str, inputs: Iterable[str] = ()) -> None:
+    """Refuse the name of a picture that cannot be drawn: see ``check_output``.
+
+    Raises
+    ------
+    MissingLibraryError
+        matplotlib is not installed.
+    """
+    check_output(output, PICTURES, inputs)
+    try:
+        import matplotlib.figure  # noqa: F401 (the work would end with that)
+    except ImportError as error:
+        from swftools.errors import MissingLibraryError
+
+        raise MissingLibraryError("pictures need matplotlib: pip install matplotlib") from error
 
 
 def check_output(output: str, suffixes: tuple[str, ...], inputs: Iterable[str] = ()) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from pipelines.cli.completing import complete_paper
 from pipelines.cli.options import data_root_of_task, dry_run, says_its_progress
 from pipelines.cli.tasks import flags_of, run_task
 
@@ -14,7 +15,7 @@ from pipelines.cli.tasks import flags_of, run_task
     short_help="Make the tables of a paper anew.",
     context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
 )
-@click.argument("paper")
+@click.argument("paper", shell_complete=complete_paper)
 @click.option("--table", help="One table, such as 4.1; default: all.")
 @click.option("--logs", help="Names of cards or paths, separated by commas; default: the paper's.")
 @click.option("--quick", is_flag=True, help="The shipped excerpt in place of the paper's logs: seconds.")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pipelines.cli.completing import complete_policy, complete_predictor
 from pipelines.cli.options import (
     LOAD,
     PROCESSORS,
@@ -20,10 +21,13 @@ from pipelines.cli.options import (
     dry_run,
     format_of_task,
     load,
+    log_first,
+    log_of_task,
     reads_a_log,
     says_its_progress,
+    takes_a_log,
 )
-from pipelines.cli.output import check_folder, check_output
+from pipelines.cli.output import check_folder, check_output, json_option, print_json
 from pipelines.cli.tasks import flags_of, run_task, settings_of
 from pipelines.exit_statuses import FOUND_FAULTS
 from swftools.choices import CANCELLED, OVERRUN, SEMANTICS
@@ -36,7 +40,6 @@ if TYPE_CHECKING:
     from swftools.trace import Trace
 
 _options = [
-    click.option("--processors", type=PROCESSORS, help="Processors of the machine; default: the log's own."),
     click.option("--overrun", type=click.Choice(OVERRUN), default="extend", show_default=True, help="Overlong jobs."),
     click.option(
         "--cancelled", type=click.Choice(CANCELLED), default="drop", show_default=True, help="Jobs without run time."
@@ -49,6 +52,7 @@ _options = [
     ),
     click.option(
         "--predictor",
+        shell_complete=complete_predictor,
         default="request",
         show_default=True,
         help="What policies are told of run times: exact, last-model, user-average, gradient-boosting, "
@@ -80,13 +84,20 @@ def simulates(command: Any) -> Any:
 
 
 @click.command(short_help="Replay a log under one policy.", name="simulate")
-@click.argument("log")
+@takes_a_log
 @reads_a_log
-@click.option("--policy", default="easy", show_default=True, help="Name or module:name, also easy:reservations=2.")
+@click.option(
+    "--policy",
+    default="easy",
+    show_default=True,
+    shell_complete=complete_policy,
+    help="Name or module:name, also easy:reservations=2.",
+)
 @simulates
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of every random draw.")
-@click.option("--output", help="Write the schedule there: .csv or .parquet.")
+@click.option("-o", "--output", help="Write the schedule there: .csv or .parquet.")
 @click.option("--notes", metavar="FOLDER", help="Write what the policy noted there, as search does with explain=true.")
+@json_option
 @says_its_progress
 def simulate_log(
     log: str,
@@ -95,6 +106,7 @@ def simulate_log(
     policy: str,
     output: str | None,
     notes: str | None,
+    as_json: bool,
     **options: Any,
 ) -> None:
     """Replay a log under one policy, check the schedule, and print what came of it.
@@ -108,7 +120,6 @@ def simulate_log(
     if notes:
         check_folder(notes)
     from pipelines.cli.progress import simulation_shown
-    from pipelines.tasks.notes import write_notes
     from pipelines.tasks.simulate import label_of
     from swftools.simulator.validation.report import validate
 
@@ -121,20 +132,58 @@ def simulate_log(
     with simulation_shown() as progress:
         simulation.run(progress=progress)
     schedule, trace = simulation.schedule(), simulation.trace
+    if as_json:
+        found = {"log": log, "policy": label_of(entry), **_as_mapping(schedule)}
+        written = _written(schedule, output, notes)
+        report = validate(schedule, trace=trace)
+        print_json({**found, "written": written, "validation": _report_as_mapping(report)})
+        sys.exit(0 if report.ok else FOUND_FAULTS)
     said = "standard input" if log == "-" else shown(log)
     click.echo(f"{said}, {label_of(entry)} on {schedule.processors:,} processors: {len(schedule):,} jobs")
     if simulation.predictor:
         click.echo(f"  the predictor in Python took {simulation.predictor_seconds:,.1f} s")
     _print_figures(schedule)
-    if output:
-        _WRITERS[Path(output.lower()).suffix](schedule, output)
-        click.echo(f"  {shown(output)}: written")
-    for path in write_notes(schedule, Path(notes)) if notes else ():
+    for path in _written(schedule, output, notes):
         click.echo(f"  {shown(path)}: written")
     report = validate(schedule, trace=trace)
     if not report.ok:
         _print_report(report, err=True)
         sys.exit(FOUND_FAULTS)
+
+
+def _written(schedule: Schedule, output: str | None, notes: str | None) -> list[str]:
+    """Write the files that are asked for, and return their paths."""
+    from pipelines.tasks.notes import write_notes
+
+    if output:
+        _WRITERS[Path(output.lower()).suffix](schedule, output)
+    return [*([output] if output else []), *map(str, write_notes(schedule, Path(notes)) if notes else ())]
+
+
+def _as_mapping(schedule: Schedule) -> dict[str, Any]:
+    """Return what came of a simulation, for programs."""
+    from swftools.simulator.metrics.measures import measure
+
+    rows = measure(schedule).dropna(subset=["value"])
+    return {
+        "processors": schedule.processors,
+        "jobs": len(schedule),
+        "left_out": schedule.excluded["reason"].value_counts().to_dict(),
+        "measures": rows[["measure", "statistic", "value", "unit"]].to_dict("records"),
+    }
+
+
+def _report_as_mapping(report: ValidationReport) -> dict[str, Any]:
+    """Return what was found in a schedule, for programs."""
+    return {
+        "ok": report.ok,
+        "jobs": report.jobs,
+        "processors": report.processors,
+        "policy": report.policy,
+        "checked": list(report.checked),
+        "violations": report.violations.to_dict("records"),
+        "notes": list(report.notes),
+    }
 
 
 def policy_entry(policy: str) -> dict[str, Any]:
@@ -145,9 +194,7 @@ def policy_entry(policy: str) -> dict[str, Any]:
     return dict(entry)
 
 
-def begin_simulation(
-    log: str, cleaned: bool, rules: str, entry: dict[str, Any], processors: int | None, **options: Any
-) -> Simulation:
+def begin_simulation(log: str, cleaned: bool, rules: str, entry: dict[str, Any], **options: Any) -> Simulation:
     """Load a log and begin its simulation, as the options of ``reads_a_log`` and ``simulates`` say."""
     from swftools.selection import scale_to_load
     from swftools.simulator.run_options import check_options
@@ -155,7 +202,7 @@ def begin_simulation(
 
     offered_load = options.pop("load")
     check_options(**{name: value for name, value in options.items() if name != "seed"})
-    trace = load(log, cleaned, rules, processors=processors).trace
+    trace = load(log, cleaned, rules).trace
     if offered_load is not None:
         trace = scale_to_load(trace, offered_load)
     parameters = {name: value for name, value in entry.items() if name != "policy"}
@@ -215,9 +262,14 @@ _WRITERS: dict[str, Callable[[Schedule, str], None]] = {".csv": _write_csv, ".pa
     short_help="Publish a table of several policies.",
     context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
 )
-@click.option("--log", help="Path of a log, name of a card, or model:parameters; default: the shipped log.")
+@log_of_task
 @format_of_task
-@click.option("--policies", help="As fcfs,easy:reservations=2, or a JSON list; default fcfs,easy,conservative.")
+@click.option("--processors", type=PROCESSORS, help="Processors of the machine; default: the log's own.")
+@click.option(
+    "--policies",
+    shell_complete=complete_policy,
+    help="As fcfs,easy:reservations=2, or a JSON list; default fcfs,easy,conservative.",
+)
 @click.option("--seeds", help="Seeds, separated by commas; default 0.")
 @click.option("--rules", help="Cleaning rules, as default,cancelled:action=quarantine; default: the card's.")
 @click.option("--augment", help="Augmentations that the jobs carry; default utility.")
@@ -229,9 +281,10 @@ _WRITERS: dict[str, Callable[[Schedule, str], None]] = {".csv": _write_csv, ".pa
 @click.option("--workers", type=click.IntRange(1), help="Simulations at a time.")
 @simulates
 @dry_run
+@json_option
 @says_its_progress
 @click.pass_context
-def compare(ctx: click.Context, /, settings: tuple[str, ...], dry_run: bool, **options: Any) -> None:
+def compare(ctx: click.Context, /, settings: tuple[str, ...], dry_run: bool, as_json: bool, **options: Any) -> None:
     """Simulate a log under several policies and publish one table: the task ComparePolicies.
 
     \b
@@ -240,24 +293,25 @@ def compare(ctx: click.Context, /, settings: tuple[str, ...], dry_run: bool, **o
     """
     if settings:
         options["parameters"] = json.dumps(settings_of(settings))
-    run_task("ComparePolicies", [*flags_of(options), *ctx.args], dry_run)
+    options["log"], words = log_first(ctx.args, options["log"])
+    run_task("ComparePolicies", [*flags_of(options), *words], dry_run, as_json=as_json)
 
 
 @click.command(short_help="Say whether a schedule can be.", name="check-schedule")
 @click.argument("schedule")
-@click.option("--log", required=True, help="The log it is a schedule of.")
+@takes_a_log
 @reads_a_log
-@click.option("--processors", type=PROCESSORS, help="Processors of the machine; default: the log's own.")
-@click.option("--policy", help="Policy whose promises are checked too, such as easy.")
+@click.option("--policy", shell_complete=complete_policy, help="Policy whose promises are checked too, such as easy.")
 @click.option("--semantics", type=click.Choice(list(SEMANTICS)), help="How the simulator takes one instant.")
 @click.option("--overrun", type=click.Choice(OVERRUN), default="extend", show_default=True, help="Overlong jobs.")
 @click.option(
     "--least-run-time", type=Number(0), default=0.0, show_default=True, help="Shorter runs are as long as this, s."
 )
 @click.option("--tolerance", type=Number(0), default=1e-6, show_default=True, help="Times may differ by this, s.")
+@json_option
 @says_its_progress
 def check_schedule(
-    schedule: str, log: str, cleaned: bool, rules: str, processors: int | None, policy: str | None, **options: Any
+    schedule: str, log: str, cleaned: bool, rules: str, policy: str | None, as_json: bool, **options: Any
 ) -> None:
     """Check a schedule (CSV or Parquet: job_number, start_time), of any simulator; exit with 1 if it cannot be.
 
@@ -274,7 +328,10 @@ def check_schedule(
 
     if policy is not None:
         read_policy(policy)
-    trace: Trace = load(log, cleaned, rules, processors=processors).trace
+    trace: Trace = load(log, cleaned, rules).trace
     report = validate(schedule, trace=trace, policy=policy, **options)
-    _print_report(report)
+    if as_json:
+        print_json(_report_as_mapping(report))
+    else:
+        _print_report(report)
     sys.exit(0 if report.ok else FOUND_FAULTS)

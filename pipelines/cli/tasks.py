@@ -6,12 +6,22 @@ import json
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext, redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 import click
 
 import pipelines
-from pipelines.cli.options import SEED, data_root_of_task, dry_run, format_of_task, says_its_progress
+from pipelines.cli.options import (
+    SEED,
+    data_root_of_task,
+    dry_run,
+    format_of_task,
+    log_first,
+    log_of_task,
+    says_its_progress,
+)
+from pipelines.cli.output import json_option, print_json
 from pipelines.exit_statuses import MISSING_INPUT
 
 if TYPE_CHECKING:
@@ -52,7 +62,7 @@ def flags_of(options: Mapping[str, Any]) -> list[str]:
     short_help="Publish a log as a versioned data set.",
     context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
 )
-@click.option("--log", help="Path of a log, name of a card, or model:parameters; default: the shipped log.")
+@log_of_task
 @format_of_task
 @click.option("--augment", "augmentations", help="Augmentations, separated by commas.")
 @click.option("--rules", help="Cleaning rules, as default,cancelled:action=quarantine; default: the card's.")
@@ -64,10 +74,17 @@ def flags_of(options: Mapping[str, Any]) -> list[str]:
 @click.option("--data-set", help="Name to publish under; default: the log's name.")
 @data_root_of_task
 @dry_run
+@json_option
 @says_its_progress
 @click.pass_context
 def augment(
-    ctx: click.Context, /, augmentations: str | None, settings: tuple[str, ...], dry_run: bool, **options: Any
+    ctx: click.Context,
+    /,
+    augmentations: str | None,
+    settings: tuple[str, ...],
+    dry_run: bool,
+    as_json: bool,
+    **options: Any,
 ) -> None:
     """Publish a log as a cleaned, augmented, versioned data set: the task BuildAugmentedTrace.
 
@@ -80,7 +97,8 @@ def augment(
             raise click.UsageError("give --parameters or --set, not both")
         options["parameters"] = json.dumps(settings_of(settings))
     options["augment"] = augmentations
-    run_task("BuildAugmentedTrace", [*flags_of(options), *ctx.args], dry_run)
+    options["log"], words = log_first(ctx.args, options["log"])
+    run_task("BuildAugmentedTrace", [*flags_of(options), *words], dry_run, as_json=as_json)
 
 
 @click.command(
@@ -132,8 +150,11 @@ def _option_of(task: type[luigi.Task], name: str, parameter: Any) -> tuple[str, 
     return f"--{name.replace('_', '-')}", f"{parameter.description}{shown}"
 
 
-def run_task(name: str, flags: list[str], dry_run: bool, *, shows_path: bool = False) -> None:
-    """Run a task as luigi's command line does, or show what it would do, and end the program with the true status."""
+def run_task(name: str, flags: list[str], dry_run: bool, *, shows_path: bool = False, as_json: bool = False) -> None:
+    """Run a task as luigi's command line does, or show what it would do, and end the program with the true status.
+
+    With ``as_json`` what tasks say goes to standard error, and the published version to standard output.
+    """
     from luigi.retcodes import run_with_retcodes
 
     for other in dir(pipelines):
@@ -147,11 +168,32 @@ def run_task(name: str, flags: list[str], dry_run: bool, *, shows_path: bool = F
     if dry_run:
         sys.exit(_show_plan(task))
     try:
-        run_with_retcodes(arguments)
+        with redirect_stdout(sys.stderr) if as_json else nullcontext():
+            run_with_retcodes(arguments)
     except SystemExit as end:
-        if not end.code and shows_path:
+        if not end.code and as_json:
+            print_json(_published_by(task))
+        elif not end.code and shows_path:
             _show_path(task)
         raise
+
+
+def _published_by(task: Any) -> dict[str, Any]:
+    """Return the version that a task published, or found published, with its main table where that is a small one."""
+    from pipelines.store.data_root import DataRoot
+
+    root, name, version = DataRoot.open(task.data_root), task.data_set_name, task.version
+    manifest = root.manifest(name, version)
+    found = {
+        "data_set": name,
+        "version": version,
+        "path": root.path(name, version),
+        "tables": {table: told["rows"] for table, told in manifest["tables"].items()},
+    }
+    if task.main_table != "jobs":
+        read = root.read_described(manifest, task.main_table)
+        found["rows"] = read.to_pylist()
+    return found
 
 
 def _show_path(task: luigi.Task) -> None:

@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from pipelines.cli.options import data_root_of_task, dry_run, format_of_task, says_its_progress
+from pipelines.cli.options import data_root_of_task, dry_run, format_of_task, log_first, log_of_task, says_its_progress
+from pipelines.cli.output import json_option
 from pipelines.cli.tasks import flags_of, run_task
 
 
@@ -14,7 +15,7 @@ from pipelines.cli.tasks import flags_of, run_task
     short_help="Publish how well waits are predicted.",
     context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
 )
-@click.option("--log", help="Path of a log, name of a card, or model:parameters; default: the shipped log.")
+@log_of_task
 @format_of_task
 @click.option(
     "--methods",
@@ -28,13 +29,15 @@ from pipelines.cli.tasks import flags_of, run_task
 @data_root_of_task
 @click.option("--workers", type=click.IntRange(1), help="Replays at a time.")
 @dry_run
+@json_option
 @says_its_progress
 @click.pass_context
-def evaluate(ctx: click.Context, /, dry_run: bool, **options: Any) -> None:
+def evaluate(ctx: click.Context, /, dry_run: bool, as_json: bool, **options: Any) -> None:
     """Say what each job would have been told of its wait, and how good that was: the task EvaluateWaitPredictions.
 
     \b
     Example: swftools evaluate --log SDSC-BLUE-2000-4.2-cln.swf.gz \\
                  --methods binomial,lognormal --workers 2
     """
-    run_task("EvaluateWaitPredictions", [*flags_of(options), *ctx.args], dry_run)
+    options["log"], words = log_first(ctx.args, options["log"])
+    run_task("EvaluateWaitPredictions", [*flags_of(options), *words], dry_run, as_json=as_json)

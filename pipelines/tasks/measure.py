@@ -7,14 +7,13 @@ import json
 import luigi
 import pandas as pd
 
-from pipelines.keys import content_key
+from pipelines.keys import canonical_json, content_key
 from pipelines.tasks.parameters import MetricsParameter, PoliciesParameter
-from pipelines.tasks.simulate import SimulatePolicy, SimulationTask, label_of
+from pipelines.tasks.simulate import SimulatePolicy, SimulationTask, check_queues, label_of
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
 from swftools.simulator.metrics.measures import measure
 from swftools.simulator.metrics.parameters import MetricParameters
-from swftools.simulator.schedule import Schedule
 from swftools.tables import read_table, to_arrow, to_pandas, write_table
 
 
@@ -56,7 +55,7 @@ class MeasureSchedule(MeasuringTask):
     @property
     def simulation(self) -> SimulatePolicy:
         """The task whose schedule is measured."""
-        task: SimulatePolicy = self.clone(SimulatePolicy)
+        task: SimulatePolicy = self.clone(SimulatePolicy, queues_there=canonical_json(self.queues_left_out))
         return task
 
     @property
@@ -85,7 +84,7 @@ class MeasureSchedule(MeasuringTask):
     def run(self) -> None:
         """Measure."""
         schedule = self.simulation.load_schedule()
-        self._check_queues(schedule)
+        check_queues(schedule.jobs, self.queues_left_out, self.log)
         left_out = schedule.jobs["queue_id"].isin(self.queues_left_out).to_numpy(dtype=bool, na_value=False)
         measured = measure(
             schedule,
@@ -99,12 +98,3 @@ class MeasureSchedule(MeasuringTask):
     def load_metrics(self) -> pd.DataFrame:
         """Return the table of the finished task."""
         return to_pandas(read_table(self.output().path / "metrics.parquet", "metrics"), "metrics")
-
-    def _check_queues(self, schedule: Schedule) -> None:
-        """Raise ParameterError if a queue is to be left out that no job is of: it would be a slip of the pen."""
-        there = sorted({int(queue) for queue in schedule.jobs["queue_id"].dropna()})
-        if unknown := sorted(set(self.queues_left_out) - set(there)):
-            known = ", ".join(map(str, there)) or "none"
-            raise ParameterError(
-                f"unmeasured_queues: no job is of queue {unknown[0]}; the queues of {self.log} are {known}"
-            )

@@ -6,7 +6,7 @@ import hashlib
 import importlib
 import inspect
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import luigi
@@ -94,6 +94,9 @@ class SimulatePolicy(SimulationTask):
     """Of engine and tables; each policy has a version of its own beside it."""
     policy = PoliciesParameter(default="easy", description="a policy, such as easy or easy:reservations=2")
     seed = luigi.IntParameter(default=0, description="seed of every random draw")
+    queues_there = luigi.Parameter(
+        default="[]", significant=False, description="queues that jobs must be of, lest it be found after the work"
+    )
 
     def check_values(self) -> None:
         """Raise ParameterError if an option is outside its domain, or the policy cannot have what it needs."""
@@ -149,6 +152,7 @@ class SimulatePolicy(SimulationTask):
     def run(self) -> None:
         """Simulate."""
         trace = augmented(self.clone(CleanTrace), self.augmentations)
+        check_queues(trace.jobs, json.loads(self.queues_there), self.log)
         self._check_tells(trace)
         if self.load:
             trace = scale_to_load(trace, self.load, self.processors or None)
@@ -215,6 +219,14 @@ class SimulatePolicy(SimulationTask):
                     "its schedule would be that of another policy. Give the ranks of queues by --parameters "
                     '\'{"utility": {"queue_ranks": {"1": 0, "2": 1}}}\', or leave the policy out'
                 )
+
+
+def check_queues(jobs: pd.DataFrame, queues: Sequence[int], log: str) -> None:
+    """Raise ParameterError if a queue is to be left out of metrics that no job is of: it would be a slip of the pen."""
+    there = sorted({int(queue) for queue in jobs["queue_id"].dropna()})
+    if unknown := sorted(set(queues) - set(there)):
+        known = ", ".join(map(str, there)) or "none"
+        raise ParameterError(f"unmeasured_queues: no job is of queue {unknown[0]}; the queues of {log} are {known}")
 
 
 def source_hash(name: str) -> str | None:

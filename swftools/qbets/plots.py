@@ -148,5 +148,5 @@ def _axes(axes: Axes | None) -> Any:
     try:
         from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
     except ImportError as error:
-        raise MissingLibraryError("pictures need matplotlib: pip install 'swftools[plots]'") from error
+        raise MissingLibraryError("pictures need matplotlib: pip install matplotlib") from error
     return Figure(figsize=(8, 4), layout="constrained").add_subplot()

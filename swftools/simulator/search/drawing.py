@@ -48,7 +48,7 @@ def draw_search(
     try:
         from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
     except ImportError as error:
-        raise MissingLibraryError("pictures need matplotlib: pip install 'swftools[plots]'") from error
+        raise MissingLibraryError("pictures need matplotlib: pip install matplotlib") from error
     figure = Figure(figsize=(11, 4.5), layout="constrained")
     grid = figure.add_gridspec(len(measures), 3, width_ratios=(1, 1.2, 1.2))
     before = None

@@ -1,0 +1,96 @@
+"""What a shell offers when a word of a command is completed: names of logs, policies, data sets, formats, rules.
+
+Of a value that has parameters (``easy:reservations=2``), and of a list (``fcfs,easy``), the last name is completed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+import click
+from click.shell_completion import CompletionItem
+
+if TYPE_CHECKING:
+    from pipelines.store.data_root import DataRoot
+
+Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+
+
+def _offering(names: Callable[[click.Context], Iterable[str]], *, files: bool = False) -> Completer:
+    """Return what completes the last name of a value, by what is known when it is asked."""
+
+    def complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        before, comma, word = incomplete.rpartition(",")
+        try:
+            known = [name for name in names(ctx) if name.startswith(word)]
+        except Exception:  # noqa: BLE001 (a shell that completes shows no errors)
+            known = []
+        found = [CompletionItem(f"{before}{comma}{name}") for name in known]
+        return [*found, CompletionItem(incomplete, type="file")] if files else found
+
+    return complete
+
+
+def _logs(_: click.Context) -> Iterable[str]:
+    from pipelines.logs.find import catalog_in_use
+    from pipelines.logs.generated import MODELS
+
+    return [*catalog_in_use().logs, *MODELS]
+
+
+def _policies(_: click.Context) -> Iterable[str]:
+    from swftools.simulator.registry import list_policies
+
+    return list_policies()
+
+
+def _predictors(_: click.Context) -> Iterable[str]:
+    from swftools.simulator.predictors.registry import list_predictors
+
+    return list_predictors()
+
+
+def _formats(_: click.Context) -> Iterable[str]:
+    import swftools.formats.detect  # noqa: F401 (registers them)
+    from swftools.formats.registry import list_formats
+
+    return list_formats()
+
+
+def _rules(_: click.Context) -> Iterable[str]:
+    from swftools.cleaning.registry import list_rules
+
+    return ["default", *list_rules()]
+
+
+def _papers(_: click.Context) -> Iterable[str]:
+    from pipelines.papers import list_papers
+
+    return list_papers()
+
+
+def _data_sets(ctx: click.Context) -> Iterable[str]:
+    return _root(ctx).data_sets()
+
+
+def _versions(ctx: click.Context) -> Iterable[str]:
+    root, name = _root(ctx), str(ctx.params.get("data_set"))
+    return ["latest", *(tag.name for tag in root.tags(name)), *(each.version for each in root.versions(name))]
+
+
+def _root(ctx: click.Context) -> DataRoot:
+    from pipelines.config import setting
+    from pipelines.store.data_root import DataRoot
+
+    return DataRoot.open(ctx.params.get("data_root") or setting("data_root"))
+
+
+complete_log = _offering(_logs, files=True)
+complete_policy = _offering(_policies)
+complete_predictor = _offering(_predictors)
+complete_format = _offering(_formats)
+complete_rules = _offering(_rules)
+complete_paper = _offering(_papers)
+complete_data_set = _offering(_data_sets)
+complete_version = _offering(_versions)
