@@ -147,3 +147,21 @@ def test_line_that_two_nights_see_cut(tmp_path: Path) -> None:
             books.night()
     assert books.state.table("records")["job_number"].tolist() == [1, 5060]
     assert books.state.waiting.empty
+
+
+def test_history_that_resumes_within_a_line(tmp_path: Path) -> None:
+    """As an earlier package left it: the line is read anew from its beginning."""
+    books = Books(tmp_path)
+    whole = HEADER + job(1, 0) + job(5060, 50) + job(5061, 60)
+    cut = whole.index("5060") + 2
+    log = books.inbox / "log.swf"
+    log.write_text(whole[:cut])
+    books.night()
+    books.night()
+    files = books.state.ingested
+    assert files["bytes"].max() == cut
+    within = {"resumes_bytes": files["bytes"], "resumes_sha256": files["sha256"]}
+    books.state.tables["ingested"] = files.assign(**within)
+    log.write_text(whole)
+    books.night()
+    assert books.state.table("records")["job_number"].tolist() == [1, 5060, 5061]
