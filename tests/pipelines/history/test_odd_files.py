@@ -20,6 +20,8 @@ from pipelines.history.settings import read_settings
 from swftools import read_log
 from swftools.errors import ParameterError
 from swftools.formats.swf.format import Swf
+from swftools.history.copies import without_copies
+from swftools.history.records import file_records
 from tests.pipelines.history.in_memory import Books
 from tests.pipelines.history.nights import DAY, HEADER, SETTINGS, Site, days, job
 
@@ -142,7 +144,9 @@ def test_copies_within_a_file(tmp_path: Path) -> None:
     books = Books(tmp_path / "slurm", "slurm:time_zone=UTC")
     (books.inbox / "log").write_text(_SACCT + sacct(1) + sacct(2) + sacct(1))
     (row,) = books.night().taken
-    assert row["new"] == 2
+    assert (row["new"], row["records"]) == (2, 3)
+    withheld = read_log(books.inbox / "log", "slurm", time_zone="UTC", anonymise="hash", key="secret")
+    assert without_copies(file_records(withheld))[1] == 0
 
 
 def found(site: Site, kind: str) -> list[str]:
