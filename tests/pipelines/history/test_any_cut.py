@@ -159,7 +159,7 @@ def test_history_that_resumes_within_a_line(tmp_path: Path) -> None:
     log.write_text(whole[:cut])
     books.night()
     books.night()
-    files = books.state.ingested
+    files = books.state.tables["ingested"]
     assert files["bytes"].max() == cut
     within = {"resumes_bytes": files["bytes"], "resumes_sha256": files["sha256"]}
     books.state.tables["ingested"] = files.assign(**within)
