@@ -127,7 +127,8 @@ def test_copy_that_was_cut(is_first: bool, tmp_path: Path) -> None:
     line += b"2024-03-12T03:00:00|01:00:00|3600|02:00:00|120|1|4|4|||||0:0|0|n1|a long name\n"
     books = Books(tmp_path / "nights", read_as(kind))
     for name in ("copy", "log") if is_first else ("log", "copy"):
-        (books.inbox / name).write_bytes(text + line if name == "log" else (text + line)[:-5])
+        whole = text + line + line.replace(b"900", b"901")
+        (books.inbox / name).write_bytes(whole if name == "log" else (text + line)[:-5])
         for _ in range(3):
             books.night()
     names = books.state.tables["names"].set_index(["kind", "number"])["name"]
@@ -147,3 +148,21 @@ def test_line_that_two_nights_see_cut(tmp_path: Path) -> None:
             books.night()
     assert books.state.table("records")["job_number"].tolist() == [1, 5060]
     assert books.state.waiting.empty
+
+
+def test_history_that_resumes_within_a_line(tmp_path: Path) -> None:
+    """As an earlier package left it: the line is read anew from its beginning."""
+    books = Books(tmp_path)
+    whole = HEADER + job(1, 0) + job(5060, 50) + job(5061, 60)
+    cut = whole.index("5060") + 2
+    log = books.inbox / "log.swf"
+    log.write_text(whole[:cut])
+    books.night()
+    books.night()
+    files = books.state.tables["ingested"]
+    assert files["bytes"].max() == cut
+    within = {"resumes_bytes": files["bytes"], "resumes_sha256": files["sha256"]}
+    books.state.tables["ingested"] = files.assign(**within)
+    log.write_text(whole)
+    books.night()
+    assert books.state.table("records")["job_number"].tolist() == [1, 5060, 5061]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import os
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +13,15 @@ import pandas as pd
 import pytest
 
 from pipelines.cli.history import status_of
+from pipelines.history import monthly_files
 from pipelines.history.horizon import Horizon, Month, horizon_of
-from pipelines.history.inbox import shown
+from pipelines.history.inbox import Arrival, Inbox, NewPart, shown
 from pipelines.history.settings import read_settings
 from swftools import read_log
 from swftools.errors import ParameterError
 from swftools.formats.swf.format import Swf
+from swftools.history.copies import without_copies
+from swftools.history.records import file_records
 from tests.pipelines.history.in_memory import Books
 from tests.pipelines.history.nights import DAY, HEADER, SETTINGS, Site, days, job
 
@@ -139,7 +144,9 @@ def test_copies_within_a_file(tmp_path: Path) -> None:
     books = Books(tmp_path / "slurm", "slurm:time_zone=UTC")
     (books.inbox / "log").write_text(_SACCT + sacct(1) + sacct(2) + sacct(1))
     (row,) = books.night().taken
-    assert row["new"] == 2
+    assert (row["new"], row["records"]) == (2, 3)
+    withheld = read_log(books.inbox / "log", "slurm", time_zone="UTC", anonymise="hash", key="secret")
+    assert without_copies(file_records(withheld))[1] == 0
 
 
 def found(site: Site, kind: str) -> list[str]:
@@ -205,3 +212,42 @@ def test_where_a_history_ends() -> None:
     assert horizon_of([many, far._replace(jobs=8), farther], gap) == Horizon(10 * DAY, 9, 375 * DAY + 1)
     with pytest.raises(ParameterError, match="longest_gap"):
         read_settings(None, {"inbox": "x", "longest_gap": 30})
+
+
+def test_one_text_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When a file is read, nothing of the text of those before it is held."""
+    new_part, parts = Inbox.new_part, []
+
+    def watched(self: Inbox, arrival: Arrival, context: int) -> NewPart | None:
+        gc.collect()
+        assert [part for part in parts if part() is not None] == []
+        found = new_part(self, arrival, context)
+        parts.append(weakref.ref(found))
+        return found
+
+    monkeypatch.setattr(Inbox, "new_part", watched)
+    books = Books(tmp_path)
+    for number, text in enumerate(days(4)):
+        (books.inbox / f"{number}.swf").write_text(HEADER + text)
+    assert len(books.night().taken) == len(parts) == 4
+
+
+def test_months_that_wait_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many as are allowed are held in memory, whichever was used last; the others come back as they were."""
+    found = []
+    for most in (10**6, 30):
+        monkeypatch.setattr(monthly_files, "MOST_ROWS", most)
+        books = Books(tmp_path / str(most))
+        for number, text in enumerate(days(90)):
+            (books.inbox / f"{number * 7 % 90}.swf").write_text(HEADER + text)
+        night = books.night()
+        found.append(books.state.table("records"))
+        held = list(night.book._months._held)  # type: ignore[attr-defined]
+        assert len(held) == (3 if most > 30 else 1)
+        late = days(1, first=90)[0] + job(5000, 5) + job(5001, 32 * DAY)
+        (books.inbox / "late.swf").write_text(HEADER + late)
+        books.night()
+        found.append(books.state.table("records"))
+    pd.testing.assert_frame_equal(found[0], found[2], check_exact=True)
+    pd.testing.assert_frame_equal(found[1], found[3], check_exact=True)
+    assert len(found[1]) == len(found[0]) + 14
