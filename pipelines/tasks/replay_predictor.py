@@ -16,6 +16,7 @@ from pipelines.tasks.simulate import hash_of_module
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
 from swftools.fields.jobs import JOBS
+from swftools.parameter_text import read_entry
 from swftools.parameters import did_you_mean
 from swftools.qbets.log_columns import GROUPS, group_labels, read_submissions
 from swftools.qbets.methods import find_method
@@ -122,6 +123,10 @@ class ReplayPredictor(ReplayTask):
 
     code_version = 1
     method = MethodsParameter(default="binomial", description="a bound or rival, such as binomial or gradient-boosting")
+
+    def effort(self) -> float:
+        """Return it by the method: one that learns trees is fitted again and again."""
+        return 70.0 if read_entry(self.bound)[0] == "gradient-boosting" else 0.5
 
     def check_values(self) -> None:
         """Raise ParameterError if an option is outside its domain, or there are several methods, or a lower bound."""

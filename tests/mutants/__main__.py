@@ -100,7 +100,7 @@ def lines_of_diff(diff: str) -> dict[str, set[int]]:
 @click.option("--changed-since", default="", help="Only on lines that are new since a commit: main.")
 @click.option("--at", multiple=True, help="All changes of a line, FILE:LINE, in place of drawn ones; may be repeated.")
 @click.option("--limit", default=600.0, show_default=True, help="Seconds that the tests of one change may take.")
-@click.option("--interpreted", is_flag=True, help="Run kernels as Python, so that a change of one compiles nothing.")
+@click.option("--compiled", is_flag=True, help="Compile kernels also where one is changed, which takes minutes.")
 @click.option("--list", "only_list", is_flag=True, help="Show what would be planted, and plant nothing.")
 def main(
     number: int,
@@ -110,7 +110,7 @@ def main(
     at: tuple[str, ...],
     limit: float,
     *,
-    interpreted: bool,
+    compiled: bool,
     only_list: bool,
 ) -> None:
     """Plant changes and run the nearest tests."""
@@ -130,7 +130,7 @@ def main(
         return
     counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="mutants-") as scratch:
-        trial = Trial(ROOT, Path(scratch), limit=limit, interpreted=interpreted)
+        trial = Trial(ROOT, Path(scratch), limit=limit, compiled=compiled)
         for count, (source, change) in enumerate(drawn, 1):
             verdict = trial.judge(source, change)
             counts[verdict.word] += 1

@@ -41,13 +41,13 @@ class Trial:
         Where the copies are made.
     limit : float
         Seconds that the tests of a change may take.
-    interpreted : bool
-        Run kernels as Python: a change of one then compiles nothing, but long tests take longer.
+    compiled : bool
+        Compile also where a file with kernels is changed, which is all kernels anew, minutes; else they run as Python.
     """
 
-    def __init__(self, root: Path, folder: Path, *, limit: float, interpreted: bool = False) -> None:
+    def __init__(self, root: Path, folder: Path, *, limit: float, compiled: bool = False) -> None:
         self.sound, self.changed, self.limit = folder / "sound", folder / "changed", limit
-        self.interpreted = interpreted
+        self.compiled = compiled
         for copy in (self.sound, self.changed):
             shutil.copytree(root, copy, ignore=_LEFT_OUT)
 
@@ -58,33 +58,37 @@ class Trial:
         text = path.read_bytes()
         path.write_bytes(change.of(text))
         self._forget(path)
+        has_kernels = b"swftools.kernel" in text
         try:
-            word, by = self._run(source)
+            word, by = self._run(source, interpreted=has_kernels and not self.compiled)
         finally:
             path.write_bytes(text)
             self._forget(path)
+            if has_kernels and self.compiled:
+                shutil.rmtree(self.changed)
+                shutil.copytree(self.sound, self.changed)
         return Verdict(word, by, monotonic() - begin)
 
-    def _run(self, source: str) -> tuple[str, str]:
+    def _run(self, source: str, *, interpreted: bool) -> tuple[str, str]:
         end = monotonic() + self.limit
         for tests in nearest(self.changed, source):
-            told = self._pytest(self.changed, tests, end - monotonic())
+            told = self._pytest(self.changed, tests, end - monotonic(), interpreted)
             if told is None:
-                if self._pytest(self.sound, tests, 2 * self.limit) is None:
+                if self._pytest(self.sound, tests, 2 * self.limit, interpreted) is None:
                     return NOT_JUDGED, f"{' '.join(tests)} take too long without it; give --limit"
                 return TIMES_OUT, " ".join(tests)
             if told:
                 # A test that fails anyway has caught nothing.
-                if self._pytest(self.sound, [told], self.limit) != "":
+                if self._pytest(self.sound, [told], self.limit, interpreted) != "":
                     return NOT_JUDGED, f"{told} fails without it"
                 return CAUGHT, told
         return NOT_CAUGHT, ""
 
-    def _pytest(self, folder: Path, tests: list[str], seconds: float) -> str | None:
+    def _pytest(self, folder: Path, tests: list[str], seconds: float, interpreted: bool) -> str | None:
         """Run tests; return the first that fails, nothing if none does, None if they do not end in time."""
         command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=no", "-p", "no:xdist", "-p", "no:randomly", *tests]
         environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
-        if self.interpreted:
+        if interpreted:
             environment["NUMBA_DISABLE_JIT"] = "1"
         with subprocess.Popen(
             command,
