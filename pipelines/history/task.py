@@ -186,6 +186,7 @@ class ReevaluateLogs(StageTask):
         told = self._parts().tell
         with staging(work_root(self.data_root), "night") as folder:
             night = ingest(state, arrivals, unreadable, self.how, partial(told, "read"), begins_of(chosen, state))
+            told("read", 1, 1)
             run = Run(chosen, night, folder, self._say, told)
             if not run.labels:
                 return Outcome(None, is_new=False, waiting=night.waiting)

@@ -21,7 +21,8 @@ OFTEN = 10.0
 LEAST_SHARE = 0.02
 """Of the work; before so much is done, nothing is said of the time that is left."""
 
-_BAR = "{desc} {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
+_BAR = "{percentage:3.0f}%|{bar:10}| {elapsed}<{remaining} {desc}"
+"""Numbers first: what a narrow terminal cuts off is the end of a label."""
 
 
 class SharedCount:
@@ -167,6 +168,8 @@ class StageProgress:
         self._show(stage, label)
         if self._numbers.get(stage, 0) >= len(self._expected):
             self.finish()
+        if self._bar is not None:
+            self._bar.clear()  # or the line would stand behind it
         logger.info("%s: %.1f s", self._numbered(stage, label), seconds)
 
     def fail(self) -> None:
@@ -183,7 +186,7 @@ class StageProgress:
     def _show(self, stage: str, label: str) -> None:
         """Show on the bar what is at work, and how much of all work is done."""
         if self._bar is not None:
-            self._bar.set_description(self._numbered(stage, label), refresh=False)
+            self._bar.set_description_str(self._numbered(stage, label), refresh=False)
             self._bar.n = self.share
             self._bar.refresh()
 

@@ -48,6 +48,7 @@ class Trial:
     def __init__(self, root: Path, folder: Path, *, limit: float, compiled: bool = False) -> None:
         self.sound, self.changed, self.limit = folder / "sound", folder / "changed", limit
         self.compiled = compiled
+        self._unsound: set[str] = set()
         for copy in (self.sound, self.changed):
             shutil.copytree(root, copy, ignore=_LEFT_OUT)
 
@@ -71,22 +72,29 @@ class Trial:
 
     def _run(self, source: str, *, interpreted: bool) -> tuple[str, str]:
         end = monotonic() + self.limit
-        for tests in nearest(self.changed, source):
+        left = nearest(self.changed, source)
+        while left:
+            tests = left[0]
             told = self._pytest(self.changed, tests, end - monotonic(), interpreted)
             if told is None:
                 if self._pytest(self.sound, tests, 2 * self.limit, interpreted) is None:
                     return NOT_JUDGED, f"{' '.join(tests)} take too long without it; give --limit"
                 return TIMES_OUT, " ".join(tests)
             if told:
-                # A test that fails anyway has caught nothing.
-                if self._pytest(self.sound, [told], self.limit, interpreted) != "":
+                if self._pytest(self.sound, [told], self.limit, interpreted) == "":
+                    return CAUGHT, told
+                # A test that fails anyway has caught nothing: the others are asked without it.
+                if told in self._unsound:
                     return NOT_JUDGED, f"{told} fails without it"
-                return CAUGHT, told
+                self._unsound.add(told)
+            else:
+                left.pop(0)
         return NOT_CAUGHT, ""
 
     def _pytest(self, folder: Path, tests: list[str], seconds: float, interpreted: bool) -> str | None:
         """Run tests; return the first that fails, nothing if none does, None if they do not end in time."""
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=no", "-p", "no:xdist", "-p", "no:randomly", *tests]
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=no", "-p", "no:xdist", *tests]
+        command += [f"--deselect={test}" for test in sorted(self._unsound - set(tests))]
         environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
         if interpreted:
             environment["NUMBA_DISABLE_JIT"] = "1"
