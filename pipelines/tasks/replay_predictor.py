@@ -16,7 +16,6 @@ from pipelines.tasks.simulate import hash_of_module
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
 from swftools.fields.jobs import JOBS
-from swftools.parameter_text import read_entry
 from swftools.parameters import did_you_mean
 from swftools.qbets.log_columns import GROUPS, group_labels, read_submissions
 from swftools.qbets.methods import find_method
@@ -126,7 +125,7 @@ class ReplayPredictor(ReplayTask):
 
     def effort(self) -> float:
         """Return it by the method: one that learns trees is fitted again and again."""
-        return 70.0 if read_entry(self.bound)[0] == "gradient-boosting" else 0.5
+        return 70.0 if self.bound.startswith("gradient-boosting") else 0.5
 
     def check_values(self) -> None:
         """Raise ParameterError if an option is outside its domain, or there are several methods, or a lower bound."""
