@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 WORKERS ?= 2
 
-.PHONY: augment test lint types unit slow end-to-end benchmark schemas pictures reproduction clean
+.PHONY: augment test lint types unit slow mutants end-to-end benchmark schemas pictures reproduction clean
 
 augment: $(VENV)/.warm
 	$(BIN)/luigi --module pipelines BuildAugmentedTrace
@@ -31,6 +31,10 @@ unit: $(VENV)/.installed-dev $(VENV)/.warm
 # The heavier tests, which make test leaves out: whole logs, processes that are killed or race, other damage.
 slow: $(VENV)/.installed-dev $(VENV)/.warm
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m slow
+
+# Small changes planted at random in a copy, to see whether the nearest tests notice: make mutants MUTANTS="--seed 3".
+mutants: $(VENV)/.installed-dev $(VENV)/.warm
+	$(BIN)/python -m tests.mutants $(MUTANTS)
 
 # What a user does first, in a directory of its own: publish, find it complete, and read it.
 end-to-end: $(VENV)/.installed-dev

@@ -56,12 +56,15 @@ class Run:
         For files on their way.
     tell : callable
         Takes what is done.
+    done : callable
+        Takes how much of how much is done of ``jobs``, ``waits`` or ``policies``.
     """
 
     settings: Settings
     night: Night
     folder: Path
     tell: Callable[[str], None]
+    done: Callable[[str, int, int], None] = lambda _, __, ___: None
     _made: dict[str, Path] = field(default_factory=dict)
 
     @property
@@ -134,6 +137,7 @@ class Run:
             for name, data in self.making.tables(self.night.book.month(label)).items():
                 write_table(data, folder / f"{name}.parquet", name, QUICK_OPTIONS)
             self._made[label] = folder
+            self.done("jobs", len(self._made), sum(map(self.is_changed, self.labels)))
         return read_table(self._made[label] / f"{table}.parquet", table)
 
     def jobs(self, label: str) -> pd.DataFrame:
@@ -197,7 +201,8 @@ class Run:
     def waits(self) -> list[Waits]:
         """Predictions by each method."""
         months = {label: partial(self.trace, label) for label in self.labels}
-        return replay_months(self.settings, self.state, self.making, months, self.is_changed, self.folder, self.tell)
+        told = self.tell, partial(self.done, "waits")
+        return replay_months(self.settings, self.state, self.making, months, self.is_changed, self.folder, *told)
 
     def predictions(self, waits: Waits, labels: Iterable[str]) -> pd.DataFrame:
         """Return what is counted of predictions of some months."""
@@ -246,7 +251,7 @@ class Run:
     @cached_property
     def watched(self) -> tuple[pd.DataFrame, pd.DataFrame]:
         """The table ``policy_watch``, and what got worse."""
-        return policies_of(self.settings, self.trace_since, self.until, self.tell)
+        return policies_of(self.settings, self.trace_since, self.until, self.tell, partial(self.done, "policies"))
 
     def tables(self) -> dict[str, pa.Table | PartedTable]:
         """Return all tables of the version."""

@@ -6,7 +6,7 @@ import json
 import logging
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from pipelines.store.data_root import DataRoot
 from pipelines.store.prune import carry_out, plan_prune
 from pipelines.store.staging import make_directories, staging
 from pipelines.store.storage import storage_errors
+from pipelines.tasks.progress import Parts
 from pipelines.tasks.stage_task import StageTask
 from swftools.errors import HistoryError, ParameterError, SupersededError
 from swftools.whole_files import create_file
@@ -185,9 +186,12 @@ class ReevaluateLogs(StageTask):
             self._looked = self._look()
         state, looked = self._looked
         self._looked = None
+        told = self._parts().tell
         with self._staging() as folder:
-            night = ingest(state, self._inbox, looked, self.how, folder, self.tell, begins_of(chosen, state))
-            run = Run(chosen, night, folder, self._say)
+            read = partial(told, "read")
+            night = ingest(state, self._inbox, looked, self.how, folder, read, begins_of(chosen, state))
+            told("read", 1, 1)
+            run = Run(chosen, night, folder, self._say, told)
             if not run.labels:
                 return Outcome(None, is_new=False, waiting=night.waiting)
             if run.version == state.version:
@@ -231,6 +235,14 @@ class ReevaluateLogs(StageTask):
             with create_file(path) as file:
                 file.write(json.dumps(seen.to_mapping()).encode())
         return state, found
+
+    def _parts(self) -> Parts:
+        """Return what the stage consists of: files, months of jobs and of waits by each method, runs of policies."""
+        waits, policies = self.chosen.waits, self.chosen.policies
+        runs = 2 * len(policies.names) * policies.seeds
+        return Parts(
+            self.tell, {"read": 3, "jobs": 3, "waits": 2 * len(waits.methods), "policies": 0.3 * runs, "rest": 1}
+        )
 
     def _say(self, what: str) -> None:
         progress.debug("%s: %s", self.label, what)

@@ -82,6 +82,7 @@ def replay_months(
     is_changed: Callable[[str], bool],
     folder: Path,
     tell: Callable[[str], None],
+    done: Callable[[int, int], None],
 ) -> list[Waits]:
     """Replay what has to be, by each method.
 
@@ -101,8 +102,10 @@ def replay_months(
         Where states are written.
     tell : callable
         Takes what is done.
+    done : callable
+        Takes how many of how many months are.
     """
-    found = []
+    found: list[Waits] = []
     for method in settings.waits.methods:
         waits = Waits(method, waits_key(settings, making, method))
         old = state.manifest.get("waits", {}).get(method, {})
@@ -130,6 +133,7 @@ def replay_months(
                     path = folder / state_file(method, label)
                     predictor.save(path)
                     waits.states[label] = path
+                done(len(found) * len(labels) + labels.index(label) + 1, len(settings.waits.methods) * len(labels))
         waits.states = {label: waits.states[label] for label in labels[-KEPT_STATES:] if label in waits.states}
         found.append(waits)
     return found

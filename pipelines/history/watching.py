@@ -36,12 +36,17 @@ def drift_of(settings: Settings, jobs: pd.DataFrame, processors: int | None, unt
 
 
 def policies_of(
-    settings: Settings, trace_since: Callable[[float], Trace], until: float, tell: Callable[[str], None]
+    settings: Settings,
+    trace_since: Callable[[float], Trace],
+    until: float,
+    tell: Callable[[str], None],
+    done: Callable[[int, int], None] | None = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the table ``policy_watch`` of the last days, and what got worse since as many days before.
 
     Both are replayed from the jobs of the history, so that they do not depend on when it was last looked at. The first
     policy is watched by itself, and the others beside it, so that jobs which fare worse under all are told once.
+    ``tell`` takes what is done, ``done`` how many of how many runs are.
     """
     chosen = settings.policies
     labels = names_of(chosen.names)
@@ -50,13 +55,18 @@ def policies_of(
     if trace is None or trace.processors is None:
         return empty_frame("policy_watch"), pd.DataFrame()
     window: dict[str, Any] = {"days": days, "warm_up_days": warm_up, "seeds": chosen.seeds, "shake": chosen.shake}
+    runs = len(labels) * chosen.seeds
+
+    def count(before: int) -> Callable[[int, int], None] | None:
+        return (lambda runs_done, _: done(before + runs_done, 2 * runs)) if done else None
+
     tell(f"{', '.join(labels)} on the last {days:g} days")
-    now = watch_policies(trace, labels, **window)
+    now = watch_policies(trace, labels, progress=count(0), **window)
     earlier = trace.jobs[trace.jobs["submit_time"] <= until - days * DAY].reset_index(drop=True)
     if earlier.empty:
         return now, pd.DataFrame()
     tell(f"{', '.join(labels)} on as many days before")
-    before = watch_policies(trace.with_jobs(earlier), labels, **window)
+    before = watch_policies(trace.with_jobs(earlier), labels, progress=count(runs), **window)
     first = labels[0]
     alone = [watch[watch["policy"] == first] for watch in (now, before)]
     limits: dict[str, Any] = {"noises": chosen.noises, "floor": chosen.floor}

@@ -81,6 +81,10 @@ class LogTask(StageTask):
         """What the task is about, for messages."""
         return str(self.log)
 
+    def work(self) -> float:
+        """Return the seconds that it takes, about: by the jobs that the log has, and a little for each task."""
+        return 0.1 + self.effort() * jobs_about(self.found) / 100_000
+
     def complete(self) -> bool:
         """Whether there is nothing to do."""
         is_done = super().complete()
@@ -100,6 +104,19 @@ class LogTask(StageTask):
             how = "is gone" if self.log_key == MISSING_INPUT else "was changed"
             raise UnreadableLogError(f"log {self.log} {how} since this run began; nothing was published. Run again")
         return super().deps()
+
+
+def jobs_about(log: Log) -> float:
+    """Return how many jobs a log has, about, without reading it: by its card, its parameters, or its size."""
+    if log.card is not None:
+        return float(log.card.jobs)
+    if log.model is not None:
+        return float(getattr(log.model, "jobs", 5_000))
+    try:
+        size = log.path.stat().st_size if log.path is not None and log.path.is_file() else 10_000_000
+    except OSError:
+        return 0.0
+    return size / (20 if log.path is not None and log.path.suffix == ".gz" else 90)
 
 
 @LogTask.event_handler(luigi.Event.START)

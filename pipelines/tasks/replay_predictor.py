@@ -123,6 +123,10 @@ class ReplayPredictor(ReplayTask):
     code_version = 1
     method = MethodsParameter(default="binomial", description="a bound or rival, such as binomial or gradient-boosting")
 
+    def effort(self) -> float:
+        """Return it by the method: one that learns trees is fitted again and again."""
+        return 70.0 if self.bound.startswith("gradient-boosting") else 0.5
+
     def check_values(self) -> None:
         """Raise ParameterError if an option is outside its domain, or there are several methods, or a lower bound."""
         super().check_values()

@@ -46,6 +46,10 @@ class RunExperiment(RulesTask):
     experiment = luigi.Parameter(description="an experiment of it: NAME:KEY=VALUE,KEY=VALUE")
     seed = luigi.IntParameter(default=0, description="seed of every random draw")
 
+    def effort(self) -> float:
+        """Return that of several simulations or replays, which most experiments are."""
+        return 2.0
+
     def check_values(self) -> None:
         """Raise ParameterError if there is no such experiment, or a parameter is outside its domain."""
         super().check_values()

@@ -98,6 +98,14 @@ class SimulatePolicy(SimulationTask):
         default="[]", significant=False, description="queues that jobs must be of, lest it be found after the work"
     )
 
+    def effort(self) -> float:
+        """Return it by the policy: a search visits so many nodes in each of two decisions a job."""
+        name = self.entry["policy"]
+        parameters = find_policy(name).chosen(self._chosen)
+        if isinstance(parameters, SearchParameters):
+            return 0.5 + 0.007 * parameters.nodes
+        return 1.2 if name.startswith("conservative") else 0.5
+
     def check_values(self) -> None:
         """Raise ParameterError if an option is outside its domain, or the policy cannot have what it needs."""
         super().check_values()
@@ -157,7 +165,13 @@ class SimulatePolicy(SimulationTask):
         if self.load:
             trace = scale_to_load(trace, self.load, self.processors or None)
         schedule = simulate(
-            trace, self.entry["policy"], self.processors or None, seed=self.seed, **self.options, **self._chosen
+            trace,
+            self.entry["policy"],
+            self.processors or None,
+            seed=self.seed,
+            progress=lambda done, jobs, _: self.tell(done, jobs),
+            **self.options,
+            **self._chosen,
         )
         frames = {"schedule": schedule.jobs, "segments": schedule.segments, "excluded": schedule.excluded}
         names = ("processors", "policy", "options", "holds", "is_partial")

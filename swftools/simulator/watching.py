@@ -7,7 +7,7 @@ change is chance.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,7 @@ def watch_policies(
     seeds: int = 5,
     shake: int = 300,
     metrics: MetricParameters | None = None,
+    progress: Callable[[int, int], None] | None = None,
     **options: Any,
 ) -> pd.DataFrame:
     """Replay policies on the last days of a log, as it is and shaken, and measure them.
@@ -67,6 +68,8 @@ def watch_policies(
         predictors and policies draw.
     metrics : MetricParameters, optional
         Of the measures. Those over time are taken over the days measured, unless its window says otherwise.
+    progress : callable, optional
+        Is told after each run how many of how many are done.
     **options
         Of ``simulate``: processors, overrun, cancelled, requests, predictor, ... for all policies.
 
@@ -114,6 +117,8 @@ def watch_policies(
         for label, policy in zip(labels, policies, strict=True):
             schedule = simulate(shaken, policy, seed=seed, **options)
             runs.append(_chosen(measure(schedule, parameters, where="is_measured", label=label), wanted))
+            if progress:
+                progress(len(runs), seeds * len(labels))
     return _over_seeds(pd.concat(runs, ignore_index=True))
 
 

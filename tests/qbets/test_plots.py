@@ -80,3 +80,12 @@ def test_what_is_refused(predictions: pd.DataFrame, monkeypatch: pytest.MonkeyPa
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingLibraryError, match="pip install"):
         plot_tightness(evaluate(predictions))
+
+
+def test_coverage_has_an_interval_of_95_percent() -> None:
+    """As wide as 0.975 of the normal distribution says, to both sides of each share."""
+    rows = {"grouped_by": "month", "group": ["2000-01", "2000-02"], "method": "m"}
+    found = pd.DataFrame({**rows, "correctness": [0.9, 0.8], "standard_error": [0.01, 0.02]})
+    bars = plot_coverage(found).containers[0][2][0]
+    ends = [segment[:, 1].tolist() for segment in bars.get_segments()]
+    assert np.allclose(ends, [[0.9 - 0.0196, 0.9 + 0.0196], [0.8 - 0.0392, 0.8 + 0.0392]], atol=1e-12)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pandas as pd
@@ -129,3 +130,14 @@ def test_details_do_not_overrule_the_step() -> None:
     trace = read("llsummary-l-x_detail.txt")
     assert trace.jobs["average_cpu_time"].tolist() == [(2.5 * 3600 + 40) / 16]
     assert trace.provenance["anomalies"] == {"blocks of use by machine and event (-x) not read": 2}
+
+
+@pytest.mark.parametrize("name", ["llq_short.txt", "llsummary_standard-report.txt"])
+def test_a_long_listing_behind_a_short_report_is_read(name: str) -> None:
+    """What printed both has all that is needed: the short report is no reason to refuse it."""
+    short, long = ((SAMPLES / each).read_bytes() for each in (name, "llsummary-l_mixed_aix.txt"))
+    options = {"processors_per_node": 8, "time_zone": zone_of("llsummary-l_mixed_aix.txt")}
+    both = read_log(io.BytesIO(short + long), format="loadleveler", **options)
+    alone = read_log(io.BytesIO(long), format="loadleveler", **options)
+    assert both.jobs["log_id"].tolist() == alone.jobs["log_id"].tolist() != []
+    assert both.jobs["run_time"].equals(alone.jobs["run_time"])

@@ -9,12 +9,14 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines.logs.find import SHIPPED_LOG
+from pipelines.logs.find import SHIPPED_LOG, find_log
 from pipelines.store.data_root import DataRoot
 from pipelines.tasks.build import BuildAugmentedTrace
 from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.compare import ComparePolicies
+from pipelines.tasks.facts import origin_of
 from pipelines.tasks.log_task import LogTask
+from swftools import Trace
 from tests.pipelines import luigi_runs
 from tests.pipelines.luigi_runs import SWFTOOLS, run
 from tests.pipelines.small_logs import build, small_log
@@ -232,3 +234,19 @@ def test_one_text_by_two_names_is_two_versions(tmp_path: Path) -> None:
         assert name == manifest_of(tmp_path, name)["log"]["name"]
     assert 1 == len(list((tmp_path / "data" / ".work" / "cleaned").glob("[!.]*")))
     assert CleanTrace(**where).load().provenance["name"] == "one"
+
+
+def test_anomalies_are_counted_in_words() -> None:
+    """One record, two records; behind what the card says. The words stand in manifests, READMEs and on the terminal."""
+    log = find_log(SHIPPED_LOG)
+    trace = Trace.from_columns(job_number=[1])
+    told = {"an end before its start": 1, "no width": 2, "an unknown state": 1_200}
+    odd = origin_of(log, replace(trace, provenance={"anomalies": told}))["anomalies"]
+    assert log.card is not None
+    assert odd == [
+        *log.card.anomalies,
+        "an end before its start: 1 record.",
+        "no width: 2 records.",
+        "an unknown state: 1,200 records.",
+    ]
+    assert origin_of(log, trace)["anomalies"] == list(log.card.anomalies)

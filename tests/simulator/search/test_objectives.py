@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from swftools.errors import ParameterError
 from swftools.parameter_text import read_entries, read_entry, write_entry
-from swftools.simulator.search.measures import list_measures
+from swftools.simulator.search.measures import list_measures, planned_measure
 from swftools.simulator.search.objectives import MODELS, MOST_MEASURES, Objective, Term, read_objective
 
 MEASURES = ", ".join(sorted(list_measures()))
@@ -230,3 +230,17 @@ def test_no_text(thing: object) -> None:
     with pytest.raises(ParameterError) as caught:
         read_objective(thing)  # type: ignore[arg-type]
     assert str(caught.value) == f"objective: {thing!r} is not a text, such as tradeoff-a(T_w:avgX)"
+
+
+@pytest.mark.parametrize("facts", [{"fold": "median"}, {"reference": "sjf"}, {"fold": "", "reference": "lxf"}])
+def test_a_measure_of_ones_own_is_folded_in_one_of_the_known_ways(facts: dict[str, str]) -> None:
+    """Another fold, or another reference, is refused before the function is looked at; nothing is registered."""
+    given = {"fold": "sum", "reference": "fcfs"} | facts
+    said = (
+        f"measure 'mine': fold={given['fold']!r}, reference={given['reference']!r}; "
+        "fold one of sum, mean, max, reference one of fcfs, lxf"
+    )
+    with pytest.raises(ParameterError) as caught:
+        planned_measure("mine", **facts)
+    assert str(caught.value) == said
+    assert "mine" not in list_measures()

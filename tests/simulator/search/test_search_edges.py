@@ -16,7 +16,7 @@ from swftools.errors import PolicyError
 from swftools.simulator import Simulation, simulate
 from swftools.simulator.schedule import Schedule
 from tests.drawn import draw_trace
-from tests.simulator.search.compared import MODELS, NAMES, crowds, objectives, registered
+from tests.simulator.search.compared import MODELS, NAMES, crowds, objectives, registered, utility_column
 from tests.strategies import workloads
 
 OBJECTIVES = [
@@ -304,3 +304,25 @@ def test_each_pair_of_measures_can_be_traded() -> None:
                 for x, y in ((one, other), (other, one))
             ]
             assert starts[0] == starts[1]
+
+
+SAME = [(0.0, 10.0), (100.0, 10.0)]
+URGENT = [(0.0, 16.0), (16.0, 0.0)]
+
+
+@pytest.mark.parametrize(
+    ("objective", "second", "visits"),
+    [
+        ("lexical(lost-utility)", SAME, 2),
+        ("lexical(lost-utility)", URGENT, 4),
+        ("lexical(avgX)", URGENT, 2),
+    ],
+)
+def test_jobs_are_equal_if_their_utility_is_where_that_counts(objective: str, second: Any, visits: int) -> None:
+    """Two jobs alike but for their utility functions: both orders are tried if the objective looks at these."""
+    trace = draw_trace("submit width run request user / 0 4 8 8 1 / 1 4 2 2 2 / 1 4 2 2 3", processors=4)
+    trace = trace.with_jobs(trace.jobs.assign(utility=utility_column([SAME, SAME, second])))
+    schedule = simulate(trace, "search", objective=objective, distinct=True, nodes=10**6, explain=True)
+    assert of_decisions(schedule, "waiting", "nodes")[1] == (2, visits)
+    # Both orders are tried, and the better one is taken; or one stands for both.
+    assert schedule.jobs["start_time"].tolist() == ([0.0, 8.0, 10.0] if visits == 2 else [0.0, 10.0, 8.0])

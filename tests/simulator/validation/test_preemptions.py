@@ -208,6 +208,36 @@ def test_idle_processors_are_those_that_one_finds_step_by_step(jobs: list[tuple[
     }
 
 
+stretches = st.lists(st.tuples(st.integers(0, 9), st.integers(1, 9)), min_size=1, max_size=3)
+
+
+@settings(max_examples=200)
+@given(jobs=st.lists(st.tuples(st.integers(0, 9), st.integers(1, 4), stretches), min_size=1, max_size=5))
+def test_idle_processors_of_stopped_jobs_are_found_step_by_step(
+    jobs: list[tuple[int, int, list[tuple[int, int]]]],
+) -> None:
+    """A job waits before its first run and between its runs; while it runs it may leave any number idle."""
+    runs, waits = [], {}
+    for job, (submit, width, parts) in enumerate(jobs):
+        waits[job], since = [], submit
+        for wait, run in parts:
+            waits[job] += range(since, since + wait)
+            runs.append((job, since + wait, since + wait + run, width))
+            since += wait + run
+    shown = [",".join(f"{start}-{end}" for of, start, end, _ in runs if of == job) for job in waits]
+    lines = [f"{submit} {width} 1 {text}" for (submit, width, _), text in zip(jobs, shown, strict=True)]
+    schedule = draw_schedule("\n".join(["submit width request runs", *lines]))
+
+    def free(second: int) -> int:
+        return 4 - sum(width for _, start, end, width in runs if start <= second < end)
+
+    found = find_idle_processors(*read_runs(schedule)[:2], 4, 1e-6)
+    expected = {job: next((s for s in waits[job] if free(s) >= jobs[job][1]), None) for job in waits}
+    assert dict(zip(found.job.tolist(), found.latest.tolist(), strict=True)) == {
+        job: second for job, second in expected.items() if second is not None
+    }
+
+
 def test_a_policy_text_says_what_is_promised() -> None:
     """Of a schedule from elsewhere."""
     checked = validate(draw_schedule(DRAWN), policy="pv-easy:slp=false").checked

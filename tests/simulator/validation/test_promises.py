@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from swftools.simulator.validation.report import validate
+from swftools.simulator.validation.reservations import Manner, Starts, promised_starts
 from tests.drawn import draw_schedule
 from tests.simulator.validation.faults import (
     CHANGES,
@@ -137,3 +139,45 @@ def test_what_cannot_be_checked_is_said() -> None:
         assert report.ok
         assert note in report.notes
     assert "promises not checked: the rules above are broken" in validate(CHANGES["longer"][0](sound())).notes
+
+
+def promises_of(table: str, **manner: bool) -> list[float]:
+    """Return the start that each job of a table is promised on four processors."""
+    rows = np.array([line.split() for line in table.strip().splitlines()], dtype=np.float64)
+    submit, start, run, width, request = rows.T
+    turn = np.argsort(np.argsort(start, kind="stable"))
+    starts = Starts(submit, start, start + run, width.astype(np.int64), request, turn)
+    return promised_starts(starts, Manner(4, submissions_first=False, **manner)).tolist()
+
+
+EMPTY_JOB = """
+    0   0  10 2 10
+    0   0  3  1 3
+    1   10 5  4 5
+    2   2  0  1 4
+    2   3  6  2 6
+    2   15 3  1 3
+    2.5 9  1  2 1
+"""
+"""Submission, start, run time, width and request of jobs; the fourth is over as it starts."""
+
+
+def test_who_forgets_plans_those_who_wait_from_nothing() -> None:
+    """Once the empty job has gone the fifth fits from 3 s to 9 s; left where it is the sixth would be in its way.
+
+    So the last one is promised what the fifth leaves over, and not the place of the sixth.
+    """
+    assert promises_of(EMPTY_JOB, compresses=True, forgets=True) == [0, 0, 10, 2, 15, 3, 9]
+    assert promises_of(EMPTY_JOB, compresses=True) == [0, 0, 10, 2, 15, 3, 3]
+
+
+def test_who_does_not_forget_keeps_its_plans_behind_an_empty_job() -> None:
+    """Two jobs wait for the whole machine; an empty one between them ends, and the second is promised the end."""
+    waiting = "0 0 10 3 10 \n 1 10 5 4 5 \n 2 2 0 1 4 \n 3 15 5 4 5"
+    assert promises_of(waiting, compresses=False) == [0, 10, 2, 15]
+    assert promises_of(waiting, compresses=True) == [0, 10, 2, 15]
+
+
+def test_nothing_is_forgotten_where_no_job_ends() -> None:
+    """The plan of the first that waits stands when the second comes."""
+    assert promises_of("0 0 10 3 10 \n 1 10 5 4 5 \n 3 15 5 4 5", compresses=True, forgets=True) == [0, 10, 15]
