@@ -129,7 +129,7 @@ def test_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         (("--picture", "nowhere/why.svg"), "nowhere/why.svg: there is no folder"),
         (("--time", "1"), "error: the search decided nothing by 1 s"),
         (("--time", "soon"), "'soon' is no time such as 90 (seconds)"),
-        (("--policy", "search:objective=lexical(T_x)"), "  lexical(T_x)\n          ^\nexpected a measure"),
+        (("--policy", "search:objective=lexical(T_x)"), "  lexical(T_x)\n          ^\n  expected a measure"),
         (("--policy", "search:node=3"), "search: unknown parameters ['node']"),
     ],
 )
