@@ -114,9 +114,8 @@ def test_a_search_is_more_work_than_a_queue(log: Path) -> None:
     assert long_search.effort() > 5 * search.effort() > 25 * queue.effort()
     long_log = SimulatePolicy(log="lublin-feitelson:jobs=1000000", policy="fcfs", **where)
     assert long_log.work() > 10 * queue.work()
-    trees, bound = (
-        ReplayPredictor(log=str(log), method=method, **where) for method in ("gradient-boosting-conformal", "lognormal")
-    )
+    methods = ("gradient-boosting-conformal", "lognormal")
+    trees, bound = (ReplayPredictor(log=str(log), method=method, **where) for method in methods)
     assert trees.effort() > 10 * bound.effort()
 
 

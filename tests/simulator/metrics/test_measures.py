@@ -339,3 +339,11 @@ def test_summary() -> None:
     assert chosen["wait_p1"].isna().all()
     with pytest.raises(ParameterError, match="wait, mean stands twice for 'b'"):
         summarize(pd.concat([metrics, metrics]))
+
+
+@pytest.mark.parametrize(("request_time", "slowdown"), [(9, 1.0), (10, 0.5), (20, 0.25)])
+def test_a_job_as_long_as_the_bound_is_not_short(request_time: int, slowdown: float) -> None:
+    """Only of shorter ones the slowdown is at least 1; by requests a job that ends early has less."""
+    schedule = draw_schedule(f"submit width run request start / 0 4 5 {request_time} 0")
+    measured = measure_jobs(schedule, bound=10, nominal="requested_time")
+    assert measured["bounded_slowdown"].tolist() == [slowdown]
