@@ -27,7 +27,7 @@ class ParseLog(LogTask):
     Reads the acquired log; writes ``<work root>/parsed/<key>/``; complete when that exists.
     """
 
-    code_version = 2
+    code_version = 3
 
     @property
     def key(self) -> str:
