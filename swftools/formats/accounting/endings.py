@@ -21,7 +21,7 @@ UNKNOWN = -1
 
 def is_unfinished(stretch: Stretch, end: int) -> bool:
     """Whether the log ends in the line of which the last byte that says anything stands before ``end``."""
-    return stretch.is_last and end > 0 and b"\n" not in stretch.text[end:]
+    return stretch.is_last and end > 0 and b"\n" not in stretch.text[end - 1 :]
 
 
 class Endings:

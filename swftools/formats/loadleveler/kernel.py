@@ -253,10 +253,9 @@ def scan(
                 lists_hosts = False
                 continue
             if kind == JOB or kind == STEP:
-                if row >= 0:
+                if row >= 0 and out.end[row] < 0:  # behind a job without steps the step before has its own job's
                     _inherit(out, row, inherited, job_begin, job_end)
-                    if out.end[row] < 0:
-                        out.end[row] = start
+                    out.end[row] = start
                 in_job = kind == JOB
                 in_detail = False
                 place = NO_NODES
@@ -351,7 +350,7 @@ def scan(
             lists_hosts = True
             out.host_lines[row] = value < end
             out.hosts_begin[row], out.hosts_end[row] = value, end
-    if row >= 0:
+    if row >= 0 and out.end[row] < 0:
         _inherit(out, row, inherited, job_begin, job_end)
         out.end[row] = size
     return row + 1, found_strays

@@ -218,7 +218,7 @@ class _Listing:
     def _judge_shape(self, records: Records, kinds: IntArray) -> None:
         """Say which steps are cut off, lack what a job needs, or have not ended."""
         steps, rows = self.steps, self.rows
-        if rows and self.stretch.is_last:
+        if rows and self.stretch.is_last and steps.end[rows - 1] == len(self.stretch.text):
             records.fault(np.arange(rows) == rows - 1 if self._is_cut_off() else np.zeros(rows, bool), CUT_OFF)
         for label in _NEEDED:
             records.fault(self.spans(label).start < 0, f"no {label}")
