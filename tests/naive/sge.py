@@ -103,7 +103,12 @@ def fields_of(line: bytes) -> dict[str, bytes] | None:
     found = {name: rest[place] for name, place in names.items()}
     found |= {"qname": fields[0], "group": fields[2], "owner": fields[3], "job_number": fields[job[-1]]}
     found |= {"job_name": b":".join(fields[4 : job[-1]]), "category": b":".join(rest[39 : 40 + more])}
-    found |= {"behind": b"%d" % (len(tail) - 3), "pe_taskid": tail[1], "maxvmem": tail[2], "qdel_info": tail[6] if len(tail) > 6 else b""}
+    found |= {
+        "behind": b"%d" % (len(tail) - 3),
+        "pe_taskid": tail[1],
+        "maxvmem": tail[2],
+        "qdel_info": tail[6] if len(tail) > 6 else b"",
+    }
     return found
 
 
