@@ -112,7 +112,7 @@ def fields_of(line: bytes) -> dict[str, bytes] | None:
     return found
 
 
-def record_of(
+def record_of(  # noqa: PLR0912 (a twin is one long function)
     line: int, fields: dict[str, bytes], parts: list[tuple[float, float]], options: dict[str, str]
 ) -> NaiveRecord:
     """Return the record of a job's line."""

@@ -153,7 +153,7 @@ class Records:
             self._shown.update({int(row): value[:80] for row, value in zip(rows, values, strict=True) if value})
 
     def doubt(self, mask: npt.NDArray[Any], told: str) -> None:
-        """Say that values which a job need not have cannot be read: they are missing, and counted of those that are jobs."""
+        """Say that values which a job need not have cannot be read: they are missing, and counted."""
         if mask.any():
             self._doubts.append((mask, told))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import json
 import logging
 import re
@@ -20,6 +21,7 @@ from swftools import Trace, read_log, simulate
 from swftools.errors import ParameterError
 from swftools.formats.parquet import read_parquet
 from swftools.header import SwfHeader
+from swftools.tables import empty_frame
 from tests.pipelines.luigi_runs import SWFTOOLS, environment
 
 LOG = """\
@@ -223,12 +225,9 @@ def test_a_slurm_log_without_a_header_by_the_errors_own_advice(tmp_path: Path) -
     assert len(read_log(tmp_path / "sacct.txt", "slurm", columns=columns.partition("=")[2], time_zone="UTC")) == 1
 
 
-def test_processors_that_nothing_says(tmp_path: Path) -> None:
+def test_processors_that_nothing_says() -> None:
     """The message has the name in Python and the option of the console, and the option helps."""
-    (tmp_path / "log.swf").write_text(LOG.partition("\n")[2].replace(" 4 50 ", " -1 50 "))
-    trace = read_log(tmp_path / "log.swf")
-    if trace.processors is None:
-        with pytest.raises(ParameterError, match=r"give processors= \(--processors\)"):
-            simulate(trace)
+    trace = Trace(SwfHeader(), read_log(io.BytesIO(LOG.encode())).jobs.iloc[:0], empty_frame("quarantine"))
     with pytest.raises(ParameterError, match=r"give processors= \(--processors\)"):
-        simulate(Trace(SwfHeader(), trace.jobs.iloc[:0], trace.quarantine))
+        simulate(trace, "fcfs")
+    assert len(simulate(trace, "fcfs", processors=4).jobs) == 0
