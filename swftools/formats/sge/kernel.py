@@ -70,8 +70,9 @@ def find_lines(text: bytes, first_line: int) -> tuple[Lines, int]:
         Number of the first.
     """
     rows = text.count(b"\n") + 1
+    behind = [np.full(rows, -1, np.int64)]
     absent = (np.full((len(COLUMNS), rows), -1, np.int64) for _ in range(2))
-    lines = Lines(*(np.zeros(rows, np.int64) for _ in range(4)), np.full(rows, -1, np.int64), *absent)
+    lines = Lines(*(np.zeros(rows, np.int64) for _ in range(4)), *behind, *absent)
     return lines, scan(text, first_line, np.empty(COLONS, np.int64), lines)
 
 
