@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from decimal import Decimal
 from itertools import zip_longest
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -33,7 +34,14 @@ UTILITY_NOTE = "Fields after the 18th are the job's utility function: alternatin
 """The Note by which an extended SWF file says that its lines end in utility tuples (Lee 2009, section 2.6.1)."""
 
 _LABEL = re.compile(r"([A-Za-z][A-Za-z0-9_-]*)\s*:(?!//)\s*(.*)", re.DOTALL)
-_LEADING_INTEGER = re.compile(r"([+-]?[0-9]{1,18})(?![0-9])")
+_NUMBER = re.compile(
+    r"""\s*(?P<number>[+-]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]*)?(?:[eE][+-]?[0-9]{1,2})?)(?=\s|[(;]|$)"""
+)
+_MOST = 10**18
+_LONGEST = 40
+NUMBERS = ("MaxJobs", "MaxRecords", "MaxNodes", "MaxProcs", "MaxRuntime", "MaxMemory", "UnixStartTime", "TimeZone")
+"""Labels that are read as whole numbers."""
+
 _NUMBERED = re.compile(r"([0-9]{1,18})\b\s*(.*)", re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LATEST = 253_402_300_799  # the last second of the year 9999
@@ -52,8 +60,8 @@ class SwfHeader:
     """The labelled comment lines of a log, in order.
 
     Properties read the labels of SWF 2.2, whatever their case; each is None or empty where the log has no such
-    label, or says -1. Integers are taken from their leading digits, since logs write ``338 (batch partition)``. A
-    label that should stand once and is repeated counts by its first line.
+    label, or says -1. Numbers may have words behind them, since logs write ``338 (batch partition)``
+    (``whole_number`` has the rule). A label that should stand once and is repeated counts by its first line.
 
     Examples
     --------
@@ -130,9 +138,13 @@ class SwfHeader:
         return next(iter(self.texts(label)), None)
 
     def integer(self, label: str) -> int | None:
-        """Return the leading digits of the first entry with a label as an integer, or None."""
-        match = _LEADING_INTEGER.match(self.text(label) or "")
-        return int(match[1]) if match else None
+        """Return the first entry with a label as a whole number; None if there is none, or one that cannot be read."""
+        return whole_number(self.text(label) or "")
+
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """The labels whose entries should be numbers and cannot be read, so that they count as missing."""
+        return tuple(label for label in NUMBERS if (self.text(label) or "").strip() and self.integer(label) is None)
 
     def _count(self, label: str) -> int | None:
         """Return an integer of which -1 means that it is not known."""
@@ -266,6 +278,26 @@ class SwfHeader:
     def has_utility(self) -> bool:
         """Whether the header says that lines end in utility tuples."""
         return any(entry.label == "Note" and entry.text == UTILITY_NOTE for entry in self.entries)
+
+
+def whole_number(text: str) -> int | None:
+    """Return the whole number at the beginning of a header's entry; None if there is none.
+
+    It is of digits, perhaps with commas between thousands, a fraction of zeros or an exponent, and ends with the
+    text, at a blank, a bracket or a semicolon; anything else, and what is beyond 18 digits, is not guessed at.
+
+    Examples
+    --------
+    >>> [whole_number(text) for text in ("338 (batch partition)", "843,480,031", "1e9", "-1", "12.0")]
+    [338, 843480031, 1000000000, -1, 12]
+    >>> [whole_number(text) for text in ("12abc", "1,2,3", "0.5", "0x10", "twelve")]
+    [None, None, None, None, None]
+    """
+    match = _NUMBER.match(text)
+    if not match or len(match["number"]) > _LONGEST:
+        return None
+    value = Decimal(match["number"].replace(",", ""))
+    return int(value) if abs(value) < _MOST and value == value.to_integral_value() else None
 
 
 def zone_of(header: SwfHeader) -> tzinfo:

@@ -105,7 +105,7 @@ def test_an_empty_header_knows_nothing() -> None:
         ("; maxprocs: 8", "max_procs", 8),
         ("; MaxProcs: 338 (batch partition; 512 total)", "max_procs", 338),
         ("; MaxProcs: +8", "max_procs", 8),
-        ("; MaxProcs: 8.5", "max_procs", 8),
+        ("; MaxProcs: 8.5", "max_procs", None),
         ("; MaxProcs: about 8", "max_procs", None),
         ("; MaxProcs:", "max_procs", None),
         ("; MaxProcs: -1", "max_procs", None),
@@ -128,7 +128,7 @@ def test_an_empty_header_knows_nothing() -> None:
     ],
 )
 def test_a_line_and_what_it_says(line: str, name: str, value: Any) -> None:
-    """Integers by their leading digits, -1 as unknown, labels in any case."""
+    """Whole numbers, -1 as unknown, labels in any case."""
     assert value == getattr(SwfHeader.from_lines([line]), name)
 
 

@@ -48,7 +48,11 @@ _FOREIGN = {
     b"PAR1": "a Parquet file; pandas.read_parquet reads it",
 }
 _TWICE = {magic: f"itself {kind}; decompress it once" for magic, kind in _MAGIC.items()}
-_HEAD = max(len(magic) for magic in (*_MAGIC, *_FOREIGN))
+_TAR, _TAR_AT = b"ustar", 257
+_TAR_TOLD = "a tar archive; unpack it (tar -xf) and give the files in it, or their folder"
+_HEAD = _TAR_AT + len(_TAR)
+_SHOWN = 6
+"""Bytes of a beginning that a message shows."""
 _SUFFIXES = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd", ".z": "compress"}
 _PIECE = 1 << 24  # bytes of text asked for at once
 
@@ -80,6 +84,7 @@ class LogStream:
         report: Callable[[], None] | None = None,
     ) -> None:
         self._stream, self._name, self._compression, self._max_bytes = stream, name, compression, max_bytes
+        self._head = b""
         self._report = report  # called after each piece
         self._count = 0
 
@@ -111,8 +116,9 @@ class LogStream:
             room = _PIECE if self._max_bytes is None else min(_PIECE, self._max_bytes + 1 - self._count)
             size = room if size < 0 else min(size, room)
         part = _read(self._stream, size, self._name, self._compression)
-        if self._compression and not self._count:
-            _refuse(part, f"{self._name}: the text in the {self._compression} file is", _TWICE)
+        if self._compression and self._count < _HEAD:
+            self._head += part[: _HEAD - self._count]
+            _refuse(self._head, f"{self._name}: the text in the {self._compression} file is", _TWICE)
         self._count += len(part)
         if self._max_bytes is not None and self._count > self._max_bytes:
             raise UnreadableLogError(
@@ -204,6 +210,7 @@ def _check_suffix(name: str, head: bytes) -> None:
     if not (expected := _compression_named(name)):
         return
     suffix = Path(name).suffix
+    head = head[:_SHOWN]
     is_text = all(byte in b"\t\r\n" or 32 <= byte < 127 for byte in head)
     found = f"begins like plain text ({head!r})" if is_text else f"begins with {head!r}"
     raise UnreadableLogError(
@@ -236,6 +243,8 @@ def _refuse(head: bytes, subject: str, kinds: dict[bytes, str]) -> None:
     for magic, kind in kinds.items():
         if head.startswith(magic):
             raise UnreadableLogError(f"{subject} {kind}")
+    if head[_TAR_AT:_HEAD] == _TAR:
+        raise UnreadableLogError(f"{subject} {_TAR_TOLD}")
 
 
 def _is_regular_file(raw: BinaryIO) -> bool:

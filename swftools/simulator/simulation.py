@@ -108,7 +108,7 @@ class Simulation:
         overhead = find_restart_overhead(restart_overhead)
         size = processors if processors is not None else trace.processors
         if size is None:
-            raise ParameterError("the trace does not say how many processors the machine has; pass processors=")
+            raise ParameterError("nothing says how many processors the machine has; give processors= (--processors)")
         if not is_whole(size, 1, 2**31 - 1):
             raise ParameterError(f"processors={size!r} is not an integer from 1 to 2**31 - 1")
         if not is_whole(seed, 0, 2**64 - 1):

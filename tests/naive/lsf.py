@@ -72,6 +72,7 @@ def read(text: bytes, options: dict[str, str] | None = None) -> NaiveTrace:
     waiting: list[tuple[int, tuple[float, float]]] = []
     earlier: dict[Any, tuple[float | None, int]] = {}
     lines = text.split(b"\n")
+    forms: set[tuple[int, bool]] = set()
     for place, raw in enumerate(lines, start=1):
         if not raw.strip(b" \t\r"):
             continue
@@ -98,8 +99,10 @@ def read(text: bytes, options: dict[str, str] | None = None) -> NaiveTrace:
         key = key_of(record.values.pop("job"), record.values.pop("index"))
         record.parts = [line for line, of in waiting if of == key]
         waiting = [part for part in waiting if part[1] != key]
-        if place == len(lines):
-            record.fault = "cut off"
+        form = record.values.pop("form")
+        if (place == len(lines) and forms and form not in forms) or b"\0" in raw:
+            record.fault = "cut off, or with a byte of zero"
+        forms.add(form)
         records.append(record)
         submit, reason = record.values["submit"], record.values.pop("reason")
         at, before = earlier.get(key, (None, 0))
@@ -158,6 +161,7 @@ def fields_of(words: list[tuple[bytes, bool]], is_whole: bool) -> dict[str, Any]
         raise BrokenError("a string that does not end")
     if wrong:
         rest = rest[: wrong[0] - 24]
+    form = (len(rest[:53]), bool(limit_of(rest[53:])))
     names = {"end": 2, "job": 3, "least": 6, "submit": 7, "begin": 8, "start": 10, "user": 11, "queue": 12}
     found: dict[str, Any] = {name: words[place][0] for name, place in names.items()}
     found["condition"] = words[14][0]
@@ -173,7 +177,7 @@ def fields_of(words: list[tuple[bytes, bool]], is_whole: bool) -> dict[str, Any]
         name = match[2] if match else host
         if not machines or machines[-1] != name:
             machines.append(name)
-    return found | {"slots": slots, "hosts": len(machines), "limit": limit_of(rest[53:])}
+    return found | {"form": form, "slots": slots, "hosts": len(machines), "limit": limit_of(rest[53:])}
 
 
 def limit_of(words: list[tuple[bytes, bool]]) -> bytes:
@@ -209,12 +213,13 @@ def record_of(line: int, fields: dict[str, Any], options: dict[str, str]) -> Nai
     """Return the record of a JOB_FINISH."""
     fault = None
     read: dict[str, Any] = {}
-    names = ("end", "job", "least", "submit", "begin", "start", "status", "utime", "stime", "code", "most", "index")
-    for name in (*names, "memory", "reason", "limit"):
+    needed = ("end", "job", "submit", "start", "status", "index")
+    for name in (*needed, "least", "begin", "utime", "stime", "code", "most", "memory", "reason", "limit"):
         try:
             read[name] = number(fields[name])
         except ValueError:
-            read[name], fault = None, f"{name} is no number"
+            read[name] = None
+            fault = f"{name} is no number" if name in needed else fault
     if not (read["submit"] or 0) > 0 or not (read["end"] or 0) > 0:
         fault = "no time"
     start = read["start"] or None
@@ -248,6 +253,7 @@ def record_of(line: int, fields: dict[str, Any], options: dict[str, str]) -> Nai
     index, job = read["index"], read["job"]
     element = fields["job"] + b"[" + fields["index"] + b"]"
     values = {
+        "form": fields["form"],
         "job": job,
         "index": index,
         "reason": reason,

@@ -178,7 +178,7 @@ def read(text: bytes, time_zone: str = "UTC") -> Log:
             log.quarantined.add(number)
             continue
         kind, job_id, message = found["kind"], found["id"].strip(), found["message"]
-        bracket = re.search(r"\[(.*)", job_id)
+        bracket = re.search(r"\[(.*)", job_id.partition(".")[0])
         if kind in "LUYBFKk" or not job_id[:1].isdigit() or (bracket and not re.match(r"\d+\]", bracket[1])):
             log.quarantined.add(number)
             continue

@@ -20,6 +20,7 @@ def read(text: bytes, options: dict[str, str] | None = None) -> NaiveTrace:
     waiting: list[tuple[int, tuple[bytes, bytes], float, float]] = []
     earlier: dict[tuple[int, int], tuple[float, int]] = {}
     lines = text.split(b"\n")
+    forms: set[int] = set()
     for place, raw in enumerate(lines, start=1):
         line = raw.rstrip(b"\r")
         if len(line) <= 1 or line.startswith(b"#"):
@@ -29,6 +30,9 @@ def read(text: bytes, options: dict[str, str] | None = None) -> NaiveTrace:
             records.append(NaiveRecord(place, {}, "no line of accounting"))
             continue
         key = (int(fields["job_number"]), int(fields["task_number"]))
+        behind = int(fields["behind"])
+        is_cut = place == len(lines) and bool(forms) and behind not in forms
+        forms.add(behind)
         if fields["pe_taskid"].lower() != b"none":
             waiting.append((place, key, _or_zero(fields["cpu"]), _or_zero(fields["maxvmem"])))
             continue
@@ -36,8 +40,8 @@ def read(text: bytes, options: dict[str, str] | None = None) -> NaiveTrace:
         waiting = [part for part in waiting if part[1] != key]
         record = record_of(place, fields, [part[2:] for part in mine], options)
         record.parts = [part[0] for part in mine]
-        if place == len(lines):
-            record.fault = "cut off"
+        if is_cut or b"\0" in line:
+            record.fault = "cut off, or with a byte of zero"
         records.append(record)
         _count_runs(record, key, earlier)
     return settle(records, [part[0] for part in waiting])
@@ -99,26 +103,31 @@ def fields_of(line: bytes) -> dict[str, bytes] | None:
     found = {name: rest[place] for name, place in names.items()}
     found |= {"qname": fields[0], "group": fields[2], "owner": fields[3], "job_number": fields[job[-1]]}
     found |= {"job_name": b":".join(fields[4 : job[-1]]), "category": b":".join(rest[39 : 40 + more])}
-    found |= {"pe_taskid": tail[1], "maxvmem": tail[2], "qdel_info": tail[6] if len(tail) > 6 else b""}
+    found |= {
+        "behind": b"%d" % (len(tail) - 3),
+        "pe_taskid": tail[1],
+        "maxvmem": tail[2],
+        "qdel_info": tail[6] if len(tail) > 6 else b"",
+    }
     return found
 
 
-def record_of(
+def record_of(  # noqa: PLR0912 (a twin is one long function)
     line: int, fields: dict[str, bytes], parts: list[tuple[float, float]], options: dict[str, str]
 ) -> NaiveRecord:
     """Return the record of a job's line."""
     read: dict[str, Any] = {}
     fault = None
-    for name in ("submission_time", "start_time", "end_time", "failed", "exit_status", "ru_wallclock", "slots"):
+    for name in ("submission_time", "start_time", "end_time", "failed", "slots"):
         try:
             read[name] = number(fields[name])
         except ValueError:
             read[name], fault = None, f"{name} is no number"
-    for name in ("cpu", "maxvmem"):
+    for name in ("exit_status", "ru_wallclock", "cpu", "maxvmem"):
         try:
             read[name] = number(fields[name])
         except ValueError:
-            read[name], fault = None, f"{name} is no number"
+            read[name] = None
     times = []
     for name in ("submission_time", "start_time", "end_time"):
         seconds = read[name]
@@ -142,8 +151,10 @@ def record_of(
         fault = "no slots"
     cpu = memory = None
     if start is not None and slots and fault is None:
-        cpu = read["cpu"] + sum(part[0] for part in parts)
-        memory = (read["maxvmem"] + sum(part[1] for part in parts)) / 1024 / slots or None
+        if read["cpu"] is not None:
+            cpu = read["cpu"] + sum(part[0] for part in parts)
+        if read["maxvmem"] is not None:
+            memory = (read["maxvmem"] + sum(part[1] for part in parts)) / 1024 / slots or None
     limits = [wish["h_rt"], wish["s_rt"]]
     code, failed = read["exit_status"], read["failed"]
     known = [limit for limit in limits if limit is not None]
@@ -175,7 +186,7 @@ def record_of(
         "used_memory": memory,
         "status": status,
         "exit_code": code,
-        "exit_signal": code - 128 if failed == 100 and code is not None and code > 128 else 0,
+        "exit_signal": None if code is None else code - 128 if failed == 100 and code > 128 else 0,
         "array_number": int(fields["job_number"]) if task else None,
         "array_index": task or None,
         "log_id": decode(fields["job_number"] + (b"." + fields["task_number"] if task else b"")),

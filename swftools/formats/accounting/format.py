@@ -33,6 +33,9 @@ from swftools.trace import Trace
 LONGEST_RECORD = 1 << 26
 """Bytes of a record beyond which no end of it is waited for."""
 
+_LEAST_PIECE = 1 << 16
+"""Bytes to which the pieces of a log grow that is asked for in smaller ones."""
+
 
 @dataclass(frozen=True)
 class AccountingFormat(LogFormat):
@@ -175,17 +178,26 @@ class AccountingFormat(LogFormat):
             raise LogFormatError(f"{files.name}: {told}") from error
 
     def _stretches(self, stream: Joined, files: LogFiles, chunk_bytes: int, digest: Any) -> Iterator[Stretch]:
-        """Yield a stream in pieces of whole records; at least one, which may be empty."""
+        """Yield a stream in pieces of whole records; at least one, which may be empty.
+
+        What is remembered of earlier pieces costs time with each: pieces that are asked for too small grow with the
+        log. Where no record ends, the next attempt waits until there is twice the text. So time grows with the log.
+        """
         files.begins = []
         cut = self.parting()
-        pending = b""
+        parts: list[bytes] = []
+        held = awaited = 0
         line = 1
         offset = 0
         while True:
-            data = stream.read(chunk_bytes)
+            data = stream.read(max(chunk_bytes, min(offset >> 8, _LEAST_PIECE)))
             if digest is not None:
                 digest.update(data)
-            pending = pending + data if pending else data
+            parts.append(data)
+            held += len(data)
+            if data and held <= max(LONGEST_RECORD, chunk_bytes) and (held < awaited or b"\n" not in data):
+                continue
+            pending = b"".join(parts) if len(parts) > 1 else data
             if not data:
                 end = len(pending)
             else:
@@ -202,6 +214,8 @@ class AccountingFormat(LogFormat):
                 line += text.count(b"\n")
                 offset += end
                 pending = pending[end:]
+            awaited = 0 if end else 2 * len(pending)
+            parts, held = [pending], len(pending)
             if not data:
                 return
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from swftools.fields.definition import MAX_TIME
 from swftools.fields.jobs import JOBS
@@ -83,7 +84,9 @@ class Ledger:
 
     def take(self, records: Records, stretch: Stretch) -> Part:
         """Judge the records of a stretch."""
+        _find_zeros(records, stretch.text if records.text is None else records.text)
         _judge(records)
+        records.count_doubts()
         self._note(records)
         faulty = records.is_faulty
         kept = ~faulty
@@ -237,6 +240,19 @@ def _run_time(records: Records) -> FloatArray:
     """Return the run time of each record: as given, or from start to end."""
     given = records.number("run_time")
     return np.where(np.isfinite(given), given, records.number("end") - records.number("start"))
+
+
+def _find_zeros(records: Records, text: bytes) -> None:
+    """Say which records have a byte of zero in them, as crashes and damaged disks leave it: it is in no name."""
+    told = "a byte of zero within the record"
+    if b"\0" in text:
+        places = np.flatnonzero(np.frombuffer(text, np.uint8) == 0)
+        following = np.append(places, len(text))[np.searchsorted(places, records.begin)]
+        records.fault(following < records.end, told)
+    for words in records.words.values():  # of JSON, which spells it out; or of a line that was merged
+        letters = words.buffers()[2] if len(words) else None
+        if letters is not None and letters.size and not np.frombuffer(letters, np.uint8).all():
+            records.fault(pc.match_substring(words, "\0").fill_null(False).to_numpy(zero_copy_only=False), told)
 
 
 def _judge(records: Records) -> None:

@@ -120,6 +120,7 @@ class Records:
         self._fault = np.full(len(self.line), -1, np.int32)
         self._reasons: list[str] = []
         self._shown: dict[int, str] = {}
+        self._doubts: list[tuple[BoolArray, str]] = []
 
     def __len__(self) -> int:
         return len(self.line)
@@ -150,6 +151,18 @@ class Records:
         if shown is not None:
             values = (texts(shown.rows(rows)) if isinstance(shown, Spans) else shown.take(pa.array(rows))).to_pylist()
             self._shown.update({int(row): value[:80] for row, value in zip(rows, values, strict=True) if value})
+
+    def doubt(self, mask: npt.NDArray[Any], told: str) -> None:
+        """Say that values which a job need not have cannot be read: they are missing, and counted."""
+        if mask.any():
+            self._doubts.append((mask, told))
+
+    def count_doubts(self) -> None:
+        """Count among the anomalies what ``doubt`` was told, of records that can be jobs."""
+        for mask, told in self._doubts:
+            if count := int((mask & ~self.is_faulty).sum()):
+                self.anomalies[f"{told}: taken for missing"] += count
+        self._doubts.clear()
 
     @property
     def is_faulty(self) -> BoolArray:

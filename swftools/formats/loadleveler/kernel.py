@@ -154,6 +154,39 @@ def header_of(text: bytes, begin: int, end: int) -> tuple[int, int, int]:
 
 
 @kernel(allocates=False)
+def last_header(text: bytes) -> int:
+    """Return where the line of the last header of a job begins, else of a step; 0 where there is neither.
+
+    It takes the same lines for headers as ``scan``, so that a text that is parted there is read as it is in one piece.
+    """
+    of_step = 0
+    stop = len(text)
+    while stop > 0:
+        start = stop - 1  # the last byte of a line: its end, or at the end of the text any
+        while start > 0 and text[start - 1] != _NEWLINE:
+            start -= 1
+        begin = start
+        while begin < stop and (text[begin] == _BLANK or text[begin] == _TAB):
+            begin += 1
+        if begin < stop and (text[begin] == _EQUALS or text[begin] == _MINUS):
+            end = stop
+            while end > begin and (
+                text[end - 1] == _BLANK
+                or text[end - 1] == _TAB
+                or text[end - 1] == _RETURN
+                or text[end - 1] == _NEWLINE
+            ):
+                end -= 1
+            kind, _left, _right = header_of(text, begin, end)
+            if kind == JOB:
+                return start
+            if kind == STEP and of_step == 0:
+                of_step = start
+        stop = start
+    return of_step
+
+
+@kernel(allocates=False)
 def count_steps(text: bytes) -> tuple[int, int]:
     """Return how many headers of steps a text has at most, and how many lines."""
     lines = 0
@@ -220,10 +253,9 @@ def scan(
                 lists_hosts = False
                 continue
             if kind == JOB or kind == STEP:
-                if row >= 0:
+                if row >= 0 and out.end[row] < 0:  # behind a job without steps the step before has its own job's
                     _inherit(out, row, inherited, job_begin, job_end)
-                    if out.end[row] < 0:
-                        out.end[row] = start
+                    out.end[row] = start
                 in_job = kind == JOB
                 in_detail = False
                 place = NO_NODES
@@ -318,7 +350,7 @@ def scan(
             lists_hosts = True
             out.host_lines[row] = value < end
             out.hosts_begin[row], out.hosts_end[row] = value, end
-    if row >= 0:
+    if row >= 0 and out.end[row] < 0:
         _inherit(out, row, inherited, job_begin, job_end)
         out.end[row] = size
     return row + 1, found_strays

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from swftools.errors import LogFormatError
+from swftools.formats.accounting.endings import CUT_OFF, is_unfinished
 from swftools.formats.accounting.format import AccountingFormat
 from swftools.formats.accounting.kernel import label_table
 from swftools.formats.accounting.records import Records, Reject, Stretch
@@ -61,8 +62,6 @@ _IS_IN_EVERY_STEP = np.array([label in _ALWAYS for label in LABELS])
 _IS_INHERITED = np.array([label in _INHERITED for label in LABELS])
 _NO_LIMIT = ("undefined", "unlimited")
 _SOME_SECONDS = 10.0
-_STEP_HEADER = re.compile(rb"^(?:={3,} Job Step |-{3,} Step )", re.MULTILINE)
-_JOB_HEADER = re.compile(rb"^={3,} Job (?!Step )", re.MULTILINE)
 _HEADER = re.compile(rb"^[=-]{3,} (?:Job Step|Step|Job) \S+ [=-]{3,}", re.MULTILINE)
 _SHORT_LLQ = re.compile(rb"^Id +Owner +Submitted +ST +PRI +Class", re.MULTILINE)
 _SUMMARY = re.compile(rb"^ *\S+ +Jobs +Steps +Job Cpu +Starter Cpu +Leverage", re.MULTILINE)
@@ -127,12 +126,7 @@ class LoadLeveler(AccountingFormat):
 
     def cut(self, text: bytes) -> int:
         """Return where the last job of a text begins, or the last step where jobs have no headers."""
-        near = max(0, len(text) - (1 << 18))
-        for header, begin in ((_JOB_HEADER, near), (_JOB_HEADER, 0), (_STEP_HEADER, near), (_STEP_HEADER, 0)):
-            starts = [found.start() for found in header.finditer(text, begin)]
-            if starts:
-                return starts[-1]
-        return 0
+        return int(kernel.last_header(text))
 
     def records(self, stretches: Iterable[Stretch]) -> Iterator[Records]:
         """Say what stands in a listing."""
@@ -171,10 +165,14 @@ class _Listing:
         ]
 
     def labels_until(self, row: int) -> BoolArray | None:
-        """Return which labels every step before a row has, also of earlier stretches; None if there is no such step."""
+        """Return which labels every step before a row has, and which have a value in every one.
+
+        Steps of earlier stretches count too; None if there is no such step.
+        """
         if row == 0:
             return self.usual
-        has: BoolArray = (self.steps.value_begin[:, :row] >= 0).all(axis=1) & _IS_IN_EVERY_STEP
+        begin, end = self.steps.value_begin[:, :row], self.steps.value_end[:, :row]
+        has: BoolArray = np.stack([(begin >= 0).all(axis=1), (begin >= 0).all(axis=1) & (begin < end).all(axis=1)])
         return has if self.usual is None else has & self.usual
 
     def spans(self, label: str) -> Spans:
@@ -220,14 +218,8 @@ class _Listing:
     def _judge_shape(self, records: Records, kinds: IntArray) -> None:
         """Say which steps are cut off, lack what a job needs, or have not ended."""
         steps, rows = self.steps, self.rows
-        if rows and self.stretch.is_last:
-            # A step that is cut off lacks labels that every step before it has.
-            is_cut = np.zeros(rows, bool)
-            is_cut[-1] = not self.stretch.text.endswith(b"\n")
-            before = self.labels_until(rows - 1)
-            if before is not None:
-                is_cut[-1] |= bool((before & (steps.value_begin[:, rows - 1] < 0)).any())
-            records.fault(is_cut, "the listing is cut off within this step")
+        if rows and self.stretch.is_last and steps.end[rows - 1] == len(self.stretch.text):
+            records.fault(np.arange(rows) == rows - 1 if self._is_cut_off() else np.zeros(rows, bool), CUT_OFF)
         for label in _NEEDED:
             records.fault(self.spans(label).start < 0, f"no {label}")
         records.fault(self.steps.repeated[:rows] > 0, "a label stands twice, with two values")
@@ -236,6 +228,28 @@ class _Listing:
         if details := int(steps.details[:rows].sum()):
             records.anomalies["blocks of use by machine and event (-x) not read"] += details
 
+    def _is_cut_off(self) -> bool:
+        """Return whether the last step is cut off: it lacks labels that every step before it has.
+
+        So it may be within a line: then these are all labels, with values; else those that stand in every step.
+        """
+        steps, last = self.steps, self.rows - 1
+        text = self.stretch.text
+        unfinished = is_unfinished(self.stretch, len(text))
+        if unfinished and self.strays and self.strays[-1].end == len(text):
+            self.strays.pop()  # it ends within a label
+            return True
+        before = self.labels_until(last)
+        if before is None:
+            return False
+        lacks = steps.value_begin[:, last] < 0
+        is_empty = lacks | (steps.value_begin[:, last] == steps.value_end[:, last])
+        always, filled = before
+        cut = always & _IS_IN_EVERY_STEP & lacks
+        if unfinished:
+            cut |= (always & lacks) | (filled & is_empty & ~lacks)
+        return bool(cut.any())
+
     def _read_times(self, records: Records, kinds: IntArray) -> None:
         """Read when each step was submitted, could start, started and ended."""
         zone = self.options.time_zone
@@ -243,7 +257,10 @@ class _Listing:
         moments = {label: read_times(self.spans(label), zone) for label in labels}
         require_zones(*moments.values())
         for label, each in moments.items():
-            records.fault(each.is_bad, f"{label} is no time", self.spans(label))
+            if label == "Eligibility Time" and self.options.submit != "eligible":
+                records.doubt(each.is_bad, f"{label} is no time")
+            else:
+                records.fault(each.is_bad, f"{label} is no time", self.spans(label))
             if skipped := int(each.is_skipped.sum()):
                 records.anomalies[f"{label} in an hour that the zone skips"] += skipped
             if contradicted := int(each.is_contradicted.sum()):
@@ -260,15 +277,15 @@ class _Listing:
         records.is_ambiguous = ambiguous
 
     def _number(self, records: Records, label: str) -> FloatArray:
-        """Return the numbers of a label."""
+        """Return the numbers of a label; one that cannot be read is missing, and told."""
         read = numbers(self.spans(label))
-        records.fault(read.is_bad, f"{label} is no number", self.spans(label))
+        records.doubt(read.is_bad, f"{label} is no number")
         return read.value
 
     def _duration(self, records: Records, label: str) -> FloatArray:
         """Return the durations of a label, s; NaN where there is no limit."""
         read: Read = durations(self.spans(label), none=_NO_LIMIT)
-        records.fault(read.is_bad, f"{label} is no duration", self.spans(label))
+        records.doubt(read.is_bad, f"{label} is no duration")
         return read.value
 
     def _read_processors(self, records: Records) -> None:
@@ -362,7 +379,7 @@ class _Listing:
         memory = self._number(records, "Step maxrss")
         memory[(memory == 0) | ~np.isfinite(self.start)] = np.nan
         real, _ = sizes(self.spans("Step Real Memory"))
-        records.fault(real.is_bad, "Step Real Memory is no size", self.spans("Step Real Memory"))
+        records.doubt(real.is_bad, "Step Real Memory is no size")
         wished = np.where(real.value > 0, real.value / 1024.0, np.nan) / np.fmax(self.processors, 1.0)
         consumable = memory_of_resources(texts(self.spans("Resources")))
         records.numbers |= {

@@ -66,6 +66,7 @@ class Lines(NamedTuple):
     slots: IntArray  # of all hosts that it ran on
     hosts: IntArray  # how many these are
     unread: IntArray  # fields behind the memory that are not those of lsb.acct(5)
+    reach: IntArray  # how many fields were found, lists not counted, and one more for the run limit behind them
 
 
 def find_lines(text: bytes, first_line: int) -> tuple[Lines, int]:
@@ -81,7 +82,7 @@ def find_lines(text: bytes, first_line: int) -> tuple[Lines, int]:
     rows = text.count(b"\n") + 1
     zeros = (np.zeros(rows, np.int64) for _ in range(4))
     absent = (np.full((len(COLUMNS), rows), -1, np.int64) for _ in range(2))
-    counts = (np.zeros(rows, np.int64) for _ in range(3))
+    counts = (np.zeros(rows, np.int64) for _ in range(4))
     lines = Lines(*zeros, *absent, *counts)
     return lines, scan(text, first_line, COLUMN_OF_FIELD, IS_STRING, lines)
 
@@ -135,6 +136,7 @@ def _read_line(
         return OTHER
     field = 1
     while field < _LISTS:
+        out.reach[row] = field
         left, right, at = _next(text, at, end)
         if left < 0:
             if at < 0:
@@ -158,6 +160,7 @@ def _read_line(
             return LISTS
         field += 1
     _read_limit(text, at, end, out, row)
+    out.reach[row] = _LISTS + (out.value_begin[_RUN_LIMIT, row] >= 0)
     return FINISH
 
 

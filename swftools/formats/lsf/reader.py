@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from swftools.formats.accounting.endings import CUT_OFF, UNKNOWN, Endings
 from swftools.formats.accounting.format import AccountingFormat
 from swftools.formats.accounting.joining import EarlierRuns, KeyArray, PartsOfJobs, job_key
 from swftools.formats.accounting.records import Records, Reject, Stretch
@@ -29,6 +30,8 @@ _RECORD = re.compile(
 )
 _DEPENDENCY = re.compile(r"\s*\(*\s*(?:(?:done|ended|exit)\s*\(\s*)?([0-9]+(?:\[[0-9]+\])?)(?:\s*\))*\s*")
 _GROUPS = {"project": "projectName", "charged-account": "chargedSAAP"}
+_NEEDED = ("jobId", "idx", "submitTime", "startTime", "event time", "jStatus")
+"""Numbers without which a record is no job."""
 _EXECUTABLES = {"command": "command", "app": "app", "job-name": "jobName"}
 
 
@@ -65,9 +68,9 @@ class Lsf(AccountingFormat):
 
     def records(self, stretches: Iterable[Stretch]) -> Iterator[Records]:
         """Say what stands in a file."""
-        resizes, earlier = PartsOfJobs(), EarlierRuns()
+        resizes, earlier, endings = PartsOfJobs(), EarlierRuns(), Endings()
         for stretch in stretches:
-            yield _Lines(self, stretch).records(resizes, earlier)
+            yield _Lines(self, stretch).records(resizes, earlier, endings)
 
 
 class _Lines:
@@ -92,16 +95,19 @@ class _Lines:
         return pc.replace_substring(texts(self.spans(column)), '""', '"')
 
     def number(self, records: Records, column: str) -> FloatArray:
-        """Return the numbers of a column."""
+        """Return the numbers of a column; one that cannot be read is missing, and told, unless a job needs it."""
         read = numbers(self.spans(column))
-        records.fault(read.is_bad, f"{column} is no number", self.spans(column))
+        if column in _NEEDED:
+            records.fault(read.is_bad, f"{column} is no number", self.spans(column))
+        else:
+            records.doubt(read.is_bad, f"{column} is no number")
         return read.value
 
-    def records(self, resizes: PartsOfJobs, earlier: EarlierRuns) -> Records:
+    def records(self, resizes: PartsOfJobs, earlier: EarlierRuns, endings: Endings) -> Records:
         """Return the jobs as records, and what became of other lines."""
         jobs, lines = self.jobs, self.lines
         records = Records(lines.line[jobs], lines.begin[jobs], lines.end[jobs])
-        self._judge_shape(records)
+        self._judge_shape(records, endings)
         key = self._keys(jobs)
         sound = np.flatnonzero(lines.kind[jobs] == kernel.FINISH)
         nothing = np.empty((0, len(self.resizes)))
@@ -123,13 +129,13 @@ class _Lines:
         """Return which job each line is of."""
         return job_key(*(numbers(self.spans(name, rows)).value for name in ("jobId", "idx")))
 
-    def _judge_shape(self, records: Records) -> None:
+    def _judge_shape(self, records: Records, endings: Endings) -> None:
         """Say which records are cut off, or have not the fields of a job."""
         kind = self.lines.kind[self.jobs]
-        if len(records) and self.stretch.is_last and not self.stretch.text.endswith(b"\n"):
-            is_cut = np.zeros(len(records), bool)
-            is_cut[-1] = self.jobs[-1] == self.rows - 1
-            records.fault(is_cut, "cut off: the file ends within this record")
+        # A change of hosts has another form than jobs, and what is read of it stands before its end.
+        form = np.where(kind == kernel.FINISH, self.lines.reach[self.jobs], UNKNOWN)
+        if endings.is_cut_off(self.stretch, self.lines.end[self.jobs], form):
+            records.fault(self.jobs == self.rows - 1, CUT_OFF)
         records.fault(kind == kernel.UNENDED, "a string that does not end")
         records.fault(kind == kernel.LISTS, "a list of hosts that is not as long as it says")
         records.fault(kind == kernel.ASTRAY, "strings and numbers do not stand where a JOB_FINISH has them")

@@ -128,34 +128,42 @@ class Jobs:
         records.fault(self.repeated > 0, "a key stands twice, with two values")
 
     def _number(self, records: Records, key: str) -> FloatArray:
-        """Return the numbers of a key."""
+        """Return the numbers of a key; one that cannot be read is missing, and told."""
         read = numbers(self.spans(key))
-        records.fault(read.is_bad, f"{key} is no number", self.spans(key))
+        records.doubt(read.is_bad, f"{key} is no number")
         return read.value
 
     def _duration(self, records: Records, key: str) -> FloatArray:
         """Return the durations of a key, s; NaN where there is no limit."""
         read: Read = durations(self.spans(key), none=_NO_LIMIT)
-        records.fault(read.is_bad, f"{key} is no duration", self.spans(key))
+        records.doubt(read.is_bad, f"{key} is no duration")
         return read.value
 
     def _kilobytes(self, records: Records, key: str) -> FloatArray:
         """Return the sizes of a key, KB; plain numbers are bytes, and a word (w) is of eight."""
         read, suffix = sizes(self.spans(key))
         is_word = (suffix == _WORD) | (suffix == _WORD - 32)
-        records.fault(read.is_bad | ((suffix != 0) & ~is_word), f"{key} is no size", self.spans(key))
-        return np.where(is_word, _WORD_BYTES, 1.0) * read.value / 1024.0
+        is_bad = read.is_bad | ((suffix != 0) & ~is_word)
+        records.doubt(is_bad, f"{key} is no size")
+        return np.where(is_bad, np.nan, np.where(is_word, _WORD_BYTES, 1.0) * read.value / 1024.0)
 
-    def _moment(self, records: Records, key: str) -> FloatArray:
+    def _moment(self, records: Records, key: str, *, is_needed: bool) -> FloatArray:
         """Return the times of a key, which are seconds since 1970; 0 is one that never came."""
-        value = self._number(records, key)
-        value[value == 0] = np.nan
-        return value
+        read = numbers(self.spans(key))
+        if is_needed:
+            records.fault(read.is_bad, f"{key} is no number", self.spans(key))
+        else:
+            records.doubt(read.is_bad, f"{key} is no number")
+        read.value[read.value == 0] = np.nan
+        return read.value
 
     def _read_times(self, records: Records) -> None:
         """Read when each job was submitted, could start, started and ended."""
-        keys = ("ctime", "qtime", "etime", "start", "end")
-        created, queued, eligible, start, end = (self._moment(records, key) for key in keys)
+        wanted = {"created": "ctime", "queued": "qtime", "eligible": "etime"}[self.options.submit]
+        created, queued, eligible, start, end = (
+            self._moment(records, key, is_needed=key in (wanted, "start", "end"))
+            for key in ("ctime", "qtime", "etime", "start", "end")
+        )
         first = {"created": created, "queued": queued, "eligible": eligible}[self.options.submit]
         submit = _first_known(first, created, queued, eligible)
         records.fault(self.has_ended & np.isnan(submit), "no ctime, qtime or etime")

@@ -21,8 +21,7 @@ REASONS = {
 
 _LONGEST_DATE = 19  # MM/DD/YYYY hh:mm:ss
 _TAB, _NEWLINE, _RETURN, _BLANK, _SLASH, _COLON, _SEMICOLON = 9, 10, 13, 32, 47, 58, 59
-_OPEN, _CLOSE = 91, 93
-_END = 69
+_OPEN, _CLOSE, _POINT, _EQUALS = 91, 93, 46, 61
 _OF_NO_JOB = b"LUYBFKk"
 """Types of records of licences (L), and of reservations: they enter, are confirmed, begin, finish, are removed."""
 
@@ -107,9 +106,11 @@ def scan(text: bytes, first_line: int, is_cut: bool, lines: Lines, strays: Stray
         if begin == end:
             continue
         why = _read_line(text, begin, end, lines, found)
-        if is_cut and not has_end and (why != 0 or lines.kind[found] != _END):
+        if is_cut and not has_end and why == NO_RECORD:
             why = CUT
         if why == 0:
+            if text[lines.time[found] - 1] == 0 and lines.time[found] > begin:
+                begin = lines.time[found]  # zeros that a crash left stand before the record, not in it
             lines.line[found], lines.begin[found], lines.end[found] = number, begin, end
             found += 1
         else:
@@ -161,8 +162,11 @@ def _read_line(text: bytes, begin: int, end: int, lines: Lines, row: int) -> int
     id_begin = first + 3
     id_end = id_begin
     bracket = -1
+    is_number = True  # the server's name behind the first dot may hold brackets too
     while id_end < end and text[id_end] != _SEMICOLON:
-        if text[id_end] == _OPEN and bracket < 0:
+        if text[id_end] == _POINT:
+            is_number = False
+        elif text[id_end] == _OPEN and bracket < 0 and is_number:
             bracket = id_end
         id_end += 1
     if id_end == end:
@@ -186,6 +190,22 @@ def _read_line(text: bytes, begin: int, end: int, lines: Lines, row: int) -> int
     lines.id_begin[row], lines.id_end[row] = id_begin, id_end
     lines.key[row] = hashed(text, id_begin, id_end)
     return 0
+
+
+@kernel(allocates=False)
+def fill_last_keys(text: bytes, begin: IntArray, end: IntArray, key_begin: IntArray, key: IntArray) -> None:
+    """Find the last word with ``=`` in it of each message, and the hash of the key in front; -1 where there is none."""
+    for row in range(len(begin)):
+        key_begin[row], key[row] = -1, -1
+        equals = -1
+        at = end[row] - 1
+        while at >= begin[row]:
+            if text[at] == _EQUALS:
+                equals = at
+            if equals >= 0 and (at == begin[row] or text[at - 1] == _BLANK or text[at - 1] == _TAB):
+                key_begin[row], key[row] = at, hashed(text, at, equals)
+                break
+            at -= 1
 
 
 @kernel(allocates=False)

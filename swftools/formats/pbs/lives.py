@@ -24,6 +24,9 @@ or its id came again before it did."""
 REMEMBERED = 0
 """The kind of a row that stands for a job that has ended, with the line where it did."""
 
+ENDED_KIND = ord("E")
+"""The kind of the record that says everything of a job."""
+
 NEVER = 1 << 62
 _QUEUED, _STARTED, _RESTARTED, _RERUN, _ENDED, _DELETED, _ABORTED = (ord(letter) for letter in "QSTREDA")
 

@@ -12,18 +12,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from swftools.formats.accounting.endings import CUT_OFF, UNKNOWN, Endings, is_unfinished
 from swftools.formats.accounting.format import AccountingFormat
 from swftools.formats.accounting.kernel import gather
 from swftools.formats.accounting.records import Records, Reject, Stretch
 from swftools.formats.accounting.spans import Spans
 from swftools.formats.accounting.times import read_times
 from swftools.formats.pbs.jobs import Choices, Jobs
-from swftools.formats.pbs.lines import REASONS, Lines, find_lines
-from swftools.formats.pbs.lives import ENDED, OPEN, REMEMBERED, WINDOW, Lives, follow_lives
+from swftools.formats.pbs.lines import REASONS, Lines, fill_last_keys, find_lines
+from swftools.formats.pbs.lives import ENDED, ENDED_KIND, OPEN, REMEMBERED, WINDOW, Lives, follow_lives
 from swftools.formats.registry import Fit, register_format
 from swftools.parameters import choice
 
 _RECORD = re.compile(rb"(?:^|[\0: \t])([0-9]{2}/[0-9]{2}/[0-9]{4} [0-9:]{8});[A-Za-z];[^;\n]*;", re.MULTILINE)
+_HALF_CLOCK = re.compile(rb"[^=]*\.(?:walltime|cput)=(?![0-9]+:[0-9]{2}:[0-9]{2}$).*|[^=]*=", re.DOTALL)
+_EXIT = re.compile(rb"(?:^|[ \t])Exit_status=-?[0-9]")
 
 
 @register_format
@@ -80,9 +83,10 @@ class Pbs(AccountingFormat):
         kept = b""
         before = find_lines(b"", 1, is_cut=False)[0]  # the records of jobs that go on, in the text that is kept
         ended = before  # rows that stand for jobs that have ended
+        endings = Endings()
         for stretch in stretches:
-            is_cut = stretch.is_last and not stretch.text.endswith(b"\n")
-            new, strays = find_lines(stretch.text, stretch.first_line, is_cut=is_cut)
+            new, strays = find_lines(stretch.text, stretch.first_line, is_cut=stretch.is_last)
+            is_cut = _is_cut_off(stretch, new, endings)
             text = kept + stretch.text if kept else stretch.text
             lines = Lines.joined([ended, before, new.moved(len(kept))])
             last_line = stretch.first_line + stretch.text.count(b"\n") - stretch.text.endswith(b"\n")
@@ -93,11 +97,29 @@ class Pbs(AccountingFormat):
             ]
             records = _decided(text, lines, lives, rejects)
             if is_cut:
-                records.fault(records.line == last_line, "the log is cut off within this record")
+                records.fault(records.line == last_line, CUT_OFF)
             Jobs(choices, text, lines, lives).describe(records)
             yield records
             ended = _ended(lines, lives, last_line)
             kept, before = _going_on(text, lines, lives)
+
+
+def _is_cut_off(stretch: Stretch, lines: Lines, endings: Endings) -> bool:
+    """Return whether the last line is an E record that is cut off; of others all that is read stands before the end.
+
+    E records of a server end in the same few keys. Where none stands before it, one with an exit status is whole.
+    """
+    rows = np.flatnonzero(lines.kind == ENDED_KIND)
+    key_begin, key = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
+    fill_last_keys(stretch.text, lines.message[rows], lines.end[rows], key_begin, key)
+    last = int(rows[-1]) if len(rows) else -1
+    if last >= 0 and is_unfinished(stretch, int(lines.end[last])):
+        message = stretch.text[lines.message[last] : lines.end[last]]
+        word = stretch.text[key_begin[-1] : lines.end[last]] if key_begin[-1] >= 0 else b""
+        if not word or _HALF_CLOCK.fullmatch(word):
+            key[-1] = UNKNOWN
+        return endings.is_cut_off(stretch, lines.end[rows], key, alone=_EXIT.search(message) is not None)
+    return endings.is_cut_off(stretch, lines.end[rows], key)
 
 
 def _decided(text: bytes, lines: Lines, lives: Lives, rejects: list[Reject]) -> Records:

@@ -54,6 +54,7 @@ class Lines(NamedTuple):
     begin: IntArray
     end: IntArray
     kind: IntArray
+    behind: IntArray  # how many fields stand behind maxvmem, -1 where that was not found
     value_begin: IntArray  # (columns, lines), -1 where there is none
     value_end: IntArray
 
@@ -69,8 +70,9 @@ def find_lines(text: bytes, first_line: int) -> tuple[Lines, int]:
         Number of the first.
     """
     rows = text.count(b"\n") + 1
+    behind = [np.full(rows, -1, np.int64)]
     absent = (np.full((len(COLUMNS), rows), -1, np.int64) for _ in range(2))
-    lines = Lines(*(np.zeros(rows, np.int64) for _ in range(4)), *absent)
+    lines = Lines(*(np.zeros(rows, np.int64) for _ in range(4)), *behind, *absent)
     return lines, scan(text, first_line, np.empty(COLONS, np.int64), lines)
 
 
@@ -135,6 +137,7 @@ def _read_line(text: bytes, begin: int, end: int, colons: IntArray, count: int, 
     _note(begin, end, colons, count, 39 + shift, 39 + shift + more, out, row, _CATEGORY)
     shift += more
     _note(begin, end, colons, count, 42 + shift, 42 + shift, out, row, _MEMORY)
+    out.behind[row] = fields - 43 - shift
     if fields > 46 + shift:
         left, right = _field(begin, end, colons, count, 46 + shift)
         for at in range(left, right):

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from swftools.formats.accounting.endings import CUT_OFF, Endings
 from swftools.formats.accounting.format import AccountingFormat
 from swftools.formats.accounting.joining import EarlierRuns, KeyArray, PartsOfJobs, job_key
 from swftools.formats.accounting.records import Records, Reject, Stretch
@@ -33,6 +34,9 @@ _MILLISECONDS = 1e11
 
 _DIED, _RESCHEDULE = 100, 99
 """``failed`` of a job that a signal ended, and the exit status by which a job asks to be started again."""
+
+_NEEDED = ("job_number", "task_number", "submission_time", "start_time", "end_time", "slots", "failed")
+"""Numbers without which a line is no job."""
 
 _KILL, _TERM = 128 + 9, 128 + 15
 
@@ -77,9 +81,9 @@ class Sge(AccountingFormat):
 
     def records(self, stretches: Iterable[Stretch]) -> Iterator[Records]:
         """Say what stands in a file."""
-        parts, earlier = PartsOfJobs(2), EarlierRuns()
+        parts, earlier, endings = PartsOfJobs(2), EarlierRuns(), Endings()
         for stretch in stretches:
-            yield _Lines(self, stretch).records(parts, earlier)
+            yield _Lines(self, stretch).records(parts, earlier, endings)
 
 
 class _Lines:
@@ -97,11 +101,11 @@ class _Lines:
         every = Spans(self.stretch.text, self.lines.value_begin[place], self.lines.value_end[place])
         return every.rows(self.jobs if rows is None else rows)
 
-    def records(self, parts: PartsOfJobs, earlier: EarlierRuns) -> Records:
+    def records(self, parts: PartsOfJobs, earlier: EarlierRuns, endings: Endings) -> Records:
         """Return the lines of jobs as records, with what the lines of their tasks add to them."""
         jobs, lines = self.jobs, self.lines
         records = Records(lines.line[jobs], lines.begin[jobs], lines.end[jobs])
-        self._judge_shape(records)
+        self._judge_shape(records, endings)
         key = self._keys(jobs)
         of_parts = np.stack([numbers(self.spans(name, self.parts)).value for name in ("cpu", "maxvmem")])
         sound = np.flatnonzero(lines.kind[jobs] == kernel.JOB)
@@ -122,20 +126,21 @@ class _Lines:
         """Return which job each line is of."""
         return job_key(*(numbers(self.spans(name, rows)).value for name in ("job_number", "task_number")))
 
-    def _judge_shape(self, records: Records) -> None:
+    def _judge_shape(self, records: Records, endings: Endings) -> None:
         """Say which lines are cut off, or have not the fields of a job."""
         kind = self.lines.kind[self.jobs]
-        if len(records) and self.stretch.is_last and not self.stretch.text.endswith(b"\n"):
-            is_cut = np.zeros(len(records), bool)
-            is_cut[-1] = self.jobs[-1] == self.rows - 1
-            records.fault(is_cut, "cut off: the file ends within this line")
+        if endings.is_cut_off(self.stretch, self.lines.end[: self.rows], self.lines.behind[: self.rows]):
+            records.fault(self.jobs == self.rows - 1, CUT_OFF)
         records.fault(kind == kernel.SHORT, f"fewer fields than {kernel.FEWEST_FIELDS}")
         records.fault(kind == kernel.ASTRAY, "no numbers where a line of accounting has them")
 
     def _number(self, records: Records, column: str) -> FloatArray:
-        """Return the numbers of a column."""
+        """Return the numbers of a column; one that cannot be read is missing, and told, unless a job needs it."""
         read = numbers(self.spans(column))
-        records.fault(read.is_bad, f"{column} is no number", self.spans(column))
+        if column in _NEEDED:
+            records.fault(read.is_bad, f"{column} is no number", self.spans(column))
+        else:
+            records.doubt(read.is_bad, f"{column} is no number")
         return read.value
 
     def _read_times(self, records: Records) -> None:

@@ -91,14 +91,14 @@ def layout_of_header(line: bytes, place: str) -> Layout:
 
 
 def layout_of_option(columns: str) -> Layout:
-    """Return the layout that the option ``columns`` tells: names separated by commas or bars, as in ``--format``.
+    """Return the layout that the option ``columns`` tells: names with ``+``, commas or bars between them.
 
     Raises
     ------
     ParameterError
         Columns are missing without which no jobs can be read.
     """
-    names = [name.split("%")[0] for name in re.split(r"[,|]", columns)]
+    names = [name.split("%")[0] for name in re.split(r"[+,|]", columns)]
     layout, lacking = _layout(names)
     if lacking:
         raise ParameterError(f"slurm: columns={columns!r} names no {' and no '.join(lacking)}; these are needed")

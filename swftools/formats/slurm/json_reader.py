@@ -21,6 +21,8 @@ from swftools.formats.slurm.values import SEVERAL_ELEMENTS, count_elements, coun
 from swftools.kernel import FloatArray
 
 _TIMES = {"submit": "submission", "eligible": "eligible", "start": "start", "end": "end"}
+_NEEDED = ("submission", "start", "end")
+_TOLD = (*_NEEDED, "eligible", "elapsed", "limit")
 _SECONDS = ("elapsed", "suspended", "limit", "cpu", "steps_cpu")
 _COUNTS = (
     *("allocated_processors", "requested_processors", "allocated_nodes", "requested_nodes", "allocated_gpus"),
@@ -85,8 +87,12 @@ class JsonReader:
                 raise LogFormatError('no list "jobs" in this JSON; give what sacct --json prints')
         line, starts, ends = np.array(spans, np.int64).reshape(-1, 3).T.copy()
         records = Records(line, starts, ends, rejects=rejects, anomalies=anomalies, wait_holds_restarts=False)
-        for name in {row["odd"] for row in rows if row["odd"]}:
-            records.fault(np.array([row["odd"] == name for row in rows]), f"{name} is no number")
+        for name in _TOLD:
+            is_odd = np.array([name in row["odd"] for row in rows], bool)
+            if name in _NEEDED:
+                records.fault(is_odd, f"time.{name} is no number")
+            else:
+                records.doubt(is_odd, f"time.{name} is no number")
         return records, _lives(rows)
 
 
@@ -140,8 +146,7 @@ def _row(job: Mapping[str, Any], line: int) -> Row:
     time = _mapping(job.get("time"))
     row: Row = {name: _time(time.get(key)) for name, key in _TIMES.items()}
     row |= {name: _seconds(time.get(name)) for name in ("elapsed", "suspended")}
-    told = ("submission", "eligible", "start", "end", "elapsed", "limit")
-    row["odd"] = next((f"time.{name}" for name in told if not _may_be_number(time.get(name))), None)
+    row["odd"] = [name for name in _TOLD if not _may_be_number(time.get(name))]
     row["limit"] = 60.0 * _number(time.get("limit"))
     row["cpu"] = _seconds(time.get("total"))
     row["state"] = _state(job)

@@ -34,7 +34,8 @@ class Slurm(AccountingFormat):
     Parameters
     ----------
     columns : str, optional
-        What stands in the rows of a text without a header line, as it was asked of ``sacct --format``.
+        What stands in the rows of a text without a header line, as it was asked of ``sacct --format``:
+        ``JobID+User+State``. Between names may be commas too, which on the console want quotation marks around all.
     submit : {"submit", "eligible"}
         What counts as submission: Submit, or Eligible where it is told, which is later for jobs that were held or
         depend on others.
@@ -62,7 +63,7 @@ class Slurm(AccountingFormat):
         "Used memory is the largest MaxRSS of a task in any step, in KB.",
     )
 
-    columns: str | None = text(None, words="names of columns separated by commas")
+    columns: str | None = text(None, words="names of columns with + between them")
     submit: str = choice("submit", "eligible")
     group: str = choice("account", "group")
     queue: str = choice("partition", "qos")

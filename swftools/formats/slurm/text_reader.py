@@ -43,7 +43,7 @@ _WHY = {
     kernel.TOO_MANY: "more fields than the header names; JobName may hold a bar only where it is the last",
     kernel.NO_JOB: "a step that follows no line of its job",
     kernel.NO_ROW: "no job id",
-    kernel.NO_HEADER: "a line before the first header, which would say what stands in it; or say columns=JobID,...",
+    kernel.NO_HEADER: "a line before the first header, which would say what stands in it; or say columns=JobID+...",
 }
 _FIRST_EPOCH = 1e8
 """Seconds since 1970 are at least this; a shorter number is no time."""
@@ -114,7 +114,8 @@ class TextReader:
         if self.rows and not self.layout.fields:
             raise LogFormatError(
                 "no header line of sacct -P, such as JobID|User|State|...; where the log has none, say what stands in "
-                "it by columns=JobID,User,State,..., as it was asked of sacct --format"
+                "it, as it was asked of sacct --format: columns=JobID+User+State+... (--format "
+                "slurm:columns=JobID+User+State+...)"
             )
 
 
@@ -170,7 +171,7 @@ class _Found:
         if (spans.start < 0).all():
             return np.full(self.jobs, np.nan)
         values = read(spans)
-        self._records.fault(values.is_bad, f"{column} is {what}", spans)
+        self._records.doubt(values.is_bad, f"{column} is {what}")
         return is_no_number(values.value)
 
     def lives(self, time_zone: str | None) -> Lives:
@@ -218,7 +219,10 @@ class _Found:
         moments = [_moments(self.spans(column), zone) for column in columns]
         require_zones(*moments)
         for column, each in zip(columns, moments, strict=True):
-            self._records.fault(each.is_bad, f"{column} is no time", self.spans(column))
+            if column == "Eligible":
+                self._records.doubt(each.is_bad, f"{column} is no time")
+            else:
+                self._records.fault(each.is_bad, f"{column} is no time", self.spans(column))
             if skipped := int(each.is_skipped.sum()):
                 self._records.anomalies[f"{column} in an hour that the zone skips"] += skipped
         told, self._records.is_ambiguous = in_order(*moments)
@@ -232,7 +236,7 @@ class _Found:
         """Return how the jobs' programs ended."""
         code, signal = by_word(self.words("ExitCode"), read_exit, 2)
         spans = self.spans("ExitCode")
-        self._records.fault(~spans.is_absent & np.isnan(code), "ExitCode is not of the form 0:0", spans)
+        self._records.doubt(~spans.is_absent & np.isnan(code), "ExitCode is not of the form 0:0")
         return {"exit_code": code, "exit_signal": signal}
 
     def _arrays(self) -> dict[str, FloatArray]:
@@ -305,7 +309,9 @@ class _Found:
             each_cpu[rows] = by_word(texts(spans.rows(rows)), read_marked, 1)[0]
             size.is_bad[rows] = np.isnan(each_cpu[rows])
         is_odd = (letter != 0) & (letter != ord("c")) & (letter != ord("n"))
-        self._records.fault(size.is_bad | (is_odd & ~spans.is_absent), "ReqMem is no size", spans)
+        is_odd |= size.is_bad
+        self._records.doubt(is_odd & ~spans.is_absent, "ReqMem is no size")
+        size.value[is_odd] = np.nan
         amount = first_above_0(size.value, of_tres)
         is_told = size.value > 0
         each_cpu = first_known(each_cpu, memory_per_cpu(amount / MEGABYTE)) * 1024.0

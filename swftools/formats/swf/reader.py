@@ -61,8 +61,9 @@ def read_swf(
         job's ``line_number``; with ``extra_fields`` where lines have more than 18 fields of unknown meaning,
         or ``utility`` where they are tuples. ``quarantine`` holds line_number, rule, reason and text. The header
         has all comments in order, those between jobs among them, but not the Note about utility tuples.
-        ``provenance`` holds the file's name and the text's bytes and sha256, and as ``unverified`` why damage would
-        not show, where the compressed file has no checksum. A text without lines, or of comments and blank lines
+        ``provenance`` holds the file's name and the text's bytes and sha256, as ``unverified`` why damage would
+        not show, where the compressed file has no checksum, and as ``anomalies`` which numbers of the header cannot be
+        read. A text without lines, or of comments and blank lines
         alone, is a Trace without jobs.
 
     Raises
@@ -105,7 +106,14 @@ def read_swf(
         digest = beside.submit(hashlib.sha256, text)
         block = read_block(text, name, 1, strict=strict, utility=utility)
     sha256 = digest.result().hexdigest()
-    provenance = {"name": Path(name).name, "bytes": len(text), "sha256": sha256, **_unverified(stream)}
+    told = {f"{label} in the header is no number: taken for missing": 1 for label in block.header.unread}
+    provenance = {
+        "name": Path(name).name,
+        "bytes": len(text),
+        "sha256": sha256,
+        **_unverified(stream),
+        **({"anomalies": told} if told else {}),
+    }
     return _trace(block, source=block.lines, provenance=provenance)
 
 

@@ -98,7 +98,7 @@ def test_a_broken_listing() -> None:
     assert reasons == [
         [87, "a message, not a record"],
         [98, "start before submit"],
-        [350, "the listing is cut off within this step"],
+        [350, "the log is cut off within this record"],
     ]
     assert trace.jobs["log_id"].tolist() == ["sched01.site.example.4001.0", "sched01.site.example.4004.0"]
     assert trace.merged[["line_number", "into_line_number"]].to_numpy().tolist() == [[182, 13]]

@@ -207,10 +207,7 @@ def test_a_step_after_another() -> None:
         ({"Status": ""}, "a state that LoadLeveler does not have"),
         ({"Queue_Date": "soon"}, "Queue Date is no time: 'soon'"),
         ({"Completion_Date": ""}, "no Completion Date"),
-        ({"Completion_Code": "many"}, "Completion Code is no number: 'many'"),
-        ({"Step_User_Time": "long"}, "Step User Time is no duration: 'long'"),
-        ({"Wall_Clk_Soft_Limit": "some"}, "Wall Clk Soft Limit is no duration: 'some'"),
-        ({"Step_Real_Memory": "big"}, "Step Real Memory is no size: 'big'"),
+        ({"Owner": "a\0b"}, "a byte of zero within the record"),
         ({"Alloc._Host_Count": "0"}, "no hosts and no tasks of a step that ran"),
         ({"Step_User_Time": "-00:00:07"}, "negative cpu_time"),
         ({"Completion_Date": "Tue Jul  6 09:00:59 PDT 2004"}, "end before start"),
@@ -247,9 +244,43 @@ def test_labels_in_any_order() -> None:
     assert one(backwards) == one(step(rest="    Step maxrss: 7\n"))
 
 
+@pytest.mark.parametrize(
+    ("label", "value", "told"),
+    [
+        ("Completion_Code", "many", "Completion Code is no number"),
+        ("Start_Count", "1x", "Start Count is no number"),
+        ("Min_Processors", "few", "Min Processors is no number"),
+        ("Step_maxrss", "big", "Step maxrss is no number"),
+        ("Step_User_Time", "long", "Step User Time is no duration"),
+        ("Wall_Clk_Hard_Limit", "some", "Wall Clk Hard Limit is no duration"),
+        ("Step_Real_Memory", "big", "Step Real Memory is no size"),
+        ("Eligibility_Time", "soon", "Eligibility Time is no time"),
+    ],
+)
+def test_what_a_job_need_not_have(label: str, value: str, told: str) -> None:
+    """A value that cannot be read is missing, and counted; the step is a job."""
+    trace = read(step("s.0.0") + step(**{label: value}))
+    assert (len(trace), len(trace.quarantine)) == (2, 0)
+    assert trace.provenance["anomalies"][f"{told}: taken for missing"] == 1
+
+
 def test_a_tail_that_is_cut_off() -> None:
-    """Within a line, or between two: the labels that other steps have behind it are missing."""
+    """Within a line, or between two: the labels that other steps have behind it are missing, or a value."""
     whole = step("s.0.0") + step()
-    for cut in (whole[:-3], whole[: whole.rindex("    Completion Code")]):
-        assert read(cut).quarantine["reason"].tolist() == ["the listing is cut off within this step"]
-    assert len(read(whole)) == 2
+    code = whole.rindex("    Completion Code")
+    for cut in (whole[: whole.rindex(" normal")], whole[: code + 12], whole[:code]):
+        trace = read(cut)
+        assert (len(trace), trace.quarantine["reason"].tolist()) == (1, ["the log is cut off within this record"])
+    assert len(read(whole)) == len(read(whole[:-1])) == 2
+
+
+def test_a_job_without_steps_gives_nothing_to_the_step_before_it() -> None:
+    """Whether the log is read in one piece or in many: what a step inherits is its own job's."""
+    headless = "".join(line for line in step("s.0.0").splitlines(keepends=True) if "Owner" not in line)
+    empty = "===== Job s.9 =====\n Owner: eve\n"
+    text = (headless + empty + empty).encode()
+    assert "eve" not in read_log(io.BytesIO(text), "loadleveler", processors_per_node=8).names["name"].tolist()
+    for cut in (1, 40):
+        pieces = list(iter_log(io.BytesIO(text), "loadleveler", chunk_bytes=cut, processors_per_node=8))
+        assert sum(map(len, pieces)) == 1
+        assert all("eve" not in piece.names["name"].tolist() for piece in pieces)

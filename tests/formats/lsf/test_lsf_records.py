@@ -306,7 +306,8 @@ def test_runs_of_a_job_that_was_requeued() -> None:
         (record(start_time=SUBMIT - 1), "start before submit"),
         (record(event_time=START - 1), "end before start"),
         (record(hosts=[], num_processors=0, max_processors=0), "no hosts and no slots of a job that ran"),
-        (record().rstrip("\n"), "cut off: the file ends within this record"),
+        (record()[: record().index(" 65536 ") + 20], "the log is cut off within this record"),
+        (record(user="a\0b"), "a byte of zero within the record"),
         (resize().split(" 1400000200")[0] + "\n", "fewer fields than a JOB_FINISH has"),
         ("\0" * 40 + "\n", "no JOB_FINISH"),
     ],
@@ -320,13 +321,18 @@ def test_what_is_no_job(text: str, told: str) -> None:
 
 
 def test_a_record_cut_anywhere() -> None:
-    """Whatever is left of the last record is no job; with a line end behind it, one that has no memory yet is none."""
+    """What is left of the last record is no job unless all that is read of it is there.
+
+    With a line end behind it, one that has no memory yet is none.
+    """
     whole = record()
+    both = read(record(job_id=1), whole).jobs
     needed = whole.index(" 65536 ") + 2
     for end in [*range(1, len(whole) - 1, 11), needed - 1, needed]:
         trace = read(record(job_id=1), whole[:end])
-        assert [1] == trace.jobs["line_number"].tolist()
-        assert 1 == len(trace.quarantine)
+        assert trace.jobs.equals(both) or [1] == trace.jobs["line_number"].tolist()
+        assert len(trace.jobs) + len(trace.quarantine) == 2
+        assert end > len(whole) - 60 or 1 == len(trace.jobs)
         trace = read(record(job_id=1), whole[:end] + "\n")
         assert len(trace.jobs) + len(trace.quarantine) == 2
         assert end >= needed or 1 == len(trace.jobs)

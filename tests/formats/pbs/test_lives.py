@@ -263,18 +263,35 @@ def test_latin_1() -> None:
 
 
 def test_cut_off(tmp_path: Path) -> None:
-    """A last line without its end is no job, whatever of it is there."""
-    text = log((0, "Q"), (1, "S"), (2, "E"))
+    """A last record that does not end as those before it is no job; of a line without an id nothing is known."""
+    text = log((2, "E", "1.s"), (3, "Q"), (4, "S"), (5, "E"))
     end = text.rindex(b"07/06")
-    assert told(read(text[:-3]))[3] == "the log is cut off within this record"
-    assert told(read(text[: end + 30] + b" "))[3] == "the log is cut off within this record"
+    assert not told(read(text[:-1]))
+    for stop in range(text.index(b";", end + 22) + 1, len(text) - 1):
+        assert told(read(text[:stop]))[4] == "the log is cut off within this record", text[:stop]
     for stop in (end + 5, end + 20, end + 22):
-        assert told(read(text[:stop]))[3] == "the log is cut off within this line"
-    (tmp_path / "log").write_bytes(text[:-3])
-    same_in_pieces(tmp_path / "log", read(text[:-3]), 1)
-    assert (
-        told(read(log((0, "E")) + b"07/06/2023 09:05:00;Q;2.s;queue=bat"))[2] == "the log is cut off within this line"
-    )
+        assert told(read(text[:stop]))[4] == "the log is cut off within this line"
+    for cut in (text[:-1], text[:-3]):
+        (tmp_path / "log").write_bytes(cut)
+        same_in_pieces(tmp_path / "log", read(cut), 1)
+
+
+def test_a_last_record_that_stands_alone() -> None:
+    """It is whole if it has an exit status; a D record is as soon as its id is there."""
+    text = log((5, "E"))
+    assert len(read(text[:-1])) == 1
+    assert told(read(text[: text.index(b" Exit_status")])) == {1: "the log is cut off within this record"}
+    assert statuses(read((log((0, "Q", "1.s", f"ctime={BEGIN}"), (4, "D")))[:-1])) == {2: 5}
+
+
+@pytest.mark.parametrize("rest", ["resources_used.walltime=00:0", "resources_used.walltime=00:00:5", "run_count="])
+def test_a_last_value_that_is_cut_in_its_middle(rest: str) -> None:
+    """A clock without its seconds, or a key without its value, tell it."""
+    sound = line(5, "E", "1.s").replace("\n", " resources_used.walltime=00:01:00\n")
+    counted = line(5, "E", "1.s").replace("\n", " run_count=1\n")
+    last = line(5, "E", "2.s").replace("\n", f" {rest}")
+    assert told(read(log(sound, counted, last))) == {3: "the log is cut off within this record"}
+    assert not told(read(log(sound, counted, sound.replace(";1.s", ";2.s")[:-1])))
 
 
 def test_strict() -> None:

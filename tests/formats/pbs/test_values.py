@@ -10,9 +10,11 @@ import pytest
 
 from swftools import Trace
 from swftools.errors import ParameterError
+from swftools.formats.pbs.jobs import KEYS
 from tests.formats.pbs.compared import read
 
 BEGIN = 1688634000
+NEEDED = ("ctime", "start", "end", "exec_host")
 
 
 def record(more: str = "", job_id: str = "1.srv", **given: Any) -> bytes:
@@ -146,8 +148,10 @@ def test_durations(text: str, seconds: int) -> None:
 
 @pytest.mark.parametrize("text", ["1:2:3:4:5", "x", "1:60:00", "1:", ":1", "1+2:3:4:5"])
 def test_durations_that_are_none(text: str) -> None:
-    """They are refused by the key."""
-    assert reason(**{"Resource_List.walltime": text}).startswith("Resource_List.walltime is no duration")
+    """The job has none, and it is counted by the key."""
+    trace = read(record(**{"Resource_List.walltime": text}))
+    assert trace.jobs["requested_time"].isna().all()
+    assert trace.provenance["anomalies"]["Resource_List.walltime is no duration: taken for missing"] == 1
 
 
 def test_no_limit() -> None:
@@ -172,8 +176,10 @@ def test_sizes(text: str, kilobytes: float) -> None:
 
 def test_sizes_that_are_none() -> None:
     """A letter that is no unit is not passed over; no memory at all was not measured."""
-    assert reason(**{"resources_used.mem": "5kx"}) == "resources_used.mem is no size: '5kx'"
-    assert reason(**{"resources_used.mem": "many"}) == "resources_used.mem is no size: 'many'"
+    for size in ("5kx", "many"):
+        trace = read(record(**{"resources_used.mem": size}))
+        assert trace.jobs["used_memory"].isna().all()
+        assert trace.provenance["anomalies"]["resources_used.mem is no size: taken for missing"] == 1
     assert np.isnan(job(**{"resources_used.mem": "0kb", "resources_used.ncpus": 1})["used_memory"])
 
 
@@ -286,13 +292,38 @@ def test_jobs_that_did_not_start() -> None:
         ({"start": "x"}, "start is no number: 'x'"),
         ({"start": BEGIN - 1}, "start before submit"),
         ({"end": BEGIN + 59}, "end before start"),
-        ({"Exit_status": "ok"}, "Exit_status is no number: 'ok'"),
+        ({"ctime": "x", "qtime": BEGIN}, "ctime is no number: 'x'"),
+        ({"user": "a\0b"}, "a byte of zero within the record"),
         ({"resources_used.ncpus": "-2"}, "negative allocated_processors"),
     ],
 )
 def test_records_that_are_no_jobs(given: dict[str, Any], told: str) -> None:
     """Each with its reason."""
     assert reason(**given) == told
+
+
+@pytest.mark.parametrize("key", [key for key in KEYS if key not in NEEDED])
+@pytest.mark.parametrize("value", ["1:ppn=24:gpu=4", "x=y", "??", "1e400"])
+def test_what_a_job_need_not_have(key: str, value: str) -> None:
+    """A job with sound hosts and times is one, whatever stands in its other values."""
+    trace = read(record(**{"exec_host": "n1/0-23", key: value}))
+    assert (len(trace), len(trace.quarantine)) == (1, 0)
+    assert trace.jobs[["run_time", "allocated_processors"]].to_numpy().tolist() == [[100, 24]]
+
+
+def test_nodes_that_are_a_selection() -> None:
+    """As some sites have it: what is no number is counted, and told."""
+    trace = read(record(**{"exec_host": "n1/0-23", "Resource_List.nodect": "1:ppn=24:gpu=4"}))
+    assert (len(trace), "requested_nodes" in trace.jobs) == (1, False)
+    assert trace.provenance["anomalies"] == {"Resource_List.nodect is no number: taken for missing": 1}
+
+
+@pytest.mark.parametrize("job_id", ["3073070.[hostname_1]", "7.srv[1", "7[2].[x]"])
+def test_brackets_behind_the_first_dot(job_id: str) -> None:
+    """They are of the server's name, and make no array of a job."""
+    trace = read(record(job_id=job_id))
+    assert trace.jobs["log_id"].tolist() == [job_id]
+    assert read(record(job_id="7[].srv")).quarantine["reason"].item().startswith("a record of an array")
 
 
 def test_dependencies() -> None:

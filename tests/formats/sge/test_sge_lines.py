@@ -295,10 +295,10 @@ def test_what_cannot_be_read_of_a_category_is_counted() -> None:
         (line(task_number="1.5"), "no numbers where a line of accounting has them"),
         (line(slots="many"), "no numbers where a line of accounting has them"),
         (line(maxvmem="big"), "no numbers where a line of accounting has them"),
-        (line(cpu="1.2.3"), "cpu is no number: '1.2.3'"),
+        (line(job_name="a\0b"), "a byte of zero within the record"),
         (line(start_time=SUBMIT - 1), "start before submit"),
         (line(end_time=START - 1), "end before start"),
-        (line().rstrip("\n"), "cut off: the file ends within this line"),
+        (line().rpartition(":")[0], "the log is cut off within this record"),
         (line(submission_time=99_999_999_998, start_time=99_999_999_999, end_time=99_999_999_999), "submit beyond"),
     ],
 )
@@ -308,6 +308,16 @@ def test_what_is_no_job(text: str, told: str) -> None:
     assert [2] == trace.quarantine["line_number"].tolist()
     assert trace.quarantine["reason"].iloc[0].startswith(told)
     assert text.rstrip("\n") == trace.quarantine["text"].iloc[0]
+
+
+@pytest.mark.parametrize("column", ["cpu", "maxvmem", "ru_wallclock", "exit_status"])
+def test_what_a_job_need_not_have(column: str) -> None:
+    """A value that cannot be read is missing, and counted; the line is a job."""
+    value = "1" * 6 if column == "exit_status" else "1.2.3"
+    trace = read(line(**{column: value}))
+    told = trace.provenance.get("anomalies", {})
+    assert len(trace) == 1
+    assert column == "exit_status" or told[f"{column} is no number: taken for missing"] == 1
 
 
 def test_cut_off_only_where_the_last_line_is_a_job() -> None:

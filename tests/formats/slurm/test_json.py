@@ -208,6 +208,7 @@ def test_in_the_quarantine() -> None:
         job(state={"current": ["PENDING"]}, array=array),
         job(state={}),
         job(time__start="2024"),
+        job(user="a\0b", association={}),
         job(time__limit={"number": "x"}),
         job(job_id=None),
         {},
@@ -219,7 +220,7 @@ def test_in_the_quarantine() -> None:
         "not ended: 'PENDING'",
         "a state that Slurm does not have",
         "time.start is no number",
-        "time.limit is no number",
+        "a byte of zero within the record",
         "no job id",
         "no job id",
     ]
@@ -227,7 +228,8 @@ def test_in_the_quarantine() -> None:
     assert all(lines[line - 1].strip() in ("{", "{},") for line, _ in reasons(trace))
     assert trace.provenance["anomalies"] == {
         "elements of arrays that had not started, of which a line stands for several": 4,
-        "suspended for a while, which the run time leaves out": 1,
+        "suspended for a while, which the run time leaves out": 3,
+        "time.limit is no number: taken for missing": 1,
     }
     assert trace.quarantine["text"][6] == "{}"
     assert json.loads(trace.quarantine["text"][3])["time"]["start"] == "2024"

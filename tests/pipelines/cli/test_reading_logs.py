@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import json
 import logging
 import re
@@ -16,7 +17,11 @@ from click.testing import CliRunner, Result
 
 from pipelines.cli.main import main
 from pipelines.logs.find import SHIPPED_LOG
+from swftools import Trace, read_log, simulate
+from swftools.errors import ParameterError
 from swftools.formats.parquet import read_parquet
+from swftools.header import SwfHeader
+from swftools.tables import empty_frame
 from tests.pipelines.luigi_runs import SWFTOOLS, environment
 
 LOG = """\
@@ -203,3 +208,26 @@ def test_quiet_and_verbose(carded: Path) -> None:
     assert plain.stdout == quiet.stdout == verbose.stdout
     assert ("", "") == (plain.stderr, quiet.stderr)
     assert re.fullmatch(r"MINE read: 3 jobs, [\d.]+ s\nMINE cleaned: 2 jobs kept, [\d.]+ s\n", verbose.stderr)
+
+
+def test_a_slurm_log_without_a_header_by_the_errors_own_advice(tmp_path: Path) -> None:
+    """What the error says to give makes the log readable, on the console and in Python."""
+    rows = "7|u1|COMPLETED|2024-01-01T00:00:00|2024-01-01T00:01:00|2024-01-01T00:11:00|4\n"
+    (tmp_path / "sacct.txt").write_text(rows)
+    refused = call("describe", tmp_path / "sacct.txt", "--format", "slurm:time_zone=UTC")
+    assert refused.exit_code != 0
+    advice = re.search(r"--format (slurm:columns=JobID\+User\+State\+)\.\.\.", refused.output.replace("\n", " "))
+    assert advice, refused.output
+    columns = advice[1] + "Submit+Start+End+NCPUS"
+    found = call("describe", tmp_path / "sacct.txt", "--format", f"{columns},time_zone=UTC")
+    assert found.exit_code == 0, found.output
+    assert len(read_log(tmp_path / "sacct.txt", f"{columns},time_zone=UTC")) == 1
+    assert len(read_log(tmp_path / "sacct.txt", "slurm", columns=columns.partition("=")[2], time_zone="UTC")) == 1
+
+
+def test_processors_that_nothing_says() -> None:
+    """The message has the name in Python and the option of the console, and the option helps."""
+    trace = Trace(SwfHeader(), read_log(io.BytesIO(LOG.encode())).jobs.iloc[:0], empty_frame("quarantine"))
+    with pytest.raises(ParameterError, match=r"give processors= \(--processors\)"):
+        simulate(trace, "fcfs")
+    assert len(simulate(trace, "fcfs", processors=4).jobs) == 0
