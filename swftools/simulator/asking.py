@@ -143,8 +143,8 @@ def told_columns(predictor: PythonPredictor, trace: Trace) -> list[str]:
         raise ParameterError(f"predictor {predictor.name!r}: needs={needs!r} is not a tuple of names of columns")
     if late := known_later(needs):
         raise ParameterError(
-            f"predictor {predictor.name!r} needs {late[0]}, which is known {_WHEN[KNOWN_OF_JOBS[late[0]]]}; it is asked "
-            "at a job's submission. What needs run times is foretold (@foretold)"
+            f"predictor {predictor.name!r} needs {late[0]}, which is known {_WHEN[KNOWN_OF_JOBS[late[0]]]}; it is "
+            "asked at a job's submission. What needs run times is foretold (@foretold)"
         )
     if lacking := [name for name in needs if name not in trace.jobs]:
         alike = did_you_mean(lacking, map(str, trace.jobs))

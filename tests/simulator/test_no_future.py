@@ -38,9 +38,9 @@ def told_by(predictor: str) -> Any:
 
 def poison(simulation: Simulation, junk: float) -> None:
     """Write junk over all that is known of jobs that have not been submitted."""
-    machine = simulation._machine
-    for column in machine.requests:
-        column[machine.counts[SUBMITTED] :] = junk if column.dtype.kind == "f" or not np.isnan(junk) else -1
+    counts = simulation._machine.counts
+    for column in simulation._replay.requests:
+        column[counts[SUBMITTED] :] = junk if column.dtype.kind == "f" or not np.isnan(junk) else -1
 
 
 @pytest.mark.parametrize("predictor", PREDICTORS)

@@ -79,7 +79,7 @@ class Machine(NamedTuple):
     before the decision that started it is over. ``start_time``, ``expected_end`` and ``overhead`` are of the job's
     present, or last, run; ``done`` is its work (s on its own width) that was done before, and is kept; ``clock`` has
     the time of this decision, and when to wake at the latest; ``restart`` what it takes to go on with work that was
-    done: seconds, and seconds for each processor. ``predicted`` is ``requests.requested_time``, for ``predict`` to write.
+    done (s, and s a processor). ``predicted`` is ``requests.requested_time``, which ``predict`` writes.
     """
 
     counts: IntArray
