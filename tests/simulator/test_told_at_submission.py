@@ -46,16 +46,15 @@ def values(field: Field, seed: int) -> Any:
 def whole_trace(seed: int = 0) -> Trace:
     """Return jobs that have every column of the dictionary, and one that it does not have."""
     trace = crowded_trace(COUNT)
-    own = [*trace.jobs.columns, "speedup_curve"]
-    more = {field.name: values(field, seed) for field in JOBS if field.name not in own or is_empty(trace, field.name)}
+    more = {field.name: values(field, seed) for field in JOBS if is_empty(trace, field.name)}
     more |= {"speedup_curve": "simple", "mine": np.arange(COUNT) + 0.25, "is_never_started": False}
     requested = trace.jobs["requested_time"].fillna(100.0)
     return trace.with_jobs(trace.jobs.assign(**more, requested_time=requested))
 
 
 def is_empty(trace: Trace, name: str) -> bool:
-    """Whether a column that a trace has by itself says nothing."""
-    return bool(trace.jobs[name].isna().all())
+    """Whether a trace has no such column, or one that says nothing."""
+    return name not in trace.jobs or bool(trace.jobs[name].isna().all())
 
 
 def changed(trace: Trace, names: list[str], seed: int = 7) -> Trace:

@@ -263,10 +263,10 @@ class Saying(Listening):
 @pytest.mark.parametrize(
     ("predictor", "complaint"),
     [
-        (Saying(float("nan")), r"predictor 'saying', at \d+ s: predicted NaN"),
-        (Saying(None), r"predictor 'saying', at \d+ s: raised TypeError"),
-        (Saying(ZeroDivisionError("by zero")), r"'saying', at \d+ s: raised ZeroDivisionError: by zero"),
-        (Saying(5, fails_to_learn=True), r"'saying', at \d+ s: raised KeyError: 'lesson'"),
+        (Saying(float("nan")), r"predictor 'saying', at \d+ s, job \d+ .*: predicted NaN"),
+        (Saying(None), r"predictor 'saying', at \d+ s, job \d+ .*: raised TypeError"),
+        (Saying(ZeroDivisionError("by zero")), r"'saying', at \d+ s, job \d+ .*: raised ZeroDivisionError: by zero"),
+        (Saying(5, fails_to_learn=True), r"'saying', at \d+ s, job \d+ .*: raised KeyError: 'lesson'"),
     ],
 )
 def test_its_mistakes_are_told(predictor: Saying, complaint: str, compiled: bool) -> None:
