@@ -48,7 +48,7 @@ def poison(simulation: Simulation, junk: float) -> None:
 def test_what_is_known_of_later_jobs_is_not_read(policy: Any, predictor: str) -> None:
     """Junk of several kinds, written anew wherever the simulation stops, changes nothing."""
     trace = trace_of(1)
-    options = {"overrun": "run-on", "seed": 4}
+    options = {"overrun": "run-on", "seed": 4, "restart_overhead": "column:name=going_on"}
     whole = simulate(trace, policy, predictor=told_by(predictor), **options)
     for junk in JUNK:
         simulation = Simulation(trace, policy, predictor=told_by(predictor), **options)
