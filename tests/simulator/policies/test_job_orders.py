@@ -147,7 +147,9 @@ def test_parts_without_a_better_job_are_passed_over() -> None:
     for job in range(8):
         come(machine, job)
     assert first_in_order(machine, simple_order(LXF), ANY, ANY, ANY) == 0
-    machine.requests.submit_time[5:] = -1e9  # which would be first if it were looked at
+    submitted = machine.requests.submit_time.copy()
+    submitted[5:] = -1e9  # who would be first if it were looked at
+    machine = machine._replace(requests=machine.requests._replace(submit_time=submitted))
     assert first_in_order(machine, simple_order(LXF), ANY, ANY, ANY) == 0
 
 
