@@ -142,6 +142,8 @@ class Parameters:
 
     def __post_init__(self) -> None:
         for name, domain in self.domains().items():
+            if getattr(self, name) == 0 and isinstance(getattr(self, name), float):
+                object.__setattr__(self, name, 0.0)  # -0.0 is the same, in text and in random draws too
             self._require(name, domain.admits(getattr(self, name)), domain.words)
 
     def _require(self, name: str, condition: bool, domain: str) -> None:

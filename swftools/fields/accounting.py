@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from swftools.fields.definition import BOOL, FLOAT64, INT64, MAX_TIME, NEVER, STRING, Field
+from swftools.fields.definition import BOOL, FLOAT64, INT64, MAX_TIME, NEVER, STRING, Field, Known
 
 _MOST_PROCESSORS = 2.0**31 - 1
 
 
-def _count(name: str, unit: str, meaning: str) -> Field:
-    return Field(name, INT64, unit, meaning, maximum=_MOST_PROCESSORS, minimum=0)
+def _count(name: str, unit: str, meaning: str, known: Known) -> Field:
+    return Field(name, INT64, unit, meaning, maximum=_MOST_PROCESSORS, minimum=0, known=known)
 
 
 ACCOUNTING_COLUMNS = (
-    Field("log_id", STRING, "1", "Id of the job in the log that it was read from.", "null: SWF, or withheld"),
+    Field(
+        "log_id",
+        STRING,
+        "1",
+        "Id of the job in the log that it was read from.",
+        "null: SWF, or withheld",
+        known="submission",
+    ),
     Field(
         "eligible_time",
         FLOAT64,
@@ -20,30 +27,53 @@ ACCOUNTING_COLUMNS = (
         "When the job could first have started (dependencies, holds), in seconds from the start of the log.",
         maximum=MAX_TIME,
         minimum=-MAX_TIME,
+        known="start",
     ),
-    _count("allocated_nodes", "nodes", "Nodes the job was given."),
-    _count("requested_nodes", "nodes", "Nodes the job asked for."),
-    _count("fewest_processors", "processors", "Fewest processors the job would have taken."),
-    _count("allocated_gpus", "GPUs", "GPUs the job was given."),
-    _count("requested_gpus", "GPUs", "GPUs the job asked for."),
-    Field("restarts", INT64, "1", "How often the job was started again.", minimum=0),
-    Field("exit_code", INT64, "1", "Exit status of the job's program."),
-    Field("exit_signal", INT64, "1", "Signal that ended the job's program, 0 for none.", minimum=0),
-    Field("logged_state", STRING, "1", "State of the job in the words of the log.", "null: SWF, or not in the log"),
-    Field("array_number", INT64, "1", "Number, in the log, of the array that the job is an element of.", minimum=0),
-    Field("array_index", INT64, "1", "Index of the job in its array.", minimum=0),
-    Field("dependency", STRING, "1", "What the job waited for, in the words of the log.", "null: nothing, or withheld"),
+    _count("allocated_nodes", "nodes", "Nodes the job was given.", "start"),
+    _count("requested_nodes", "nodes", "Nodes the job asked for.", "submission"),
+    _count("fewest_processors", "processors", "Fewest processors the job would have taken.", "submission"),
+    _count("allocated_gpus", "GPUs", "GPUs the job was given.", "start"),
+    _count("requested_gpus", "GPUs", "GPUs the job asked for.", "submission"),
+    Field("restarts", INT64, "1", "How often the job was started again.", minimum=0, known="end"),
+    Field("exit_code", INT64, "1", "Exit status of the job's program.", known="end"),
+    Field("exit_signal", INT64, "1", "Signal that ended the job's program, 0 for none.", minimum=0, known="end"),
+    Field(
+        "logged_state",
+        STRING,
+        "1",
+        "State of the job in the words of the log.",
+        "null: SWF, or not in the log",
+        known="end",
+    ),
+    Field(
+        "array_number",
+        INT64,
+        "1",
+        "Number, in the log, of the array that the job is an element of.",
+        minimum=0,
+        known="submission",
+    ),
+    Field("array_index", INT64, "1", "Index of the job in its array.", minimum=0, known="submission"),
+    Field(
+        "dependency",
+        STRING,
+        "1",
+        "What the job waited for, in the words of the log.",
+        "null: nothing, or withheld",
+        known="submission",
+    ),
     Field(
         "is_time_ambiguous",
         BOOL,
         "1",
         "One of its times is in an hour that the zone repeats, without a word on which of the two.",
         NEVER,
+        known="end",
     ),
 )
 
 NAMES = (
-    Field("kind", STRING, "1", "What is named: user, group, executable, queue or partition.", NEVER),
-    Field("number", INT64, "1", "Number in the jobs table.", NEVER, minimum=0),
-    Field("name", STRING, "1", "Name in the log, or a keyed hash of it.", NEVER),
+    Field("kind", STRING, "1", "What is named: user, group, executable, queue or partition.", NEVER, known="never"),
+    Field("number", INT64, "1", "Number in the jobs table.", NEVER, minimum=0, known="never"),
+    Field("name", STRING, "1", "Name in the log, or a keyed hash of it.", NEVER, known="never"),
 )

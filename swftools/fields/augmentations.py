@@ -13,8 +13,17 @@ UTILITY_COLUMNS = (
         NEVER,
         stage="utility",
         minimum=0,
+        known="submission",
     ),
-    Field("utility_decay", STRING, "1", "Kind of decay: linear, exponential or step.", NEVER, stage="utility"),
+    Field(
+        "utility_decay",
+        STRING,
+        "1",
+        "Kind of decay: linear, exponential or step.",
+        NEVER,
+        stage="utility",
+        known="submission",
+    ),
     Field(
         "utility",
         UTILITY,
@@ -22,6 +31,7 @@ UTILITY_COLUMNS = (
         "Piecewise-linear utility function: time since submission and value, zero after the last time.",
         "null: the log gives none",
         stage="utility",
+        known="end",
     ),
     Field(
         "logged_utility",
@@ -31,6 +41,7 @@ UTILITY_COLUMNS = (
         "null: the log does not tell that time",
         stage="utility",
         minimum=0,
+        known="end",
     ),
 )
 
@@ -43,6 +54,7 @@ CHECKPOINT_COLUMNS = (
         NEVER,
         stage="checkpoints",
         stable_under_growth=False,
+        known="submission",
     ),
     Field(
         "checkpoint_interval",
@@ -53,6 +65,7 @@ CHECKPOINT_COLUMNS = (
         stage="checkpoints",
         stable_under_growth=False,
         minimum=0,
+        known="submission",
     ),
     Field(
         "checkpoint_choice",
@@ -65,6 +78,7 @@ CHECKPOINT_COLUMNS = (
         stable_under_growth=False,
         minimum=0,
         maximum=5,
+        known="submission",
     ),
     Field(
         "checkpoint_source",
@@ -75,6 +89,7 @@ CHECKPOINT_COLUMNS = (
         NEVER,
         stage="checkpoints",
         stable_under_growth=False,
+        known="never",
     ),
     Field(
         "is_checkpoint_survey_synthetic",
@@ -84,6 +99,7 @@ CHECKPOINT_COLUMNS = (
         NEVER,
         stage="checkpoints",
         stable_under_growth=False,
+        known="never",
     ),
 )
 
@@ -98,6 +114,7 @@ ARRIVAL_COLUMNS = (
         stable_under_growth=False,
         minimum=0,
         maximum=MAX_TIME,
+        known="never",
     ),
 )
 
@@ -109,6 +126,7 @@ SPEEDUP_COLUMNS = (
         "The job can be started on other widths than its own.",
         NEVER,
         stage="speedup",
+        known="submission",
     ),
     Field(
         "speedup_curve",
@@ -117,6 +135,7 @@ SPEEDUP_COLUMNS = (
         "Form of S(n): downey (parameters downey_a, downey_sigma) or simple (parameter width).",
         "null: not moldable",
         stage="speedup",
+        known="submission",
     ),
     Field(
         "downey_a",
@@ -126,6 +145,7 @@ SPEEDUP_COLUMNS = (
         "null: another curve, or none",
         stage="speedup",
         minimum=1,
+        known="submission",
     ),
     Field(
         "downey_sigma",
@@ -135,6 +155,7 @@ SPEEDUP_COLUMNS = (
         "null: another curve, or none",
         stage="speedup",
         minimum=0,
+        known="submission",
     ),
     Field(
         "sequential_run_time",
@@ -144,6 +165,7 @@ SPEEDUP_COLUMNS = (
         "null: not moldable, or no run_time",
         stage="speedup",
         minimum=0,
+        known="end",
     ),
     Field(
         "minimum_processors",
@@ -153,6 +175,7 @@ SPEEDUP_COLUMNS = (
         "null: no width",
         stage="speedup",
         minimum=1,
+        known="submission",
     ),
     Field(
         "optimal_processors",
@@ -162,6 +185,7 @@ SPEEDUP_COLUMNS = (
         "null: no width",
         stage="speedup",
         minimum=1,
+        known="submission",
     ),
     Field(
         "maximum_processors",
@@ -171,6 +195,7 @@ SPEEDUP_COLUMNS = (
         "null: no width",
         stage="speedup",
         minimum=1,
+        known="submission",
     ),
     Field(
         "processor_constraint",
@@ -179,6 +204,7 @@ SPEEDUP_COLUMNS = (
         "Widths allowed between minimum and maximum: any, power-of-two, square, even, multiple-of-4 or rigid.",
         "null: no width",
         stage="speedup",
+        known="submission",
     ),
     Field(
         "processor_choices",
@@ -187,6 +213,7 @@ SPEEDUP_COLUMNS = (
         "Widths that the user offers the scheduler, ascending, the job's own among them.",
         "null: no width",
         stage="speedup",
+        known="submission",
     ),
 )
 
@@ -200,6 +227,7 @@ ESTIMATE_COLUMNS = (
         stage="estimates",
         stable_under_growth=False,
         minimum=0,
+        known="never",
     ),
 )
 
@@ -213,10 +241,36 @@ AUGMENTATION_COLUMNS: dict[str, tuple[Field, ...]] = {
 """The columns of each augmentation, in the order of the jobs table."""
 
 CHECKPOINT_SURVEY = (
-    Field("answer_number", INT64, "1", "Row of the survey, first answer = 1.", NEVER, stage="checkpoints", minimum=1),
-    Field("user_id", INT64, "1", "User who answered.", "null: not told", stage="checkpoints"),
-    Field("processors", INT64, "processors", "Processors of the job.", NEVER, stage="checkpoints", minimum=1),
-    Field("job_number", INT64, "1", "Number of the job.", "null: none told, none found", stage="checkpoints"),
+    Field(
+        "answer_number",
+        INT64,
+        "1",
+        "Row of the survey, first answer = 1.",
+        NEVER,
+        stage="checkpoints",
+        minimum=1,
+        known="never",
+    ),
+    Field("user_id", INT64, "1", "User who answered.", "null: not told", stage="checkpoints", known="never"),
+    Field(
+        "processors",
+        INT64,
+        "processors",
+        "Processors of the job.",
+        NEVER,
+        stage="checkpoints",
+        minimum=1,
+        known="never",
+    ),
+    Field(
+        "job_number",
+        INT64,
+        "1",
+        "Number of the job.",
+        "null: none told, none found",
+        stage="checkpoints",
+        known="never",
+    ),
     Field(
         "job_occurrence",
         INT64,
@@ -225,8 +279,17 @@ CHECKPOINT_SURVEY = (
         "null: no job of the trace",
         stage="checkpoints",
         minimum=0,
+        known="never",
     ),
-    Field("submit_time", FLOAT64, "s", "Submission of the job.", "null: none told, none found", stage="checkpoints"),
+    Field(
+        "submit_time",
+        FLOAT64,
+        "s",
+        "Submission of the job.",
+        "null: none told, none found",
+        stage="checkpoints",
+        known="never",
+    ),
     Field(
         "choice",
         INT64,
@@ -236,9 +299,17 @@ CHECKPOINT_SURVEY = (
         stage="checkpoints",
         minimum=0,
         maximum=6,
+        known="never",
     ),
     Field(
-        "interval", FLOAT64, "s", "Time between two checkpoints.", "null: not choice 0", stage="checkpoints", minimum=0
+        "interval",
+        FLOAT64,
+        "s",
+        "Time between two checkpoints.",
+        "null: not choice 0",
+        stage="checkpoints",
+        minimum=0,
+        known="never",
     ),
     Field(
         "outcome",
@@ -247,14 +318,43 @@ CHECKPOINT_SURVEY = (
         "matched (a job of the trace), no-such-job (the user is in the trace: pooled) or no-such-user (not used).",
         NEVER,
         stage="checkpoints",
+        known="never",
     ),
 )
 
 CHECKPOINT_SUMMARY = (
-    Field("choice", INT64, "1", "Choice of the survey, 0 to 6.", NEVER, stage="checkpoints", minimum=0, maximum=6),
-    Field("meaning", STRING, "1", "The choice in words.", NEVER, stage="checkpoints"),
-    Field("responses", INT64, "answers", "Answers with this choice.", NEVER, stage="checkpoints", minimum=0),
-    Field("response_share", FLOAT64, "1", "Share of all answers.", "null: no answers", stage="checkpoints", minimum=0),
+    Field(
+        "choice",
+        INT64,
+        "1",
+        "Choice of the survey, 0 to 6.",
+        NEVER,
+        stage="checkpoints",
+        minimum=0,
+        maximum=6,
+        known="never",
+    ),
+    Field("meaning", STRING, "1", "The choice in words.", NEVER, stage="checkpoints", known="never"),
+    Field(
+        "responses",
+        INT64,
+        "answers",
+        "Answers with this choice.",
+        NEVER,
+        stage="checkpoints",
+        minimum=0,
+        known="never",
+    ),
+    Field(
+        "response_share",
+        FLOAT64,
+        "1",
+        "Share of all answers.",
+        "null: no answers",
+        stage="checkpoints",
+        minimum=0,
+        known="never",
+    ),
     Field(
         "processor_hours",
         FLOAT64,
@@ -263,6 +363,7 @@ CHECKPOINT_SUMMARY = (
         NEVER,
         stage="checkpoints",
         minimum=0,
+        known="never",
     ),
     Field(
         "processor_hours_share",
@@ -272,5 +373,6 @@ CHECKPOINT_SUMMARY = (
         "null: none",
         stage="checkpoints",
         minimum=0,
+        known="never",
     ),
 )

@@ -1,8 +1,9 @@
-"""What a column is: name, type, unit, meaning, missing-value rule, SWF position, bounds."""
+"""What a column is: name, type, unit, meaning, missing-value rule, SWF position, bounds, and when it is known."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal
 
 import pyarrow as pa
 
@@ -21,13 +22,17 @@ MAX_TIME = 1e10
 NEVER = "never"
 """The missing-value rule of columns without nulls."""
 
+Known = Literal["submission", "start", "end", "never"]
+"""When what a column says of a job is known where the job runs: ``never`` is what is ours, or made of the whole log."""
+
 
 @dataclass(frozen=True)
 class Field:
-    """One column: name, type, unit, meaning, missing-value rule, SWF position, the stage that adds it, bounds.
+    """One column: name, type, unit, meaning, missing-value rule, SWF position, stage, bounds, and when it is known.
 
     ``stable_under_growth`` is False where further jobs of a trace give old jobs other values, because the column is
-    fitted to the whole trace.
+    fitted to the whole trace. ``known`` is when the machine knows it of a job, or could: nobody is told it before. What
+    a model drew from a run time, or a wait, is known when these are.
     """
 
     name: str
@@ -40,11 +45,12 @@ class Field:
     maximum: float | None = None
     minimum: float | None = None
     stable_under_growth: bool = True
+    known: Known = field(kw_only=True)
 
     @property
     def arrow(self) -> pa.Field:
         """The pyarrow field, with unit, meaning, missing-value rule and what is special as metadata."""
-        metadata = {"unit": self.unit, "meaning": self.meaning, "missing": self.missing}
+        metadata = {"unit": self.unit, "meaning": self.meaning, "missing": self.missing, "known": self.known}
         if self.swf_position is not None:
             metadata["swf_position"] = str(self.swf_position)
         if not self.stable_under_growth:

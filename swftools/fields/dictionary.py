@@ -1,8 +1,8 @@
 """The column dictionary: every column of every table, once.
 
-Name, type, unit, meaning, missing value, SWF position and bounds of each column live in the files of this folder and
-nowhere else. The pyarrow schemas, the files in ``schemas/``, the data dictionary of the documentation (all by
-``generate.py``) and the checks on write and read are made from it.
+Name, type, unit, meaning, missing value, SWF position and bounds of each column, and when it is known of a job, live in
+the files of this folder and nowhere else. The pyarrow schemas, the files in ``schemas/``, the data dictionary of the
+documentation (all by ``generate.py``), the checks on write and read, and what predictors are told are made from it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from swftools.errors import SchemaError
 from swftools.fields.accounting import NAMES
 from swftools.fields.augmentations import AUGMENTATION_COLUMNS, CHECKPOINT_SUMMARY, CHECKPOINT_SURVEY
 from swftools.fields.cleaning import CLEANING_REPORT, MERGED, QUARANTINE, REPAIRS
-from swftools.fields.definition import BOOL, FLOAT64, INT64, INTEGERS, STRING, TIMESTAMP, UTILITY, Field
+from swftools.fields.definition import BOOL, FLOAT64, INT64, INTEGERS, STRING, TIMESTAMP, UTILITY, Field, Known
 from swftools.fields.history import INGESTED, RECORDS, REJECTED, WAIT_COVERAGE, WAITING_FILES
 from swftools.fields.jobs import JOB_NUMBER, JOB_OCCURRENCE, JOBS, SWF_NAMES
 from swftools.fields.predictions import WAIT_EVALUATION, WAIT_PREDICTIONS
@@ -103,6 +103,9 @@ TABLE_MEANINGS = {
     "policy_watch": "One row a policy, measure and statistic, over runs of the last weeks of a log, shaken and not.",
 }
 
+KNOWN_OF_JOBS: dict[str, Known] = {field.name: field.known for field in JOBS}
+"""When each column of jobs is known. Of a column that is not here only who made it can say."""
+
 SORTED_BY = {
     "jobs": "submit_time",
     "records": "submit_time",
@@ -143,6 +146,31 @@ def table_fields(table: str) -> dict[str, Field]:
     if table not in TABLES:
         raise SchemaError(f"no table {table!r} in the column dictionary; it has {', '.join(TABLES)}")
     return {field.name: field for field in TABLES[table]}
+
+
+def known_at_submission(columns: Iterable[object]) -> list[str]:
+    """Return which columns of jobs say what is known of a job at its submission, in their order.
+
+    This is the whole of what may be told of a job that is being submitted: a column that the dictionary does not have
+    is none of them.
+
+    Examples
+    --------
+    >>> known_at_submission(["user_id", "status", "requested_time", "mine"])
+    ['user_id', 'requested_time']
+    """
+    return [str(name) for name in columns if KNOWN_OF_JOBS.get(str(name)) == "submission"]
+
+
+def known_later(columns: Iterable[object]) -> list[str]:
+    """Return which columns of jobs the dictionary has, and says not to be known at submission.
+
+    Examples
+    --------
+    >>> known_later(["user_id", "status", "requested_time", "mine"])
+    ['status']
+    """
+    return [str(name) for name in columns if KNOWN_OF_JOBS.get(str(name), "submission") != "submission"]
 
 
 def required_columns(table: str) -> list[str]:

@@ -44,14 +44,14 @@ _JSON_TYPES: dict[pa.DataType, dict[str, Any]] = {
     },
     INTEGERS: {"type": "array", "minItems": 1, "items": {"type": "integer"}},
 }
-_HEADINGS = ("column", "type", "unit", "meaning", "missing", "SWF field", "stage")
+_HEADINGS = ("column", "type", "unit", "meaning", "missing", "SWF field", "stage", "known")
 
 
 def json_schema(table: str) -> dict[str, Any]:
     """Return the JSON Schema (draft 2020-12) of one row of a table, as published in ``schemas/``.
 
-    Units, missing-value rules, SWF positions, the stage that adds a column, and that it is not stable under growth, are
-    annotations that begin with ``x-``. Columns that every file of the table has are required.
+    Units, missing-value rules, SWF positions, the stage that adds a column, when it is known, and that it is not stable
+    under growth, are annotations that begin with ``x-``. Columns that every file of the table has are required.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def json_schema(table: str) -> dict[str, Any]:
         if field.missing != NEVER:
             kind["type"] = [kind["type"], "null"]
         kind |= {"description": field.meaning, "x-unit": field.unit, "x-missing": field.missing}
-        kind |= {"x-arrow-type": str(field.type), "x-stage": field.stage}
+        kind |= {"x-arrow-type": str(field.type), "x-stage": field.stage, "x-known": field.known}
         if field.swf_position is not None:
             kind["x-swf-position"] = field.swf_position
         if not field.stable_under_growth:
@@ -108,6 +108,9 @@ def data_dictionary() -> str:
         "Missing is null, in SWF text -1. The stage is that which adds the column: *read*, *clean* or an augmentation. "
         "Behind it stands *whole trace* where the column is fitted to all jobs of a trace, so that further jobs give "
         "old ones other values; a history draws it from parameters that were fixed before. "
+        "*Known* is when the machine knows of a job what the column says: at its *submission*, at its *start*, at "
+        "its *end*, or *never*, where it is ours, or follows from other jobs of the log. A predictor is told of a job "
+        "at its submission what is known then, and nothing else ([predictors](predictors.md#what-it-is-told)). "
         "Types are those of Parquet: integer is int64, float is float64, time is milliseconds since 1970 in UTC, "
         "and a utility function is a list of structs (time, value). "
         "The same, for machines: `schemas/<table>.schema.json` (JSON Schema of one row).\n"
@@ -124,7 +127,16 @@ def _row(field: Field) -> tuple[str, ...]:
     """Return the cells of a column."""
     position = "" if field.swf_position is None else str(field.swf_position)
     stage = field.stage if field.stable_under_growth else f"{field.stage}, whole trace"
-    return (f"`{field.name}`", _TYPES[field.type], field.unit, field.meaning, field.missing, position, stage)
+    return (
+        f"`{field.name}`",
+        _TYPES[field.type],
+        field.unit,
+        field.meaning,
+        field.missing,
+        position,
+        stage,
+        field.known,
+    )
 
 
 def stale_files(root: Path) -> list[str]:

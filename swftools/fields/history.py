@@ -11,7 +11,14 @@ from swftools.fields.jobs import JOB_OCCURRENCE, JOBS
 _STAGE = "ingest"
 
 FILE_NUMBER = Field(
-    "file_number", INT64, "1", "File that it stood in: number in the table ingested.", NEVER, stage=_STAGE, minimum=1
+    "file_number",
+    INT64,
+    "1",
+    "File that it stood in: number in the table ingested.",
+    NEVER,
+    stage=_STAGE,
+    minimum=1,
+    known="never",
 )
 
 
@@ -31,6 +38,7 @@ RECORDS = (
         "Hash of what tells jobs of one submission time apart: with submit_time, the identity of the job.",
         NEVER,
         stage=_STAGE,
+        known="never",
     ),
     FILE_NUMBER,
     *(_since_1970(column) for column in JOBS if column.stage == "read"),
@@ -40,12 +48,12 @@ RECORDS = (
 
 def _count(name: str, meaning: str, unit: str = "records") -> Field:
     """Return a number of things in a file."""
-    return Field(name, INT64, unit, meaning, NEVER, stage=_STAGE, minimum=0)
+    return Field(name, INT64, unit, meaning, NEVER, stage=_STAGE, minimum=0, known="never")
 
 
 def _text(name: str, meaning: str, missing: str = NEVER) -> Field:
     """Return a word about a file."""
-    return Field(name, STRING, "1", meaning, missing, stage=_STAGE)
+    return Field(name, STRING, "1", meaning, missing, stage=_STAGE, known="never")
 
 
 INGESTED = (
@@ -74,11 +82,21 @@ INGESTED = (
         "What its header says the machine has.",
         "null: nothing",
         stage=_STAGE,
+        known="never",
         minimum=1,
     ),
-    Field("widest", INT64, "processors", "Those of its widest job.", "null: no job says", stage=_STAGE, minimum=0),
-    Field("begins", FLOAT64, "s", "First submission in it.", "null: no job", stage=_STAGE),
-    Field("ends", FLOAT64, "s", "Last submission in it.", "null: no job", stage=_STAGE),
+    Field(
+        "widest",
+        INT64,
+        "processors",
+        "Those of its widest job.",
+        "null: no job says",
+        stage=_STAGE,
+        known="never",
+        minimum=0,
+    ),
+    Field("begins", FLOAT64, "s", "First submission in it.", "null: no job", stage=_STAGE, known="never"),
+    Field("ends", FLOAT64, "s", "Last submission in it.", "null: no job", stage=_STAGE, known="never"),
 )
 
 WAITING_FILES = (
@@ -93,12 +111,12 @@ REJECTED = (FILE_NUMBER, *QUARANTINE)
 
 def _measure(name: str, unit: str, meaning: str, missing: str = "null: no job was told a bound") -> Field:
     """Return a measure of predictions."""
-    return Field(name, FLOAT64, unit, meaning, missing, stage="evaluate")
+    return Field(name, FLOAT64, unit, meaning, missing, stage="evaluate", known="never")
 
 
 def _jobs(name: str, meaning: str) -> Field:
     """Return a number of jobs."""
-    return Field(name, INT64, "jobs", meaning, NEVER, stage="evaluate", minimum=0)
+    return Field(name, INT64, "jobs", meaning, NEVER, stage="evaluate", minimum=0, known="never")
 
 
 WAIT_COVERAGE = (
@@ -109,9 +127,18 @@ WAIT_COVERAGE = (
         "Month of submission (2001-03), or the days before the end of the history (last 1 days), or all.",
         NEVER,
         stage="evaluate",
+        known="never",
     ),
-    Field("method", STRING, "1", "Bound or predictor, with its parameters.", NEVER, stage="evaluate"),
-    Field("queue", STRING, "1", "Queue, or other group that was replayed by itself; all.", NEVER, stage="evaluate"),
+    Field("method", STRING, "1", "Bound or predictor, with its parameters.", NEVER, stage="evaluate", known="never"),
+    Field(
+        "queue",
+        STRING,
+        "1",
+        "Queue, or other group that was replayed by itself; all.",
+        NEVER,
+        stage="evaluate",
+        known="never",
+    ),
     _jobs("jobs", "Jobs that were submitted behind the training."),
     _jobs("told", "Of these, jobs that were told a bound."),
     _jobs("known", "Of these, jobs whose wait is known."),
@@ -127,6 +154,7 @@ WAIT_COVERAGE = (
         "The coverage is below that.",
         "null: no job was told a bound",
         stage="evaluate",
+        known="never",
     ),
     _measure("rms_over", "s", "Root of the mean square of bound - wait, of covered jobs.", "null: none was"),
     _measure("tightness", "1", "Geometric mean of bound / wait; less than 1 s counts as 1 s."),

@@ -9,20 +9,34 @@ _STAGE = "replay"
 
 def _seconds(name: str, meaning: str, missing: str = NEVER) -> Field:
     """Return a time of a job."""
-    return Field(name, FLOAT64, "s", meaning, missing, stage=_STAGE, minimum=0)
+    return Field(name, FLOAT64, "s", meaning, missing, stage=_STAGE, minimum=0, known="never")
 
 
 def _number(name: str, meaning: str, unit: str = "jobs") -> Field:
     """Return a number of things."""
-    return Field(name, INT64, unit, meaning, NEVER, stage=_STAGE, minimum=0)
+    return Field(name, INT64, unit, meaning, NEVER, stage=_STAGE, minimum=0, known="never")
 
 
 WAIT_PREDICTIONS = (
-    Field("method", STRING, "1", "Bound or predictor, with its parameters.", NEVER, stage=_STAGE),
+    Field("method", STRING, "1", "Bound or predictor, with its parameters.", NEVER, stage=_STAGE, known="never"),
     Field(
-        "queue", STRING, "1", "Queue, or other group of jobs, that was replayed by itself; or all.", NEVER, stage=_STAGE
+        "queue",
+        STRING,
+        "1",
+        "Queue, or other group of jobs, that was replayed by itself; or all.",
+        NEVER,
+        stage=_STAGE,
+        known="never",
     ),
-    Field("submit_time", FLOAT64, "s", "Submission, in seconds from the start of the log.", NEVER, stage=_STAGE),
+    Field(
+        "submit_time",
+        FLOAT64,
+        "s",
+        "Submission, in seconds from the start of the log.",
+        NEVER,
+        stage=_STAGE,
+        known="never",
+    ),
     Field(
         "submit_timestamp",
         TIMESTAMP,
@@ -30,6 +44,7 @@ WAIT_PREDICTIONS = (
         "Submission as a point in time.",
         "null: the log does not say when it starts",
         stage=_STAGE,
+        known="never",
     ),
     _seconds("wait_time", "How long the job waited.", "null: it never started, or is not known to have"),
     _seconds("requested_time", "What its user asked for.", "null: not known"),
@@ -41,6 +56,7 @@ WAIT_PREDICTIONS = (
         "null: not known",
         stage=_STAGE,
         minimum=0,
+        known="never",
     ),
     _seconds("wait_bound", "What the job was told: a bound of its wait.", "null: it was told nothing"),
     _seconds(
@@ -56,23 +72,41 @@ WAIT_PREDICTIONS = (
         "unavailable (nothing seemed to start).",
         "null: it was told a bound",
         stage=_STAGE,
+        known="never",
     ),
     _number("cluster", "Which cluster of its queue the job belonged to, from 0, by rising explanatory variable.", "1"),
     _number("history_length", "Waits that the bound was made of."),
-    Field("is_trimmed", BOOL, "1", "Earlier waits of the cluster were forgotten.", NEVER, stage=_STAGE),
+    Field("is_trimmed", BOOL, "1", "Earlier waits of the cluster were forgotten.", NEVER, stage=_STAGE, known="never"),
 )
 
 
 def _measure(name: str, unit: str, meaning: str, missing: str = "null: no job was told a bound") -> Field:
     """Return a measure of predictions."""
-    return Field(name, FLOAT64, unit, meaning, missing, stage="evaluate")
+    return Field(name, FLOAT64, unit, meaning, missing, stage="evaluate", known="never")
 
 
 WAIT_EVALUATION = (
-    Field("method", STRING, "1", "Bound or predictor, with its parameters.", NEVER, stage="evaluate"),
-    Field("grouped_by", STRING, "1", "all, queue, month, processors or requested_time.", NEVER, stage="evaluate"),
-    Field("group", STRING, "1", "Which of these, in words; all for all.", NEVER, stage="evaluate"),
-    Field("jobs", INT64, "jobs", "Jobs that were submitted behind the training.", NEVER, stage="evaluate", minimum=0),
+    Field("method", STRING, "1", "Bound or predictor, with its parameters.", NEVER, stage="evaluate", known="never"),
+    Field(
+        "grouped_by",
+        STRING,
+        "1",
+        "all, queue, month, processors or requested_time.",
+        NEVER,
+        stage="evaluate",
+        known="never",
+    ),
+    Field("group", STRING, "1", "Which of these, in words; all for all.", NEVER, stage="evaluate", known="never"),
+    Field(
+        "jobs",
+        INT64,
+        "jobs",
+        "Jobs that were submitted behind the training.",
+        NEVER,
+        stage="evaluate",
+        minimum=0,
+        known="never",
+    ),
     Field(
         "predicted",
         INT64,
@@ -80,6 +114,7 @@ WAIT_EVALUATION = (
         "Of these, jobs that were told a bound and whose wait is known.",
         NEVER,
         stage="evaluate",
+        known="never",
     ),
     _measure("correctness", "1", "Share of these whose wait was no longer than the bound."),
     _measure("standard_error", "1", "Of the correctness, by the binomial distribution: sqrt(c (1 - c) / n)."),
@@ -90,6 +125,7 @@ WAIT_EVALUATION = (
         "The correctness is no less than the quantile.",
         "null: no job was told a bound",
         stage="evaluate",
+        known="never",
     ),
     _measure(
         "rms_over", "s", "Root of the mean square of bound - wait, where the bound was no less.", "null: none was"

@@ -9,12 +9,12 @@ _STAGE = "reevaluate"
 
 def _word(name: str, meaning: str) -> Field:
     """Return a column of words."""
-    return Field(name, STRING, "1", meaning, NEVER, stage=_STAGE)
+    return Field(name, STRING, "1", meaning, NEVER, stage=_STAGE, known="never")
 
 
 def _jobs(name: str, meaning: str) -> Field:
     """Return a number of jobs."""
-    return Field(name, INT64, "jobs", meaning, NEVER, stage=_STAGE, minimum=0)
+    return Field(name, INT64, "jobs", meaning, NEVER, stage=_STAGE, minimum=0, known="never")
 
 
 def _figure(name: str, window: str) -> Field:
@@ -27,6 +27,7 @@ def _figure(name: str, window: str) -> Field:
         "frequent value.",
         "null: no job of the window has the aspect",
         stage=_STAGE,
+        known="never",
     )
 
 
@@ -43,6 +44,7 @@ WORKLOAD_DRIFT = (
         "The statistic: how far the recent window is from the reference: a distance, a ratio or a difference.",
         "null: too few jobs, or it has no meaning",
         stage=_STAGE,
+        known="never",
     ),
     Field(
         "threshold",
@@ -52,8 +54,9 @@ WORKLOAD_DRIFT = (
         "null: it is never told",
         stage=_STAGE,
         minimum=0,
+        known="never",
     ),
-    Field("is_beyond", BOOL, "1", "The drift is beyond the threshold.", NEVER, stage=_STAGE),
+    Field("is_beyond", BOOL, "1", "The drift is beyond the threshold.", NEVER, stage=_STAGE, known="never"),
     _jobs("recent_jobs", "Jobs of the recent window that have the aspect."),
     _jobs("reference_jobs", "Jobs of the reference that have the aspect."),
     _jobs("recent_missing", "Jobs of the recent window that lack it, and are left out."),
@@ -64,7 +67,15 @@ POLICY_WATCH = (
     _word("policy", "Policy, with the parameters given."),
     _word("measure", "What is measured, as in the table metrics."),
     _word("statistic", "What of it."),
-    Field("parameter", FLOAT64, "s", "Bound or threshold of the measure.", "null: it has none", stage=_STAGE),
+    Field(
+        "parameter",
+        FLOAT64,
+        "s",
+        "Bound or threshold of the measure.",
+        "null: it has none",
+        stage=_STAGE,
+        known="never",
+    ),
     _jobs("jobs", "Jobs that the value was taken over, with the seed of which it is over fewest."),
     Field(
         "value",
@@ -73,6 +84,7 @@ POLICY_WATCH = (
         "Mean over the seeds.",
         "null: with no seed it has a meaning",
         stage=_STAGE,
+        known="never",
     ),
     Field(
         "spread",
@@ -82,6 +94,7 @@ POLICY_WATCH = (
         "null: of fewer than two seeds",
         stage=_STAGE,
         minimum=0,
+        known="never",
     ),
     Field(
         "seeds",
@@ -91,6 +104,7 @@ POLICY_WATCH = (
         NEVER,
         stage=_STAGE,
         minimum=0,
+        known="never",
     ),
     _word("unit", "Unit of value and spread."),
 )

@@ -9,12 +9,12 @@ _STAGE = "reproduce"
 
 def _word(name: str, meaning: str, missing: str = NEVER) -> Field:
     """Return a column of words."""
-    return Field(name, STRING, "1", meaning, missing, stage=_STAGE)
+    return Field(name, STRING, "1", meaning, missing, stage=_STAGE, known="never")
 
 
 def _value(name: str, meaning: str, missing: str, unit: str = "column unit") -> Field:
     """Return a column of values."""
-    return Field(name, FLOAT64, unit, meaning, missing, stage=_STAGE)
+    return Field(name, FLOAT64, unit, meaning, missing, stage=_STAGE, known="never")
 
 
 REPRODUCTION = (
@@ -24,7 +24,9 @@ REPRODUCTION = (
     _word("column", "Column of the table, as printed; or a statement of the paper in words of our own."),
     _word("unit", "Of the values."),
     _word("reading", "How we read the paper where it can be read in several ways."),
-    Field("is_chosen", BOOL, "1", "The reading that we chose; others stand beside it.", NEVER, stage=_STAGE),
+    Field(
+        "is_chosen", BOOL, "1", "The reading that we chose; others stand beside it.", NEVER, stage=_STAGE, known="never"
+    ),
     _word("printed", "The value as the paper prints it.", "null: it prints none"),
     _value("published", "The same as a number.", "null: it prints none, or no number"),
     _value("ours", "What we measured.", "null: it could not be measured"),
@@ -32,7 +34,15 @@ REPRODUCTION = (
     _value("difference", "ours - published.", "null: one of them is missing"),
     _value("ratio", "ours / published.", "null: one of them is missing, or published is 0", "1"),
     _word("rule", "When the value counts as reproduced.", "null: it cannot be compared"),
-    Field("is_reproduced", BOOL, "1", "Ours is as the rule demands.", "null: it cannot be compared", stage=_STAGE),
+    Field(
+        "is_reproduced",
+        BOOL,
+        "1",
+        "Ours is as the rule demands.",
+        "null: it cannot be compared",
+        stage=_STAGE,
+        known="never",
+    ),
     _word("definition", "What is measured."),
     _word("note", "Why ours is another, as far as we know; or why it cannot be compared.", "null: nothing to say"),
 )
@@ -41,7 +51,7 @@ MEASUREMENTS = (
     _word("paper", "Short name of the paper whose experiment it is."),
     _word("log", "Name of the log."),
     _word("experiment", "The experiment with its parameters, as NAME:KEY=VALUE."),
-    Field("seed", INT64, "1", "Seed of its random draws.", NEVER, stage=_STAGE, minimum=0),
+    Field("seed", INT64, "1", "Seed of its random draws.", NEVER, stage=_STAGE, minimum=0, known="never"),
     _word("subject", "What was measured: a queue, a policy, ..."),
     _word("x", "Where a measure is a curve: at which month, error, load, ...; else empty."),
     _word("measure", "Name of the measure."),

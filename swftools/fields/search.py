@@ -11,7 +11,9 @@ MOST_MEASURES = 4
 
 def _noted(name: str, meaning: str, unit: str = "1") -> Field:
     """Return a number of the search that is always there."""
-    return Field(name, FLOAT64 if unit == "s" else INT64, unit, meaning, NEVER, stage="simulate", minimum=0)
+    return Field(
+        name, FLOAT64 if unit == "s" else INT64, unit, meaning, NEVER, stage="simulate", minimum=0, known="never"
+    )
 
 
 def _values(name: str, order: str) -> tuple[Field, ...]:
@@ -25,6 +27,7 @@ def _values(name: str, order: str) -> tuple[Field, ...]:
             "null: the objective has fewer measures",
             stage="simulate",
             minimum=0,
+            known="never",
         )
         for place in range(1, MOST_MEASURES + 1)
     )
@@ -39,7 +42,7 @@ SEARCH_DECISIONS = (
     _noted("nodes", "Placements of a job that were tried: nodes of the tree of orders that were visited."),
     _noted("paths", "Whole orders that were compared, the heuristic's among them."),
     _noted("improvements", "How often an order was found that is better than the best before."),
-    Field("is_exhausted", BOOL, "1", "Nothing was left to search.", NEVER, stage="simulate"),
+    Field("is_exhausted", BOOL, "1", "Nothing was left to search.", NEVER, stage="simulate", known="never"),
     _noted("started", "Jobs that were started.", "jobs"),
     *_values("first", "the heuristic's order"),
     *_values("best", "the chosen order"),

@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from swftools.errors import ParameterError
-from swftools.fields.dictionary import table_fields
+from swftools.fields.dictionary import known_later, table_fields
 from swftools.header import SwfHeader
 from swftools.kernel import FloatArray, IntArray
 from swftools.qbets.queue_state import TOLD, Answers, Submissions
@@ -30,6 +30,10 @@ def group_labels(jobs: pd.DataFrame, by: tuple[str, ...]) -> Any:
     labels = _labels(np.zeros(len(jobs), np.int64), ["all"])
     for number, name in enumerate(by):
         column = GROUPS.get(name, name)
+        if known_later([column]):
+            raise ParameterError(
+                f"by={name!r}: column {column!r} is not known of a job at its submission, when it is told its bound"
+            )
         if column not in jobs:
             raise ParameterError(f"by={name!r}: the log has no column {column!r}; there are: {', '.join(jobs.columns)}")
         codes, distinct = pd.factorize(jobs[column])

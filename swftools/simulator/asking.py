@@ -1,7 +1,8 @@
 """Asking a predictor in Python: what it is told at each submission, and what that takes.
 
-It knows of a job what can be known at its submission, and of a job that has ended its run time beside that; what the
-log says of a job's later fate is kept from it.
+It is told of a job the columns that the column dictionary says to be known at submission, and of a job that has ended
+its run time beside that. Of a column that the dictionary does not have nobody can say when it is known; so it is told
+where the predictor ``needs`` it by name, and else not.
 """
 
 from __future__ import annotations
@@ -14,20 +15,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from swftools.errors import PolicyError
+from swftools.errors import ParameterError, PolicyError
+from swftools.fields.dictionary import KNOWN_OF_JOBS, known_at_submission, known_later
+from swftools.parameters import did_you_mean
 from swftools.simulator.replay import COMPLETED, Coming, Log
 from swftools.trace import Trace
 
 if TYPE_CHECKING:
     from swftools.simulator.predictors.registry import PythonPredictor
 
-OUTCOMES = frozenset(
-    {
-        *("wait_time", "run_time", "allocated_processors", "average_cpu_time", "used_memory", "status"),
-        *("is_cancelled", "is_never_started", "is_run_time_missing", "is_over_request", "extra_fields"),
-    }
-)
-"""Columns of a trace that tell, or may tell, what became of a job."""
+_WHEN = {"start": "at a job's start only", "end": "at a job's end only", "never": "to nobody at the machine"}
 
 AT_ONCE = 4096
 """Jobs whose rows are made together: one by one they would take most of the time."""
@@ -47,11 +44,15 @@ class Asked:
     """
 
     def __init__(self, predictor: PythonPredictor, trace: Trace, coming: Coming) -> None:
-        self.predictor = copy.deepcopy(predictor)
+        try:
+            self.predictor = copy.deepcopy(predictor)
+        except Exception as error:
+            raise PolicyError(
+                f"predictor {predictor.name!r}: cannot be copied, and each simulation works on a copy: "
+                f"{type(error).__name__}: {error}"
+            ) from error
         self.seconds = 0.0
-        kinds = trace.jobs.dtypes.items()
-        told = [name for name, kind in kinds if name not in OUTCOMES and not isinstance(kind, pd.ArrowDtype)]
-        self._jobs = trace.jobs[told]
+        self._jobs = trace.jobs[told_columns(predictor, trace)]
         self._coming = coming
         self._rows: list[dict[str, Any]] = []
         self._begin = 0  # the job whose row is the first
@@ -76,12 +77,16 @@ class Asked:
                 self.predictor.learn(ended)
             answer = float(self.predictor.predict(dict(submitted), now))
         except Exception as error:
-            name = self.predictor.name
-            raise PolicyError(f"predictor {name!r}, at {now:g} s: raised {type(error).__name__}: {error}") from error
+            raise PolicyError(f"{self._where(job, now)}: raised {type(error).__name__}: {error}") from error
         self.seconds += time.perf_counter() - begin
         if np.isnan(answer):
-            raise PolicyError(f"predictor {self.predictor.name!r}, at {now:g} s: predicted NaN")
+            raise PolicyError(f"{self._where(job, now)}: predicted NaN")
         return answer
+
+    def _where(self, job: int, now: float) -> str:
+        """Return which predictor was asked when, and about which job."""
+        number = self._row(job).get("job_number")
+        return f"predictor {self.predictor.name!r}, at {now:g} s, job {number} (which is being submitted)"
 
     def copy(self) -> Asked:
         """Return a copy that learns by itself."""
@@ -123,6 +128,30 @@ class Asked:
             self._rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
             self._begin = job
         return self._rows[job - self._begin]
+
+
+def told_columns(predictor: PythonPredictor, trace: Trace) -> list[str]:
+    """Return the columns of a trace that a predictor is told of a job at its submission.
+
+    Raises
+    ------
+    ParameterError
+        It needs, by name, a column that the trace lacks, or that the column dictionary knows to be of later.
+    """
+    needs = getattr(predictor, "needs", ())
+    if isinstance(needs, str) or not all(isinstance(name, str) for name in needs):
+        raise ParameterError(f"predictor {predictor.name!r}: needs={needs!r} is not a tuple of names of columns")
+    if late := known_later(needs):
+        raise ParameterError(
+            f"predictor {predictor.name!r} needs {late[0]}, which is known {_WHEN[KNOWN_OF_JOBS[late[0]]]}; it is "
+            "asked at a job's submission. What needs run times is foretold (@foretold)"
+        )
+    if lacking := [name for name in needs if name not in trace.jobs]:
+        alike = did_you_mean(lacking, map(str, trace.jobs))
+        raise ParameterError(f"predictor {predictor.name!r} needs {', '.join(lacking)}, which the trace lacks{alike}")
+    wanted = {*known_at_submission(trace.jobs), *needs}
+    kinds = trace.jobs.dtypes.items()
+    return [str(name) for name, kind in kinds if name in wanted and not isinstance(kind, pd.ArrowDtype)]
 
 
 def _with_none(column: pd.Series[Any]) -> list[Any]:

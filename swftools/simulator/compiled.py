@@ -19,7 +19,7 @@ from numba.extending import intrinsic
 from swftools.kernel import kernel
 from swftools.simulator.engine import Options, events, simulate_events
 from swftools.simulator.entry import Own
-from swftools.simulator.machine.state import Machine
+from swftools.simulator.machine.state import Machine, no_requests
 from swftools.simulator.replay import Coming, Replay, begin_replay
 from swftools.simulator.signatures import machine_type, observe_signature, own_type, policy_signature
 
@@ -63,12 +63,12 @@ def compiled_engine() -> Any:
     floats, integers = np.zeros(1), np.zeros(1, np.int64)
     coming = Coming(
         *(integers, floats, floats, floats, floats, integers, integers, integers, integers, floats),
-        *(np.zeros((1, 5)), np.zeros((1, 1, 2))),
+        *(np.zeros((1, 5)), np.zeros((1, 1, 2)), floats),
     )
     signature = types.void(
         typeof(coming),
         machine_type(),
-        typeof(begin_replay(1, 1)),
+        typeof(begin_replay(no_requests(1), 1)),
         typeof(Options(0, 0, 0, 0)),
         types.FunctionType(observe_signature()),
         own_type(),

@@ -19,7 +19,7 @@ from swftools.kernel import kernel
 from swftools.simulator.entry import Own
 from swftools.simulator.machine.event_queue import pop, push
 from swftools.simulator.machine.events import END, OUTLIVED, START, STOP, SUBMISSION
-from swftools.simulator.machine.faults import ENDLESS, IDLE, fail
+from swftools.simulator.machine.faults import ENDLESS, HOLDING, IDLE, fail
 from swftools.simulator.machine.running_jobs import expect_end, forget_end, release
 from swftools.simulator.machine.state import (
     DISTURBED,
@@ -51,6 +51,7 @@ from swftools.simulator.replay import (
     HAPPENED,
     IN_VAIN,
     LEFT,
+    OBSERVED,
     STALE,
     Coming,
     Replay,
@@ -97,6 +98,7 @@ def simulate_events(
     jobs, most, places = progress[COMING], len(machine.started), len(machine.queue.job)
     at_once = jobs + 1 if options.semantics == INSTANT else 1
     while progress[DONE] < jobs and progress[LEFT] > 0:
+        progress[OBSERVED] = 0
         if log.size[0] + most > len(log.job) or ends.size[0] + most > len(ends.times):
             break
         if counts[HELD] + places >= len(machine.held):
@@ -115,6 +117,8 @@ def simulate_events(
         if counts[HELD] > 0:
             now = min(now, machine.held_until[0])
         if now == np.inf or progress[IN_VAIN] > PATIENCE:
+            if counts[WAITING] == 0 and counts[HELD] > 0:
+                fail(machine, HOLDING, machine.held[0])
             fail(machine, IDLE if counts[RUNNING] == 0 else ENDLESS, first_waiting(machine))
         if now > replay.until[0]:
             progress[BEYOND] = 1
@@ -140,9 +144,11 @@ def simulate_events(
             machine.ended[counts[ENDED]] = job
             counts[ENDED] += 1
             progress[DONE] += 1
+            progress[IN_VAIN] = 0
             happened += 1
             if options.observes & 1 << END:
                 machine.done[job] = coming.run_time[job]
+                progress[OBSERVED] = job + 1
                 observe(END, machine, job, observer)
         # Outlived predictions; not of jobs that end now, in turn
         if progress[HAPPENED] == 0 and (ends.size[0] == 0 or ends.times[0] > now):
@@ -151,6 +157,7 @@ def simulate_events(
                     job = machine.running[counts[OVER]]
                     outlive(machine, job)
                     if options.observes & 1 << OUTLIVED:
+                        progress[OBSERVED] = job + 1
                         observe(OUTLIVED, machine, job, observer)
             while count_outlived(machine) > 0:  # what was predicted just now was too short as well
                 outlive(machine, machine.running[counts[OVER]])
@@ -183,9 +190,10 @@ def simulate_events(
                 interrupted = True
                 progress[ASKS] = 1
                 break
-            submit(coming, machine.requests, submitted)
+            submit(coming, replay.requests, submitted)
             held = counts[HELD]
             if options.observes & 1 << SUBMISSION:
+                progress[OBSERVED] = submitted + 1
                 observe(SUBMISSION, machine, submitted, observer)
                 coming.told[submitted] = machine.requests.requested_time[submitted]
             if counts[HELD] == held or not is_held(machine, submitted):
@@ -194,6 +202,7 @@ def simulate_events(
                 counts[WAITING] += 1
             submitted += 1
             counts[SUBMITTED] = submitted
+            progress[IN_VAIN] = 0
             submission = coming.submit_time[coming.row[submitted]] if submitted < jobs else np.inf
             happened += 1
         progress[HAPPENED] = happened
@@ -206,9 +215,10 @@ def simulate_events(
             counts[ENDED] = 0
             continue  # no waiting job fits
         counts[STARTED] = counts[STOPPED] = 0
+        progress[OBSERVED] = 0
         decide(machine, decider)
         counts[ENDED] = 0
-        progress[IN_VAIN] = 0 if happened > 0 else progress[IN_VAIN] + 1
+        progress[IN_VAIN] += 1  # jobs that are held back, and come again, are no progress
         # What the decision did goes into the log, and what follows from it into the ends.
         progress[STALE] += counts[STOPPED]
         for i in range(counts[STOPPED]):
@@ -216,6 +226,7 @@ def simulate_events(
             log.end[run], log.ended_by[run], log.work[run] = now, machine.stops.how[i], machine.stops.work[i]
             machine.run[log.job[run]] = NOBODY
             if options.observes & 1 << STOP:
+                progress[OBSERVED] = log.job[run] + 1
                 observe(STOP, machine, log.job[run], observer)
         for i in range(counts[STARTED]):
             job = machine.started[i]
@@ -233,6 +244,7 @@ def simulate_events(
             push(ends.times, ends.runs, ends.size[0], log.end[run], run)
             ends.size[0] += 1
             if options.observes & 1 << START:
+                progress[OBSERVED] = job + 1
                 observe(START, machine, job, observer)
 
 
@@ -260,6 +272,8 @@ def submit(coming: Coming, requests: Requests, job: int) -> None:
         for i in range(coming.utility.shape[1]):
             requests.utility[job, i, 0] = coming.utility[row, i, 0]
             requests.utility[job, i, 1] = coming.utility[row, i, 1]
+    if len(coming.restart_overhead) > 0:
+        requests.restart_overhead[job] = coming.restart_overhead[job]
 
 
 @kernel(allocates=False)

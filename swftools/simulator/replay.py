@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from swftools.kernel import kernel  # noqa: F401 (its constants are compiled into kernels)
-from swftools.simulator.machine.state import HELD, RESIZE, Machine
+from swftools.simulator.machine.state import HELD, RESIZE, Machine, Requests
 from swftools.simulator.machine.waiting_queue import with_more_places
 
 IntArray = npt.NDArray[np.int64]
@@ -21,8 +21,9 @@ COMPLETED = RESIZE + 1
 class Coming(NamedTuple):
     """The jobs that are to be submitted, in order; the engine alone sees it.
 
-    ``row`` is the row of each job in the trace. ``run_time``, ``limit`` and ``told`` (what is predicted at submission,
-    where it was), in s, have an element for each job; all others one for each row of the trace.
+    ``row`` is the row of each job in the trace. ``run_time``, ``limit``, ``told`` (what is predicted at submission,
+    where it was) and ``restart_overhead`` (where it is a column's), in s, have an element for each job; all others one
+    for each row of the trace.
     """
 
     row: IntArray
@@ -37,6 +38,7 @@ class Coming(NamedTuple):
     checkpoint_interval: FloatArray
     speedup: npt.NDArray[np.float64]
     utility: npt.NDArray[np.float64]
+    restart_overhead: FloatArray
 
 
 class Log(NamedTuple):
@@ -66,24 +68,29 @@ class Ends(NamedTuple):
     size: IntArray
 
 
-DONE, COMING, IN_VAIN, HAPPENED, LEFT, ANSWERED, ASKS, FULL, STALE, BEYOND = range(10)
+DONE, COMING, IN_VAIN, HAPPENED, LEFT, ANSWERED, ASKS, FULL, STALE, BEYOND, OBSERVED = range(11)
 """Places in ``Replay.counts``: jobs ended; jobs in all; decisions since one came or ended; events at this instant so
 far; instants before a stop; jobs of which a predictor in Python was asked; whether it is to be asked now; whether the
 queue is full; ends of runs that were stopped before; whether the next instant is
-beyond ``until``."""
+beyond ``until``; the job that a predictor observes just now, counted from 1, 0 if it observes none."""
 
 
 class Replay(NamedTuple):
-    """How far a simulation is; ``until`` is the time beyond which it does not go."""
+    """How far a simulation is; ``until`` is the time beyond which it does not go.
 
+    ``requests`` are those that the machine shows, and the engine alone writes.
+    """
+
+    requests: Requests
     log: Log
     ends: Ends
     counts: IntArray
     until: FloatArray
 
 
-def begin_replay(jobs: int, processors: int) -> Replay:
-    """Return the beginning of a simulation of a number of jobs."""
+def begin_replay(requests: Requests, processors: int) -> Replay:
+    """Return the beginning of a simulation of jobs, of which nothing is known yet."""
+    jobs = len(requests.submit_time)
     most = min(jobs, processors) + 1
     room = jobs + most
     log = Log(
@@ -98,9 +105,9 @@ def begin_replay(jobs: int, processors: int) -> Replay:
         size=np.zeros(1, np.int64),
     )
     ends = Ends(np.empty(2 * most), np.empty(2 * most, np.int64), np.zeros(1, np.int64))
-    counts = np.zeros(BEYOND + 1, np.int64)
+    counts = np.zeros(OBSERVED + 1, np.int64)
     counts[COMING] = jobs
-    return Replay(log, ends, counts, np.full(1, np.inf))
+    return Replay(requests, log, ends, counts, np.full(1, np.inf))
 
 
 def with_room(machine: Machine, replay: Replay) -> tuple[Machine, Replay]:

@@ -7,7 +7,7 @@ overhead in which nothing is done; a run that begins the job, or begins it anew,
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +15,17 @@ import numpy.typing as npt
 from swftools.errors import ParameterError
 from swftools.parameter_text import read_entry, read_scalar
 from swftools.parameters import Parameters, did_you_mean, is_number, number
-from swftools.simulator.machine.state import Restart
 from swftools.trace import Trace
+
+
+class Restart(NamedTuple):
+    """What it takes to go on with work that was done: seconds and seconds for each processor, and seconds of each job.
+
+    Of each job only where it is a column's: else it has no rows.
+    """
+
+    seconds: npt.NDArray[np.float64]
+    of_job: npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -36,7 +45,7 @@ class Uniform(Parameters):
     per_processor: float = number(0.0, least=0, unit="s")
 
     def of(self, trace: Trace, row: npt.NDArray[np.int64]) -> Restart:  # noqa: ARG002 (a column's asks it)
-        """Return the overhead as the machine has it."""
+        """Return the overhead of jobs."""
         return Restart(np.array([self.seconds, self.per_processor], np.float64), np.zeros(0))
 
 
@@ -54,7 +63,7 @@ class Column(Parameters):
     name: str = ""
 
     def of(self, trace: Trace, row: npt.NDArray[np.int64]) -> Restart:
-        """Return the overhead as the machine has it.
+        """Return the overhead of jobs; the machine learns that of each at its submission.
 
         Raises
         ------

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from swftools.simulator.entry import pack
-from swftools.simulator.machine.state import Restart, empty_machine, no_requests
+from swftools.simulator.machine.state import empty_machine, no_requests
 
 
 @cache
@@ -19,7 +19,7 @@ def machine_type() -> Any:
     """Return numba's type of the machine."""
     from numba import typeof  # noqa: PLC0415 (takes half a second, which is time enough when something is compiled)
 
-    return typeof(empty_machine(no_requests(1), 1, Restart(np.zeros(2), np.zeros(0))))
+    return typeof(empty_machine(no_requests(1), 1, np.zeros(2)))
 
 
 @cache

@@ -36,6 +36,7 @@ from swftools.simulator.machine.state import (
     WAITING,
     WAKE,
     empty_machine,
+    with_requests,
 )
 from swftools.simulator.machine.views import waiting_jobs
 from swftools.simulator.outcome import schedule_of, what_was_done
@@ -47,7 +48,7 @@ from swftools.simulator.predictors.registry import (
     text_of,
 )
 from swftools.simulator.registry import Policy, read_policy
-from swftools.simulator.replay import ANSWERED, ASKS, BEYOND, COMING, DONE, LEFT, begin_replay, with_room
+from swftools.simulator.replay import ANSWERED, ASKS, BEYOND, COMING, DONE, LEFT, OBSERVED, begin_replay, with_room
 from swftools.simulator.requested import Logged, find_requests
 from swftools.simulator.restart import Column, Uniform, find_restart_overhead
 from swftools.simulator.run_options import check_needs, check_options, check_semantics
@@ -130,15 +131,13 @@ class Simulation:
             least=1.0 if SEMANTICS[semantics] == PYSS else 0.0,
             idle="semantics=cqsim" if SEMANTICS[semantics] == CQSIM else "",
             needs=self.policy.needed(given),
+            overhead=overhead,
         )
-        row = self._workload.coming.row
+        row, unknown = self._workload.coming.row, self._workload.no_requests()
         self._machine = empty_machine(
-            self._workload.no_requests(),
-            size,
-            overhead.of(trace, row),
-            plans_by_limit=SEMANTICS[semantics] == CQSIM,
+            unknown, size, self._workload.restart, plans_by_limit=SEMANTICS[semantics] == CQSIM
         )
-        self._replay = begin_replay(len(row), size)
+        self._replay = begin_replay(unknown, size)
         self._taken_out = np.zeros(0)  # when, by job; no rows as long as nobody was
         self._broken = ""
         self._asked = Asked(learner, trace, self._workload.coming) if learner else None
@@ -152,7 +151,7 @@ class Simulation:
         self._engine, self._observe, self._decide = called_for(
             *(self.policy, chosen, memories[0], told, memories[1]), compiled=compiled, often=self._asked is not None
         )
-        self._chosen, self._memory = chosen, memories[0]
+        self._chosen, self._memory, self._predicts = chosen, memories[0], told.name
         self.options: dict[str, Any] = {
             "overrun": overrun,
             "cancelled": cancelled,
@@ -260,7 +259,8 @@ class Simulation:
         """Return a simulation that is as far, and goes on by itself."""
         self._check_whole()
         other = copy.copy(self)
-        other._machine, other._replay = _copied(self._machine), _copied(self._replay)
+        other._replay = _copied(self._replay)
+        other._machine = with_requests(_copied(self._machine._replace(predicted=np.zeros(0))), other._replay.requests)
         coming = self._workload.coming
         other._workload = self._workload._replace(coming=coming._replace(told=coming.told.copy()))
         other._observer, other._decider = _copied(self._observer), _copied(self._decider)
@@ -310,7 +310,7 @@ class Simulation:
         is_out[self._replay.counts[COMING] :] = False
         (take_out.py_func if self._engine is simulate_events else take_out)(self._machine, self._replay, is_out)
         submitted = int(self._machine.counts[SUBMITTED])
-        self._workload, self._machine, order = let_fewer_come(self._workload, self._machine, self._replay, is_out)
+        self._workload, order = let_fewer_come(self._workload, submitted, self._replay, is_out)
         if self._asked:
             self._asked.expect(self._workload.coming)
         before = self._taken_out if len(self._taken_out) else np.full(len(row), np.nan)
@@ -337,7 +337,7 @@ class Simulation:
             is_out = ~np.isnan(self._taken_out)
             is_over &= ~is_out
             lacks_some = bool(is_out[: self._machine.counts[SUBMITTED]].any())
-        parts = self._workload, self._machine.requests, log, self._taken_out
+        parts = self._workload, self._replay.requests, log, self._taken_out
         about = f"not ended by {self.now:.10g} s", self.processors, self.policy.name, self.options
         holds, is_partial = int(self._machine.counts[HOLDS]), lacks_some or not self.is_over
         notes = self.notes
@@ -412,7 +412,7 @@ class Simulation:
 
     def _run_some(self) -> None:
         """Run the engine until it stops, and say in words what went wrong."""
-        machine = self._machine
+        machine, counts = self._machine, self._replay.counts
         try:
             self._engine(
                 self._workload.coming,
@@ -428,10 +428,12 @@ class Simulation:
             self._broken = "the policy failed"
             raise
         except Exception as error:
-            self._broken = "the policy failed"
+            observed = int(counts[OBSERVED]) - 1
+            who = f"predictor {self._predicts!r}" if observed >= 0 else f"policy {self.policy.name!r}"
+            self._broken = "the predictor failed" if observed >= 0 else "the policy failed"
             if machine.counts[FAULT]:
-                raise PolicyError(f"policy {self.policy.name!r}, {self._told()}") from error
-            where = f"policy {self.policy.name!r}, at {machine.clock[NOW]:g} s"
+                raise PolicyError(f"{who}, {self._told()}") from error
+            where = f"{who}, at {machine.clock[NOW]:g} s" + (f", {self._called(observed)}" if observed >= 0 else "")
             is_hidden = isinstance(error, IndexError) and self._engine is not simulate_events
             more = "; compiled=False tells the line, if it is the policy's own" if is_hidden else ""
             raise PolicyError(f"{where}: raised {type(error).__name__}: {error}{more}") from error
@@ -441,14 +443,24 @@ class Simulation:
         machine, coming = self._machine, self._workload.coming
         index = int(machine.counts[FAULT_JOB])
         known = 0 <= index < len(coming.row)
-        submitted = coming.submit_time[coming.row[index]] if known else np.nan
         return f"at {machine.clock[NOW]:g} s: " + FAULTS[int(machine.counts[FAULT])].format(
-            job=f"{index} of the queue (submitted at {submitted:g} s)" if known else index,
+            job=f"{index} of the queue (submitted at {self._submitted(index):g} s)" if known else index,
             index=index,
             width=coming.processors[coming.row[index]] if known else "?",
             free=machine.counts[FAULT_FREE],
             waiting=machine.counts[WAITING],
+            held=machine.counts[HELD],
         )
+
+    def _submitted(self, job: int) -> float:
+        """Return when a job is submitted, s."""
+        coming = self._workload.coming
+        return float(coming.submit_time[coming.row[job]])
+
+    def _called(self, job: int) -> str:
+        """Return what a user calls a job: its number in the trace."""
+        number = self.trace.jobs["job_number"].iloc[self._workload.coming.row[job]]
+        return f"job {number} (submitted at {self._submitted(job):g} s)"
 
 
 def simulate(  # noqa: PLR0913 (options by name)
@@ -513,9 +525,11 @@ def simulate(  # noqa: PLR0913 (options by name)
     Raises
     ------
     ParameterError
-        An option, policy or parameter is unknown, or the machine's size is; or the trace lacks what the policy needs.
+        An option, policy or parameter is unknown, or the machine's size is; the trace lacks what policy or predictor
+        needs; or a job's submission or run time is negative or infinite.
     PolicyError
-        The policy did what cannot be done, raised an error itself, or never starts a job; says when and which.
+        Policy or predictor did what cannot be done or raised an error itself, or a job is never started; says who, when
+        and of which job.
 
     Examples
     --------
@@ -547,7 +561,9 @@ def _is_time(value: object) -> bool:
 
 
 def _copied(part: Any) -> Any:
-    """Return a copy of arrays, tuples of arrays and generators."""
+    """Return a copy of arrays, tuples of arrays and generators; what cannot be written to is no copy."""
+    if isinstance(part, np.ndarray) and not part.flags.writeable:
+        return part
     if isinstance(part, tuple):
         return type(part)(*(_copied(inner) for inner in part))
     return copy.deepcopy(part)

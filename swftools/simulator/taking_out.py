@@ -68,9 +68,7 @@ def chosen_rows(trace: Trace, jobs: pd.DataFrame | npt.ArrayLike) -> BoolArray:
     return series.to_numpy(dtype=np.bool_)
 
 
-def let_fewer_come(
-    workload: Workload, machine: Machine, replay: Replay, is_out: BoolArray
-) -> tuple[Workload, Machine, IntArray]:
+def let_fewer_come(workload: Workload, submitted: int, replay: Replay, is_out: BoolArray) -> tuple[Workload, IntArray]:
     """Put the jobs that are to come behind all others where they are out, and count them no more.
 
     Jobs that have not been submitted are known by their numbers only, and are numbered anew.
@@ -79,8 +77,8 @@ def let_fewer_come(
     ----------
     workload : Workload
         What is simulated.
-    machine : Machine
-        Its overheads are by job.
+    submitted : int
+        Jobs that came so far.
     replay : Replay
         Its count of jobs is changed.
     is_out : numpy.ndarray of bool, shape (jobs,)
@@ -88,23 +86,22 @@ def let_fewer_come(
 
     Returns
     -------
-    workload, machine : Workload, Machine
+    workload : Workload
         With jobs in their new order.
     order : numpy.ndarray of int64, shape (jobs,)
         The job that each was before.
     """
-    submitted, coming = int(machine.counts[SUBMITTED]), int(replay.counts[COMING])
+    coming = int(replay.counts[COMING])
     order = np.arange(len(is_out))
     to_come, is_late = order[submitted:coming], is_out[submitted:coming]
     order[submitted:coming] = np.concatenate([to_come[~is_late], to_come[is_late]])
     replay.counts[COMING] = coming - int(is_late.sum())
     if not is_late.any():
-        return workload, machine, order
-    by_job = {name: getattr(workload.coming, name)[order] for name in ("row", "run_time", "limit", "told")}
+        return workload, order
+    names = ["row", "run_time", "limit", "told", *["restart_overhead"] * bool(len(workload.coming.restart_overhead))]
+    by_job = {name: getattr(workload.coming, name)[order] for name in names}
     workload = workload._replace(coming=workload.coming._replace(**by_job), is_cut=workload.is_cut[order])
-    if len(machine.restart.of_job):
-        machine = machine._replace(restart=machine.restart._replace(of_job=machine.restart.of_job[order]))
-    return workload, machine, order
+    return workload, order
 
 
 @kernel(allocates=False)

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from swftools.errors import ParameterError
 from swftools.keyed_random import count_occurrences
 from swftools.models.speedup import CURVES, NO_CURVE
 from swftools.simulator.machine.state import Requests, no_requests
@@ -15,6 +16,7 @@ from swftools.simulator.options import reasons_to_exclude
 from swftools.simulator.predictors.registry import Predictor
 from swftools.simulator.replay import Coming
 from swftools.simulator.requested import Logged
+from swftools.simulator.restart import Column, Uniform
 from swftools.trace import JobArrays, Trace
 from swftools.utility.functions import UtilityFunctions
 
@@ -28,18 +30,26 @@ AT_ONCE = 1.0
 class Workload(NamedTuple):
     """The jobs to simulate in order of submission, and the others.
 
-    ``is_cut`` tells which jobs are stopped at their limit. ``excluded`` has the columns row and reason.
+    ``is_cut`` tells which jobs are stopped at their limit. ``excluded`` has the columns row and reason; ``restart`` is
+    that of ``Machine``.
     """
 
     coming: Coming
     is_cut: npt.NDArray[np.bool_]
     excluded: pd.DataFrame
+    restart: FloatArray
 
     def no_requests(self) -> Requests:
         """Return the requests of the jobs as they are before the first is submitted."""
         coming = self.coming
         checkpoints, curves = len(coming.checkpoint_interval) > 0, len(coming.speedup) > 0
-        return no_requests(len(coming.row), checkpoints=checkpoints, curves=curves, points=coming.utility.shape[1])
+        return no_requests(
+            len(coming.row),
+            checkpoints=checkpoints,
+            curves=curves,
+            points=coming.utility.shape[1],
+            overheads=len(coming.restart_overhead) > 0,
+        )
 
 
 def prepare(  # noqa: PLR0913 (options by name)
@@ -54,6 +64,7 @@ def prepare(  # noqa: PLR0913 (options by name)
     least: float,
     idle: str = "",
     needs: tuple[str, ...] = (),
+    overhead: Uniform | Column | None = None,
 ) -> Workload:
     """Decide what is simulated of a trace.
 
@@ -80,12 +91,21 @@ def prepare(  # noqa: PLR0913 (options by name)
         Not empty: the option by which jobs whose run time is 0 are left out.
     needs : tuple of str
         Columns that the policy needs; utility functions are taken along only if they are among them.
+    overhead : Uniform or Column, optional
+        What it takes to go on with work that was done; none without it.
 
     Returns
     -------
     Workload
         Jobs of equal submission in order of (job_number, job_occurrence). A missing requested time (or 0) is the run
         time. Jobs without submission or width, wider than the machine, or dropped for want of a run time are excluded.
+
+    Raises
+    ------
+    ParameterError
+        A job that is simulated has a submission or a run time that is negative or infinite.
+    PolicyError
+        The predictor raised an error, or foretells something else than a number for each job.
     """
     arrays = trace.arrays
     run, request = arrays.run_time, np.asarray(requests.request(trace, seed), dtype=np.float64)
@@ -94,6 +114,7 @@ def prepare(  # noqa: PLR0913 (options by name)
         run = np.where(np.isnan(run), AT_ONCE if cancelled == "end-at-once" else request, run)
     code, words = reasons_to_exclude(arrays, processors, run, "" if cancelled == "full-request" else "drop", idle=idle)
     row = _in_order(trace, arrays, np.flatnonzero(code == 0))
+    _check_times(trace, row, submit_time=arrays.submit_time, run_time=run)
     run_time = np.maximum(run[row], least)
     limit = np.where(np.isnan(request[row]), run_time, request[row])
     is_cut = np.zeros(len(row), np.bool_)
@@ -102,6 +123,7 @@ def prepare(  # noqa: PLR0913 (options by name)
     elif overrun == "kill":
         is_cut = run_time > limit
         run_time = np.minimum(run_time, limit)
+    restart = (overhead or Uniform()).of(trace, row)
     coming = Coming(
         row,
         run_time,
@@ -115,10 +137,24 @@ def prepare(  # noqa: PLR0913 (options by name)
         _times(trace, "checkpoint_interval"),
         _speedup(trace, processors),
         _utility(trace) if "utility" in needs else np.zeros((0, 0, 2)),
+        restart.of_job,
     )
     others = np.flatnonzero(code)
     reason = np.array(words, dtype=object)[code[others]]
-    return Workload(coming, is_cut, pd.DataFrame({"row": others, "reason": reason}))
+    return Workload(coming, is_cut, pd.DataFrame({"row": others, "reason": reason}), restart.seconds)
+
+
+def _check_times(trace: Trace, row: IntArray, **times: FloatArray) -> None:
+    """Raise ParameterError where a job that is simulated has a time that no simulation comes to."""
+    for name, column in times.items():
+        wrong = row[~((column[row] >= 0) & (column[row] < np.inf))]
+        if len(wrong):
+            number, more = trace.jobs["job_number"].iloc[wrong[0]], len(wrong) - 1
+            others = f" (and {more} other{'s' if more > 1 else ''} alike)" if more else ""
+            raise ParameterError(
+                f"job {number}: {name} is {column[wrong[0]]:g} as it is simulated{others}; give finite seconds of 0 or "
+                "more, or leave the job out"
+            )
 
 
 def _in_order(trace: Trace, arrays: JobArrays, kept: IntArray) -> IntArray:

@@ -73,8 +73,9 @@ def test_every_column_says_what_it_is(field: Field) -> None:
 
 @pytest.mark.parametrize("field", EVERY_COLUMN)
 def test_arrow_fields_carry_the_dictionary(field: Field) -> None:
-    """Unit, meaning, missing value, SWF position, growth: in the Parquet metadata; nullability in the schema."""
+    """Unit, meaning, missing value, when known, SWF position, growth: in the metadata; nullability in the schema."""
     expected = {b"unit": field.unit, b"meaning": field.meaning, b"missing": field.missing}
+    expected |= {b"known": field.known}
     expected |= {} if field.swf_position is None else {b"swf_position": str(field.swf_position)}
     expected |= {} if field.stable_under_growth else {b"stable_under_growth": "false"}
     assert {key: text.encode() for key, text in expected.items()} == field.arrow.metadata
@@ -164,6 +165,7 @@ def test_json_schema_holds_the_dictionary() -> None:
         "x-missing": "null (-1 in SWF)",
         "x-arrow-type": "double",
         "x-stage": "read",
+        "x-known": "end",
         "x-swf-position": 4,
         "minimum": 0,
         "maximum": 10_000_000_000,

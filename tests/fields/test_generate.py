@@ -55,7 +55,7 @@ def test_data_dictionary_has_every_column() -> None:
     for section, fields in zip(sections, TABLES.values(), strict=True):
         rows = [line for line in section.splitlines() if line.startswith("| `")]
         assert [f"`{field.name}`" for field in fields] == [row.split("|")[1].strip() for row in rows]
-        assert {9} == {row.count("|") + 1 for row in rows}
+        assert {10} == {row.count("|") + 1 for row in rows}
 
 
 def test_check_finds_drift(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -25,11 +25,11 @@ import logging
 logging.basicConfig(level=logging.INFO)
 from swftools.kernel import watch_compiling
 import numpy as np
-from swftools.simulator.machine.state import Restart, empty_machine, no_requests
+from swftools.simulator.machine.state import empty_machine, no_requests
 from swftools.simulator.machine.views import first_waiting
 names = []
 with watch_compiling(lambda count, name: names.append(name.rpartition(".")[2])):
-    print(first_waiting(empty_machine(no_requests(3), 3, Restart(np.zeros(2), np.zeros(0)))), *names)
+    print(first_waiting(empty_machine(no_requests(3), 3, np.zeros(2))), *names)
 """
 """Prints what it finds in an empty queue, which is the constant NOBODY of another file, and what was compiled."""
 

@@ -38,9 +38,9 @@ def told_by(predictor: str) -> Any:
 
 def poison(simulation: Simulation, junk: float) -> None:
     """Write junk over all that is known of jobs that have not been submitted."""
-    machine = simulation._machine
-    for column in machine.requests:
-        column[machine.counts[SUBMITTED] :] = junk if column.dtype.kind == "f" or not np.isnan(junk) else -1
+    counts = simulation._machine.counts
+    for column in simulation._replay.requests:
+        column[counts[SUBMITTED] :] = junk if column.dtype.kind == "f" or not np.isnan(junk) else -1
 
 
 @pytest.mark.parametrize("predictor", PREDICTORS)
@@ -48,7 +48,7 @@ def poison(simulation: Simulation, junk: float) -> None:
 def test_what_is_known_of_later_jobs_is_not_read(policy: Any, predictor: str) -> None:
     """Junk of several kinds, written anew wherever the simulation stops, changes nothing."""
     trace = trace_of(1)
-    options = {"overrun": "run-on", "seed": 4}
+    options = {"overrun": "run-on", "seed": 4, "restart_overhead": "column:name=going_on"}
     whole = simulate(trace, policy, predictor=told_by(predictor), **options)
     for junk in JUNK:
         simulation = Simulation(trace, policy, predictor=told_by(predictor), **options)

@@ -230,10 +230,10 @@ class Wrong:
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (math.nan, "predictor 'wrong', at 4 s: predicted NaN"),
-        (KeyError("user"), "predictor 'wrong', at 4 s: raised KeyError: 'user'"),
-        (None, "predictor 'wrong', at 4 s: raised TypeError"),
-        ("soon", "predictor 'wrong', at 4 s: raised ValueError"),
+        (math.nan, r"predictor 'wrong', at 4 s, job 1 \(which is being submitted\): predicted NaN"),
+        (KeyError("user"), r"predictor 'wrong', at 4 s, job 1 \(which is being submitted\): raised KeyError: 'user'"),
+        (None, r"predictor 'wrong', at 4 s, job 1 \(which is being submitted\): raised TypeError"),
+        ("soon", r"predictor 'wrong', at 4 s, job 1 \(which is being submitted\): raised ValueError"),
     ],
 )
 @pytest.mark.parametrize("compiled", [True, False])
@@ -262,7 +262,10 @@ def raises_at_once(event, machine, job):  # type: ignore[no-untyped-def]
 def test_mistakes_of_predictors_that_observe(compiled: bool) -> None:
     """They end the simulation too, and tell the time."""
     trace = draw_trace("submit run width / 4 5 1", processors=1)
-    with pytest.raises(PolicyError, match="at 4 s: raised KeyError: 'a mistake of its own'"):
+    with pytest.raises(
+        PolicyError,
+        match=r"predictor 'wrong', at 4 s, job 1 \(submitted at 4 s\): raised KeyError: 'a mistake of its own'",
+    ):
         simulate(trace, "easy", predictor=Predictor("wrong", raises_at_once), compiled=compiled)
 
 

@@ -6,10 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from swftools import Trace
-from swftools.simulator.machine.state import Restart
 from swftools.simulator.predictors.registry import find_predictor
 from swftools.simulator.requested import find_requests
-from swftools.simulator.restart import find_restart_overhead
+from swftools.simulator.restart import Restart, find_restart_overhead
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.workload import Workload, prepare
 from tests.naive.simulator import Job, Observer, Policy, Run, last_model, observe_nothing, simulate_naively

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from swftools.fields.dictionary import known_at_submission
 from swftools.header import SwfHeader, zone_of
 from swftools.kernel import BoolArray, FloatArray, IntArray, kernel
 from swftools.qbets.log_columns import group_labels, occurrences, read_column, read_submissions, read_width
@@ -130,6 +131,7 @@ def read_submitted(
         Groups that were met before; those that are not are added, by submission.
     """
     jobs = log.jobs
+    asked = jobs[known_at_submission(jobs)]  # of the job itself; what is known later is of those that started or ended
     header = log.header if isinstance(log, Trace) else SwfHeader()
     known = read_submissions(jobs, "requested_time", may_lack_waits=True)  # who asks has looked
     stay = read_column(jobs, "wait_time")
@@ -148,9 +150,9 @@ def read_submitted(
         "leave": submit + np.where(stay >= 0, stay, np.nan),
         "wait": known.wait,
         "end": np.where(np.isnan(known.wait), np.nan, end),
-        "requested_time": _not_negative(read_column(jobs, "requested_time")),
+        "requested_time": _not_negative(read_column(asked, "requested_time")),
         "processors": read_width(jobs),
-        "user": read_column(jobs, "user_id"),
+        "user": read_column(asked, "user_id"),
         "hour": hour.to_numpy(dtype=np.float64, na_value=np.nan),
         "weekday": stamps.day_of_week.to_numpy(dtype=np.float64, na_value=np.nan),
     }

@@ -6,7 +6,7 @@ machine knows nothing: its row is NaN or -1.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,10 @@ class Requests(NamedTuple):
     0; missing integers are -1. The rest has no rows where the trace does not say it:
     ``checkpoint_interval`` (s; NaN: the job writes no checkpoints);
     ``speedup``, five numbers a job: curve (``DOWNEY``, ``SIMPLE`` or ``NO_CURVE``), Downey's A and sigma, least and
-    largest width; ``utility``, the points of its utility function, (time since submission, value), NaN behind the last.
+    largest width; ``utility``, the points of its utility function, (time since submission, value), NaN behind the last;
+    ``restart_overhead`` (s), where it is a column's.
+
+    The engine writes it. What policies and predictors are handed is the same, read-only.
     """
 
     submit_time: FloatArray
@@ -36,6 +39,7 @@ class Requests(NamedTuple):
     checkpoint_interval: FloatArray
     speedup: npt.NDArray[np.float64]
     utility: npt.NDArray[np.float64]
+    restart_overhead: FloatArray
 
 
 FREE, CAPACITY, WAITING, RUNNING, SUBMITTED, HELD, STARTED, STOPPED, ENDED, OVER, DISTURBED = range(11)
@@ -55,14 +59,7 @@ KILL, CHECKPOINT, SUSPEND, RESIZE = range(4)
 """How a run is stopped before the job is done: all work is lost, what was done since the last checkpoint, or none."""
 
 FIXED, PER_PROCESSOR = range(2)
-"""Places in ``Restart.seconds``."""
-
-
-class Restart(NamedTuple):
-    """What it takes to go on with work that was done: seconds, seconds for each processor, and seconds of each job."""
-
-    seconds: FloatArray
-    of_job: FloatArray
+"""Places in ``Machine.restart``."""
 
 
 class Stops(NamedTuple):
@@ -81,12 +78,14 @@ class Machine(NamedTuple):
     job holds, 0 if it does not run; ``run`` the row of its present run in the log, less than 0 if it has none, also
     before the decision that started it is over. ``start_time``, ``expected_end`` and ``overhead`` are of the job's
     present, or last, run; ``done`` is its work (s on its own width) that was done before, and is kept; ``clock`` has
-    the time of this decision, and when to wake at the latest.
+    the time of this decision, and when to wake at the latest; ``restart`` what it takes to go on with work that was
+    done (s, and s a processor). ``predicted`` is ``requests.requested_time``, which ``predict`` writes.
     """
 
     counts: IntArray
     clock: FloatArray
     requests: Requests
+    predicted: FloatArray
     queue: WaitingQueue
     held_until: FloatArray
     held: IntArray
@@ -100,10 +99,12 @@ class Machine(NamedTuple):
     expected_end: FloatArray
     done: FloatArray
     overhead: FloatArray
-    restart: Restart
+    restart: FloatArray
 
 
-def no_requests(jobs: int, *, checkpoints: bool = False, curves: bool = False, points: int = 0) -> Requests:
+def no_requests(
+    jobs: int, *, checkpoints: bool = False, curves: bool = False, points: int = 0, overheads: bool = False
+) -> Requests:
     """Return the requests of jobs of which none was submitted yet."""
     return Requests(
         submit_time=np.full(jobs, np.nan),
@@ -116,32 +117,50 @@ def no_requests(jobs: int, *, checkpoints: bool = False, curves: bool = False, p
         checkpoint_interval=np.full(jobs if checkpoints else 0, np.nan),
         speedup=np.full((jobs if curves else 0, 5), np.nan),
         utility=np.full((jobs if points else 0, points, 2), np.nan),
+        restart_overhead=np.full(jobs if overheads else 0, np.nan),
     )
 
 
-def empty_machine(requests: Requests, processors: int, restart: Restart, *, plans_by_limit: bool = False) -> Machine:
-    """Return an idle machine, to which the jobs of some requests will come."""
+def with_requests(machine: Machine, requests: Requests) -> Machine:
+    """Return a machine that shows requests, which only their owner can write to."""
+    return machine._replace(requests=Requests(*map(_read_only, requests)), predicted=requests.requested_time)
+
+
+def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return an array that shows another, and cannot be written to."""
+    shown = array[:]
+    shown.flags.writeable = False
+    return shown
+
+
+def empty_machine(requests: Requests, processors: int, restart: FloatArray, *, plans_by_limit: bool = False) -> Machine:
+    """Return an idle machine, to which the jobs of some requests will come.
+
+    Its arrays are zeros: what is not written yet would show what the memory held before.
+    """
     jobs = len(requests.submit_time)
     counts = np.zeros(LENGTH, np.int64)
     counts[FREE] = counts[CAPACITY] = processors
     counts[PLANS_BY_LIMIT] = plans_by_limit
     most = min(jobs, processors) + 1
-    return Machine(
+    machine = Machine(
         counts,
         np.full(2, np.inf),
         requests,
+        requests.requested_time,
         empty_queue(jobs),
-        np.empty(512),  # twice as many as the queue has places
-        np.empty(512, np.int64),
-        np.empty(most, np.int64),
-        np.empty(2 * most, np.int64),
-        Stops(np.empty(2 * most, np.int64), np.empty(2 * most, np.int64), np.empty(2 * most)),
-        np.empty(most, np.int64),
+        np.zeros(512),  # twice as many as the queue has places
+        np.zeros(512, np.int64),
+        np.zeros(most, np.int64),
+        np.zeros(2 * most, np.int64),
+        Stops(np.zeros(2 * most, np.int64), np.zeros(2 * most, np.int64), np.zeros(2 * most)),
+        np.zeros(most, np.int64),
         np.zeros(jobs, np.int32),
         np.full(jobs, -1, np.int32),
         np.zeros(jobs),
         np.zeros(jobs),
         np.zeros(jobs),
         np.zeros(jobs),
-        restart,
+        _read_only(restart),
     )
+    return with_requests(machine, requests)

@@ -139,7 +139,7 @@ def predict(machine: Machine, job: int, time: float) -> None:
     _check_known(machine, job)
     if np.isnan(time):
         fail(machine, NO_TIME, job)
-    requests.requested_time[job] = min(max(time, 0.0), requests.limit[job])
+    machine.predicted[job] = min(max(time, 0.0), requests.limit[job])
     if job == machine.counts[SUBMITTED]:
         return
     if machine.allocated[job] > 0:

@@ -54,9 +54,9 @@ def restart_overhead(machine: Machine, job: int, processors: int) -> float:
     """Return what a run of a job on processors begins with, s: nothing unless it goes on with work that was done."""
     if machine.done[job] == 0.0:
         return 0.0
-    restart = machine.restart
-    overhead = restart.seconds[FIXED] + restart.seconds[PER_PROCESSOR] * processors
-    return overhead + restart.of_job[job] if len(restart.of_job) > 0 else overhead
+    of_job = machine.requests.restart_overhead
+    overhead = machine.restart[FIXED] + machine.restart[PER_PROCESSOR] * processors
+    return overhead + of_job[job] if len(of_job) > 0 else overhead
 
 
 @kernel(allocates=False)

@@ -47,6 +47,9 @@ class PythonPredictor(Protocol):
 
     ``name`` is what the schedule's options call it. A simulation works on a copy of it (``copy.deepcopy``), and so does
     a copy of the simulation; ``Simulation.predictor`` is the one that learned.
+
+    It may have ``needs``, a tuple of names: the columns that it is told too, of those that the column dictionary does
+    not have. That they are known at submission is its maker's to know.
     """
 
     name: str
@@ -66,8 +69,9 @@ class PythonPredictor(Protocol):
         Parameters
         ----------
         job : dict
-            Its columns of the trace, but lists and what tells its fate; ``width`` and ``requested_time`` are those of
-            the simulation. None where a value is missing.
+            Its columns of the trace, but no lists, that the column dictionary says to be known at submission, and what
+            it ``needs``; ``width``, ``requested_time`` and ``submit_time`` are those of the simulation. None where a
+            value is missing.
         now : float
             The time, s.
 
@@ -182,8 +186,17 @@ class Predictor:
         return interpreted_entry(self.observe or nothing, self.own, self.given.values(), memory)
 
     def empty_memory(self, jobs: int, processors: int) -> Memory:
-        """Return its memory at the beginning."""
-        return self.memory(jobs, processors) if self.memory else ()
+        """Return its memory at the beginning.
+
+        Raises
+        ------
+        PolicyError
+            It cannot be made.
+        """
+        try:
+            return self.memory(jobs, processors) if self.memory else ()
+        except Exception as error:
+            raise PolicyError(f"predictor {self.name!r}, its memory: {type(error).__name__}: {error}") from error
 
     def told(self, run_time: FloatArray, limit: FloatArray, seed: int) -> FloatArray:
         """Return what policies are told of each job at its submission, unless it observes and says otherwise.
@@ -191,12 +204,17 @@ class Predictor:
         Raises
         ------
         PolicyError
-            It foretells something else than a number for each job.
+            It raised an error, or foretells something else than a number for each job.
         """
         if self.foretell is None:
             return limit.copy()
         mine: dict[str, Any] = {"parameters": self.given, "rng": generator(seed, f"simulate/{self.name}")}
-        told = np.array(self.foretell(run_time, limit, *(mine[name] for name in self.foretells_with)), dtype=np.float64)
+        own = [mine[name] for name in self.foretells_with]
+        try:  # it is handed copies: were they changed, so would be what is simulated
+            told = np.array(self.foretell(run_time.copy(), limit.copy(), *own), dtype=np.float64)
+        except Exception as error:
+            which = f"predictor {self.name!r}, before the run, of {len(limit)} jobs"
+            raise PolicyError(f"{which}: raised {type(error).__name__}: {error}") from error
         if told.shape != limit.shape or np.isnan(told).any():
             what = "NaN" if told.shape == limit.shape else f"an array of shape {told.shape}"
             raise PolicyError(f"predictor {self.name!r} foretold {what} for {len(limit)} jobs; give each a number")

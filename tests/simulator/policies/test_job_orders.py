@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swftools.simulator.machine.state import DISTURBED, NOW, SUBMITTED, Machine, Restart, empty_machine, no_requests
+from swftools.simulator.machine.state import DISTURBED, NOW, SUBMITTED, Machine, empty_machine, no_requests
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY, enter, leave, put
 from swftools.simulator.policies.job_heap import empty_heap, first_of_heap
 from swftools.simulator.policies.job_orders import (
@@ -34,8 +34,8 @@ orders = st.one_of(
 
 def machine_of(jobs: list[tuple[int, int, int, int]]) -> Machine:
     """Return a machine to which jobs came: seconds since the one before, processors, estimate and rank of each."""
-    machine = empty_machine(no_requests(len(jobs)), PROCESSORS, Restart(np.zeros(2), np.zeros(0)))
-    requests, submitted = machine.requests, 0.0
+    requests, submitted = no_requests(len(jobs)), 0.0
+    machine = empty_machine(requests, PROCESSORS, np.zeros(2))
     for job, (later, processors, time, rank) in enumerate(jobs):
         submitted += later
         requests.submit_time[job], requests.processors[job] = submitted, processors
@@ -147,7 +147,9 @@ def test_parts_without_a_better_job_are_passed_over() -> None:
     for job in range(8):
         come(machine, job)
     assert first_in_order(machine, simple_order(LXF), ANY, ANY, ANY) == 0
-    machine.requests.submit_time[5:] = -1e9  # which would be first if it were looked at
+    submitted = machine.requests.submit_time.copy()
+    submitted[5:] = -1e9  # who would be first if it were looked at
+    machine = machine._replace(requests=machine.requests._replace(submit_time=submitted))
     assert first_in_order(machine, simple_order(LXF), ANY, ANY, ANY) == 0
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from swftools import Trace
 from swftools.errors import PolicyError
+from swftools.fields.dictionary import known_later
 from swftools.simulator import (
     KILL,
     RUNNING,
@@ -22,7 +23,6 @@ from swftools.simulator import (
     simulate,
     start,
 )
-from swftools.simulator.asking import OUTCOMES
 from tests.strategies import crowded_trace
 
 
@@ -133,15 +133,16 @@ def test_it_learns_what_has_ended_and_nothing_else() -> None:
 
 
 def test_what_it_is_told_of_a_job() -> None:
-    """Not how it went on in the log; time and width as simulated; what is missing is None; own columns are there."""
+    """Not how it went on in the log, nor own columns; time and width as simulated; what is missing is None."""
     trace = crowded_trace(50)
     known = trace.jobs["run_time"].where(trace.jobs["job_number"] != 3)
     mine = trace.jobs.assign(run_time=known, status=1, used_memory=5.0, group_id=None, colour="red", wait_time=3.0)
     trace = trace.with_jobs(mine)
     _, heard = listened(trace, requests="factor:factor=3", overrun="run-on", cancelled="end-at-once")
     for time, job, _ in heard.asked:
-        assert not OUTCOMES & set(job)
-        assert (time, "red", None) == (job["submit_time"], job["colour"], job["group_id"])
+        assert known_later(job) == ["width"]  # as simulated
+        assert "colour" not in job
+        assert (time, None) == (job["submit_time"], job["group_id"])
     row = trace.jobs.iloc[10]
     told = heard.asked[10][1]
     assert 3 * row["requested_time"] == told["requested_time"]
@@ -262,10 +263,10 @@ class Saying(Listening):
 @pytest.mark.parametrize(
     ("predictor", "complaint"),
     [
-        (Saying(float("nan")), r"predictor 'saying', at \d+ s: predicted NaN"),
-        (Saying(None), r"predictor 'saying', at \d+ s: raised TypeError"),
-        (Saying(ZeroDivisionError("by zero")), r"'saying', at \d+ s: raised ZeroDivisionError: by zero"),
-        (Saying(5, fails_to_learn=True), r"'saying', at \d+ s: raised KeyError: 'lesson'"),
+        (Saying(float("nan")), r"predictor 'saying', at \d+ s, job \d+ .*: predicted NaN"),
+        (Saying(None), r"predictor 'saying', at \d+ s, job \d+ .*: raised TypeError"),
+        (Saying(ZeroDivisionError("by zero")), r"'saying', at \d+ s, job \d+ .*: raised ZeroDivisionError: by zero"),
+        (Saying(5, fails_to_learn=True), r"'saying', at \d+ s, job \d+ .*: raised KeyError: 'lesson'"),
     ],
 )
 def test_its_mistakes_are_told(predictor: Saying, complaint: str, compiled: bool) -> None:
