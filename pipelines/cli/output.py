@@ -8,6 +8,9 @@ from pathlib import Path
 
 import click
 
+WIDTH = 80
+"""Columns that sentences and tables fit."""
+
 
 def check_output(output: str, suffixes: tuple[str, ...], inputs: Iterable[str] = ()) -> None:
     """Refuse the name of a file that cannot be written, or that is one of the inputs.

@@ -9,6 +9,8 @@ from typing import Any
 import pandas as pd
 
 from pipelines.history.settings import Settings
+from swftools.drift import list_drift_statistics
+from swftools.drift.registry import RATIO
 
 
 @dataclass(frozen=True)
@@ -96,9 +98,16 @@ def of_drift(drift: pd.DataFrame) -> Iterator[Finding]:
         unit = "" if row["unit"] == "1" else f" {row['unit']}"
         message = (
             f"{row['aspect']}: {row['recent']:.4g}{unit} lately, {row['reference']:.4g} in the time before; "
-            f"{row['statistic'].replace('_', ' ')} {row['drift']:.4g}, beyond {row['threshold']:.4g}"
+            f"{row['statistic'].replace('_', ' ')} {row['drift']:.4g}, {_beyond(row['statistic'], row['drift'], row['threshold'])}"
         )
         yield Finding("drift", subject, message, row["drift"], row["threshold"])
+
+
+def _beyond(statistic: str, drift: float, threshold: float) -> str:
+    """Return in words which bound was passed: a ratio may be above its threshold or below 1 / it, a difference -it."""
+    if drift > threshold:
+        return f"above {threshold:.4g}"
+    return f"below 1/{threshold:.4g}" if list_drift_statistics()[statistic].form == RATIO else f"below -{threshold:.4g}"
 
 
 def of_policies(worse: pd.DataFrame) -> Iterator[Finding]:

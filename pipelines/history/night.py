@@ -33,7 +33,7 @@ from swftools.qbets.coverage import NEEDED, add_coverage, count_coverage, judge_
 from swftools.tables import QUICK_OPTIONS, empty_frame, read_table, to_arrow, to_pandas, write_table
 from swftools.trace import Trace
 
-CODE_VERSION = 1
+CODE_VERSION = 2
 """Raised when what is published of equal files and settings differs."""
 
 DAY = 86_400.0

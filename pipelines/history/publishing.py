@@ -8,13 +8,16 @@ from typing import Any
 
 from pipelines.history.findings import Finding, of_cleaning, of_coverage, of_drift, of_policies
 from pipelines.history.night import DAY, Run, last_days
-from pipelines.history.summary import summary_text
+from pipelines.history.summary import shown_text, summary_text
 from pipelines.history.waits import state_file
 from pipelines.store.data_package import data_package_text
 from pipelines.store.data_root import DataRoot, Publication
 from pipelines.store.parts import PartedTable, Shared, part_name
 from pipelines.store.readme import readme_text
 from pipelines.tasks.publishing import writer_of
+
+WHAT = "A history of a machine: the jobs of many files, and what predictors would have told them of their waits"
+"""What kind of data set it is."""
 
 
 def findings_of(run: Run) -> Iterator[Finding]:
@@ -50,7 +53,7 @@ def publish(run: Run, root: DataRoot) -> Publication:
         for table, data in tables.items()
     }
     own |= {
-        "README.md": writer_of(readme_text(facts, rows, names)),
+        "README.md": writer_of(readme_text(facts, rows, names, WHAT, shown_text(run))),
         "datapackage.json": writer_of(data_package_text(facts, columns, names, parts=_parts(tables))),
     }
     for file, write in own.items():

@@ -24,7 +24,9 @@ _MADE = {
 }
 
 
-def readme_text(facts: Mapping[str, Any], rows: Mapping[str, int], files: Iterable[str]) -> str:
+def readme_text(
+    facts: Mapping[str, Any], rows: Mapping[str, int], files: Iterable[str], what: str, shown: str = ""
+) -> str:
     """Write the page of a version, in Markdown; equal facts give equal text.
 
     Parameters
@@ -36,13 +38,18 @@ def readme_text(facts: Mapping[str, Any], rows: Mapping[str, int], files: Iterab
         Number of rows of each table.
     files : iterable of str
         Names of the files beside the tables.
+    what : str
+        What kind of data set it is, as "A workload trace of a parallel machine".
+    shown : str
+        Its main table or picture, in Markdown.
     """
     table, sources = facts["main_table"], sources_of(facts)
     made_of = ", ".join(f"`{source['log']['name']}` (sha256 `{source['log']['key']}`)" for source in sources)
     sections = [
         f"# {facts['data_set']}",
-        f"{facts.get('title') or 'A workload trace of a parallel machine'}: version `{facts['version']}`, made of the "
+        f"{what}{f' ({title})' if (title := facts.get('title')) else ''}: version `{facts['version']}`, made of the "
         f"log{'s' * (len(sources) > 1)} {made_of}. A version is never changed; another one has another name.",
+        *(["## What it shows", shown.rstrip()] if shown else []),
         "## What became of the jobs",
         *(part for source in sources for part in (*_heading_of(source, sources), _bullets(_account(source)))),
         "## Tables",

@@ -59,6 +59,9 @@ class PublishingTask(StageTask):
     main_table: str
     """The table that most users read."""
 
+    what = "A workload trace of a parallel machine"
+    """What kind of data set it is."""
+
     data_set = luigi.Parameter(default="", description="name to publish under; default: made from the log's name")
 
     @property
@@ -81,6 +84,10 @@ class PublishingTask(StageTask):
 
     def heading(self, read: Callable[[], pa.Table]) -> str:  # noqa: ARG002 (for tasks that show it)
         """Return what is printed first; ``read`` returns the published main table."""
+        return ""
+
+    def shown(self, contents: Contents) -> str:  # noqa: ARG002 (for tasks that show it)
+        """Return the main table or picture, in Markdown, for the README.md; empty where it is too long to be read."""
         return ""
 
     @property
@@ -114,7 +121,7 @@ class PublishingTask(StageTask):
         }
         files = {
             **contents.files,
-            "README.md": writer_of(readme_text(facts, rows, list(contents.files))),
+            "README.md": writer_of(readme_text(facts, rows, list(contents.files), self.what, self.shown(contents))),
             "datapackage.json": writer_of(data_package_text(facts, columns, list(contents.files))),
         }
         manifest = {name: value for name, value in facts.items() if name not in ("data_set", "version")}
