@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import importlib
-import os
 import re
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
@@ -28,7 +28,7 @@ def import_own(module: str) -> ModuleType:
     ImportError, SyntaxError
         There is none, or it cannot be read.
     """
-    here = os.getcwd()
+    here = str(Path.cwd())
     if not sys.flags.safe_path and here not in sys.path and "" not in sys.path:
         sys.path.append(here)
     return importlib.import_module(module)
@@ -93,7 +93,7 @@ class Names(Generic[T]):
         except (ImportError, SyntaxError) as error:
             raise ParameterError(
                 f"{self.one} {name!r}: module {module!r} cannot be imported: {error}; it is looked for where Python "
-                f"looks (PYTHONPATH), and then in the current folder, {os.getcwd()}"
+                f"looks (PYTHONPATH), and then in the current folder, {Path.cwd()}"
             ) from error
 
     def read(self, text: str) -> tuple[T, dict[str, Any]]:

@@ -96,9 +96,10 @@ def of_drift(drift: pd.DataFrame) -> Iterator[Finding]:
     for row in drift[drift["is_beyond"].to_numpy(dtype=bool)].to_dict("records"):
         subject = f"{row['aspect']} {row['statistic']}"
         unit = "" if row["unit"] == "1" else f" {row['unit']}"
+        passed = _beyond(row["statistic"], row["drift"], row["threshold"])
         message = (
             f"{row['aspect']}: {row['recent']:.4g}{unit} lately, {row['reference']:.4g} in the time before; "
-            f"{row['statistic'].replace('_', ' ')} {row['drift']:.4g}, {_beyond(row['statistic'], row['drift'], row['threshold'])}"
+            f"{row['statistic'].replace('_', ' ')} {row['drift']:.4g}, {passed}"
         )
         yield Finding("drift", subject, message, row["drift"], row["threshold"])
 

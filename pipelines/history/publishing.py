@@ -53,7 +53,7 @@ def publish(run: Run, root: DataRoot) -> Publication:
         for table, data in tables.items()
     }
     own |= {
-        "README.md": writer_of(readme_text(facts, rows, names, WHAT, shown_text(run))),
+        "README.md": writer_of(readme_text(facts, rows, names, WHAT, shown_text(run), _made_of(run))),
         "datapackage.json": writer_of(data_package_text(facts, columns, names, parts=_parts(tables))),
     }
     for file, write in own.items():
@@ -62,6 +62,12 @@ def publish(run: Run, root: DataRoot) -> Publication:
         files[file] = path
     manifest = {key: value for key, value in facts.items() if key not in ("data_set", "version")}
     return root.publish(name, version, tables, manifest=manifest, files=files, after=run.state.version)
+
+
+def _made_of(run: Run) -> str:
+    """Return in words what the history is made of: files, which are rows of a table."""
+    count = len(run.night.ingested)
+    return f"{count:,} file{'s' * (count != 1)}, which the table `ingested` lists with their hashes"
 
 
 def _rows(run: Run, table: str, data: Any) -> int:

@@ -25,7 +25,12 @@ _MADE = {
 
 
 def readme_text(
-    facts: Mapping[str, Any], rows: Mapping[str, int], files: Iterable[str], what: str, shown: str = ""
+    facts: Mapping[str, Any],
+    rows: Mapping[str, int],
+    files: Iterable[str],
+    what: str,
+    shown: str = "",
+    made_of: str = "",
 ) -> str:
     """Write the page of a version, in Markdown; equal facts give equal text.
 
@@ -42,13 +47,16 @@ def readme_text(
         What kind of data set it is, as "A workload trace of a parallel machine".
     shown : str
         Its main table or picture, in Markdown.
+    made_of : str
+        In words; by default the logs that the facts name.
     """
     table, sources = facts["main_table"], sources_of(facts)
-    made_of = ", ".join(f"`{source['log']['name']}` (sha256 `{source['log']['key']}`)" for source in sources)
+    named = ", ".join(f"`{source['log']['name']}` (sha256 `{source['log']['key']}`)" for source in sources)
+    logs = f"the log{'s' * (len(sources) > 1)} {named}"
     sections = [
         f"# {facts['data_set']}",
-        f"{what}{f' ({title})' if (title := facts.get('title')) else ''}: version `{facts['version']}`, made of the "
-        f"log{'s' * (len(sources) > 1)} {made_of}. A version is never changed; another one has another name.",
+        f"{what}{f' ({title})' if (title := facts.get('title')) else ''}: version `{facts['version']}`, made of "
+        f"{made_of or logs}. A version is never changed; another one has another name.",
         *(["## What it shows", shown.rstrip()] if shown else []),
         "## What became of the jobs",
         *(part for source in sources for part in (*_heading_of(source, sources), _bullets(_account(source)))),

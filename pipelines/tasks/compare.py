@@ -153,8 +153,8 @@ class ComparePolicies(MeasuringTask, LogPublishingTask):
 def as_markdown(comparison: pd.DataFrame) -> str:
     """Return the usual measures of a comparison in Markdown: a row a measure with its unit, a column a policy.
 
-    Columns that do not fit ``WIDTH`` go into further tables. With several seeds a value is the mean over them, and their
-    standard deviation stands behind it unless it is zero. Utility is left out: its functions are synthetic.
+    Columns that do not fit ``WIDTH`` go into further tables. With several seeds a value is the mean over them, and
+    their standard deviation stands behind it unless it is zero. Utility is left out: its functions are synthetic.
     """
     chosen = [pair for pair in USUAL if pair[0] not in SYNTHETIC]
     by_seed = [summarize(rows, chosen).assign(seed=seed) for seed, rows in comparison.groupby("seed", sort=True)]

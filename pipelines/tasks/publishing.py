@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import textwrap
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -26,6 +27,9 @@ from pipelines.tasks.clean import RulesTask
 from pipelines.tasks.memory import give_back_memory
 from pipelines.tasks.stage_task import StageTask
 from pipelines.tasks.targets import VersionTarget
+
+WIDTH = 80
+"""Columns that sentences fit."""
 
 
 @dataclass(frozen=True)
@@ -192,7 +196,9 @@ def _say(task: PublishingTask, what: str) -> None:
     sources = sources_of(manifest)
     for source in sources:
         lines += [f"  {source['log']['name']}"] * (len(sources) > 1)
-        lines += [f"  {line}" for line in told_of(source)]
+        for line in told_of(source):
+            after = " " * (len(line) - len(line.lstrip()) + 4)
+            lines += textwrap.wrap(f"  {line}", WIDTH, subsequent_indent=after, break_long_words=False) or [""]
     latest = root.latest(data_set)
     if latest != version:
         command = ["swftools", "promote", data_set, version, "--data-root", str(task.data_root)]
