@@ -9,6 +9,7 @@ from swftools.names import Names, import_own
 
 
 def test_a_module_of_the_current_folder(tmp_path, monkeypatch):
+    """A module of the current folder."""
     (tmp_path / "found_right_here.py").write_text("ANSWER = 7\n", encoding="utf-8")
     monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry])
     monkeypatch.chdir(tmp_path)
@@ -17,6 +18,7 @@ def test_a_module_of_the_current_folder(tmp_path, monkeypatch):
 
 
 def test_no_file_there_takes_the_place_of_an_installed_module(tmp_path, monkeypatch):
+    """No file there takes the place of an installed module."""
     (tmp_path / "wsgiref.py").write_text("raise SystemExit('a file that lies about')\n", encoding="utf-8")
     monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry])
     monkeypatch.delitem(sys.modules, "wsgiref", raising=False)
@@ -25,6 +27,7 @@ def test_no_file_there_takes_the_place_of_an_installed_module(tmp_path, monkeypa
 
 
 def test_the_error_says_where_it_was_looked_for(tmp_path, monkeypatch):
+    """The error says where it was looked for."""
     monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry])
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ParameterError) as caught:

@@ -23,6 +23,7 @@ MIXED = _trace([-1, 0, 5, 20, -1, 10], [10, 10, 10, 10, -1, 10])
 
 
 def test_what_is_missing_and_what_is_taken_for_it():
+    """What is missing and what is taken for it."""
     told = simulate(MIXED, "fcfs").assumptions
     assert told[0] == "policies are told: predictor request, requests logged"
     assert "2 of 4 jobs have no requested time: their run time is taken for it" in told
@@ -35,16 +36,19 @@ def test_what_is_missing_and_what_is_taken_for_it():
     ("overrun", "words"), [("kill", "their runs are cut there"), ("run-on", "both stay as they are")]
 )
 def test_the_overrun_rule_that_was_taken(overrun, words):
+    """The overrun rule that was taken."""
     assert any(words in line for line in simulate(MIXED, "fcfs", overrun=overrun).assumptions)
 
 
 def test_jobs_without_run_time_that_run():
+    """Jobs without run time that run."""
     told = simulate(MIXED, "fcfs", cancelled="end-at-once").assumptions
     assert "1 of 5 jobs have no run time: they run 1 s (cancelled=end-at-once)" in told
 
 
 @pytest.mark.parametrize(("requested", "is_void"), [([-1, -1, -1], True), ([-1, 10, -1], False)])
 def test_without_any_request_a_comparison_of_predictors_is_void(requested, is_void):
+    """Without any request a comparison of predictors is void."""
     trace = _trace([*requested, -1], [10, 10, 10, 10])
     told = simulate(trace, "fcfs", predictor="exact").assumptions
     assert ("no job has a requested time: a comparison of predictors says nothing here" in told) is is_void

@@ -18,6 +18,7 @@ from swftools.errors import SwfToolsError
     ],
 )
 def test_which_bound_was_passed(statistic, drift, threshold, words):
+    """Which bound was passed."""
     row = {"aspect": "waits", "statistic": statistic, "unit": "s", "recent": 1.0, "reference": 3.0}
     (finding,) = of_drift(pd.DataFrame([{**row, "drift": drift, "threshold": threshold, "is_beyond": True}]))
     assert finding.message.endswith(words)
@@ -25,6 +26,7 @@ def test_which_bound_was_passed(statistic, drift, threshold, words):
 
 @pytest.mark.parametrize("file", ["../other/secret", "/etc/passwd", "manifest.json"])
 def test_a_state_outside_its_version_is_refused(file):
+    """A state outside its version is refused."""
     manifest = {"waits": {"binomial": {"states": ["2000-01"], "files": {"2000-01": file}}}}
     with pytest.raises(SwfToolsError, match="file of a state"):
         _state_in(manifest, "data/site", "binomial")
