@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import re
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
@@ -13,6 +15,23 @@ from swftools.parameter_text import read_entry
 from swftools.parameters import did_you_mean
 
 T = TypeVar("T")
+
+
+def import_own(module: str) -> ModuleType:
+    """Import a module of the user's, also one that stands in the current folder, as ``python -m`` does.
+
+    The folder is looked at last, and only once somebody asks for a module by name: so no file that lies about there
+    takes the place of an installed package. Python's own switch against it (``-P``, ``PYTHONSAFEPATH``) is heeded.
+
+    Raises
+    ------
+    ImportError, SyntaxError
+        There is none, or it cannot be read.
+    """
+    here = str(Path.cwd())
+    if not sys.flags.safe_path and here not in sys.path and "" not in sys.path:
+        sys.path.append(here)
+    return importlib.import_module(module)
 
 
 class Names(Generic[T]):
@@ -70,9 +89,12 @@ class Names(Generic[T]):
         if not colon:
             return None, rest
         try:
-            return importlib.import_module(module), rest
+            return import_own(module), rest
         except (ImportError, SyntaxError) as error:
-            raise ParameterError(f"{self.one} {name!r}: module {module!r} cannot be imported: {error}") from error
+            raise ParameterError(
+                f"{self.one} {name!r}: module {module!r} cannot be imported: {error}; it is looked for where Python "
+                f"looks (PYTHONPATH), and then in the current folder, {Path.cwd()}"
+            ) from error
 
     def read(self, text: str) -> tuple[T, dict[str, Any]]:
         """Return a thing and the parameters behind its name.

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import re
 
+WIDTH = 80
+"""Columns that sentences and tables fit, whatever the terminal."""
+
 _CONTROLS = "\x00-\x1f\x7f-\x9f"
 """ASCII's controls and those of ISO 6429, which some terminals obey in UTF-8 too."""
 

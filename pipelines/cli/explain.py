@@ -10,7 +10,7 @@ import click
 from pipelines.cli.durations import Duration
 from pipelines.cli.options import SEED, reads_a_log, says_its_progress, takes_a_log
 from pipelines.cli.output import PICTURES, check_picture
-from pipelines.cli.schedules import begin_simulation, policy_entry, simulates
+from pipelines.cli.schedules import begin_simulation, policy_entry, print_assumptions, simulates
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,6 +72,7 @@ def explain(
     else:
         orders = simulation.notes["orders"]  # whoever waits at a decision, and at none behind it, started there
         found = explain_decision(simulation, decision=orders["decision"][orders["job_number"] == job].max().item())
+    print_assumptions(simulation.assumptions, options["load"])
     click.echo(str(found))
     if picture:
         _draw(found, picture)

@@ -100,7 +100,8 @@ def tell(task: ReevaluateLogs, outcome: Outcome, *, as_json: bool) -> None:
         files = f"{len(outcome.taken)} file{'s' * (len(outcome.taken) != 1)}"
         what = (
             f"{files} taken: {new:,} new job{'s' * (new != 1)}, {merged:,} merged, {quarantined:,} "
-            f"line{'s' * (quarantined != 1)} quarantined"
+            f"line{'s' * (quarantined != 1)} quarantined by reading; of all jobs of the history cleaning removed "
+            f"{_removed(task, outcome):,}"
             if outcome.is_new
             else "already complete: the inbox has nothing new"
         )
@@ -110,6 +111,14 @@ def tell(task: ReevaluateLogs, outcome: Outcome, *, as_json: bool) -> None:
         click.echo(f"{row['outcome']}: {shown(row['file'])}: {shown(row['reason'])}", err=True)
     for finding in outcome.findings:
         click.echo(f"finding: {finding.kind}: {shown(finding.message)}", err=True)
+
+
+def _removed(task: ReevaluateLogs, outcome: Outcome) -> int:
+    """Return how many jobs of all months cleaning took out."""
+    from pipelines.store.data_root import DataRoot
+
+    account = DataRoot.open(task.data_root).manifest(task.chosen.history, str(outcome.version))["account"]
+    return sum(account["quarantined"].values())
 
 
 def _run(command: str, told: dict[str, Any]) -> int:

@@ -12,13 +12,11 @@ import click
 from pipelines.cli.durations import Duration, clock
 from pipelines.cli.options import PROCESSORS, data_root_of_task
 from pipelines.exit_statuses import CANNOT_SAY
-from swftools.shown_text import shown
+from swftools.shown_text import WIDTH, shown
 
 if TYPE_CHECKING:
     from swftools.qbets.asked_method import ToldBound, ToldDeadline
     from swftools.qbets.prediction import WaitAnswer
-
-WIDTH = 80
 
 GROUPED_BY = ("queue", "user", "partition")
 """What a state may be grouped by that has an option of its own."""

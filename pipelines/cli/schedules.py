@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +31,7 @@ from pipelines.cli.output import check_folder, check_output, json_option, print_
 from pipelines.cli.tasks import flags_of, run_task, settings_of
 from pipelines.exit_statuses import FOUND_FAULTS
 from swftools.choices import CANCELLED, OVERRUN, SEMANTICS
-from swftools.shown_text import shown
+from swftools.shown_text import WIDTH, shown
 
 if TYPE_CHECKING:
     from swftools.simulator.schedule import Schedule
@@ -142,6 +142,7 @@ def simulate_log(
     click.echo(f"{said}, {label_of(entry)} on {schedule.processors:,} processors: {len(schedule):,} jobs")
     if simulation.predictor:
         click.echo(f"  the predictor in Python took {simulation.predictor_seconds:,.1f} s")
+    print_assumptions(schedule.assumptions, options["load"])
     _print_figures(schedule)
     for path in _written(schedule, output, notes):
         click.echo(f"  {shown(path)}: written")
@@ -209,12 +210,17 @@ def begin_simulation(log: str, cleaned: bool, rules: str, entry: dict[str, Any],
     return Simulation(trace, entry["policy"], **options, **parameters)
 
 
+def print_assumptions(assumptions: Iterable[str], offered_load: float | None) -> None:
+    """Print what a run assumed, in lines that fit 80 columns."""
+    scaled = [] if offered_load is None else [f"submissions are scaled to an offered load of {offered_load:g}"]
+    for sentence in (*assumptions, *scaled):
+        click.echo(click.wrap_text(sentence, WIDTH, initial_indent="  ", subsequent_indent="    "))
+
+
 def _print_figures(schedule: Schedule) -> None:
-    """Print which jobs a schedule is without, and its chief measures with their units."""
+    """Print the chief measures of a schedule with their units."""
     from swftools.simulator.metrics.measures import USUAL, measure
 
-    for reason, count in schedule.excluded["reason"].value_counts().items():
-        click.echo(f"  left out: {count:,} jobs, {reason}")
     rows = measure(schedule).dropna(subset=["value"])
     keys = zip(rows["measure"], rows["statistic"], strict=True)
     found = dict(zip(keys, zip(rows["value"].tolist(), rows["unit"].tolist(), strict=True), strict=True))

@@ -11,6 +11,8 @@ import pandas as pd
 
 from pipelines.history.horizon import Horizon
 from pipelines.history.settings import Settings
+from swftools.drift import list_drift_statistics
+from swftools.drift.registry import RATIO
 
 
 @dataclass(frozen=True)
@@ -149,11 +151,19 @@ def of_drift(drift: pd.DataFrame) -> Iterator[Finding]:
     for row in drift[drift["is_beyond"].to_numpy(dtype=bool)].to_dict("records"):
         subject = f"{row['aspect']} {row['statistic']}"
         unit = "" if row["unit"] == "1" else f" {row['unit']}"
+        passed = _beyond(row["statistic"], row["drift"], row["threshold"])
         message = (
             f"{row['aspect']}: {row['recent']:.4g}{unit} lately, {row['reference']:.4g} in the time before; "
-            f"{row['statistic'].replace('_', ' ')} {row['drift']:.4g}, beyond {row['threshold']:.4g}"
+            f"{row['statistic'].replace('_', ' ')} {row['drift']:.4g}, {passed}"
         )
         yield Finding("drift", subject, message, row["drift"], row["threshold"])
+
+
+def _beyond(statistic: str, drift: float, threshold: float) -> str:
+    """Return in words which bound was passed: a ratio may be above its threshold or below 1 / it, a difference -it."""
+    if drift > threshold:
+        return f"above {threshold:.4g}"
+    return f"below 1/{threshold:.4g}" if list_drift_statistics()[statistic].form == RATIO else f"below -{threshold:.4g}"
 
 
 def of_policies(worse: pd.DataFrame) -> Iterator[Finding]:

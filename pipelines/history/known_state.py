@@ -64,7 +64,7 @@ def _state_in(manifest: Mapping[str, Any], where: str, method: str | None) -> st
     if chosen not in followed:
         raise ParameterError(f"{where}: no predictor {method!r} is followed there; there are: {', '.join(followed)}")
     states: list[str] = followed[chosen]["states"]
-    return str(followed[chosen]["files"][max(states)])
+    return check_name(str(followed[chosen]["files"][max(states)]), f"{where}: file of a state")
 
 
 def _fetched(data_root: str, history: str, method: str | None) -> tuple[Path, Mapping[str, Any]]:

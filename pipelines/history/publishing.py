@@ -8,7 +8,7 @@ from typing import Any
 
 from pipelines.history.findings import Finding, of_cleaning, of_coverage, of_dates, of_drift, of_machines, of_policies
 from pipelines.history.night import DAY, Run, last_days
-from pipelines.history.summary import summary_text
+from pipelines.history.summary import shown_text, summary_text
 from pipelines.history.waits import state_file
 from pipelines.store.data_package import DATA_PACKAGE, schema_file, table_schema_text, writes_data_package
 from pipelines.store.data_root import DataRoot, Publication
@@ -16,6 +16,9 @@ from pipelines.store.parts import PartedTable, Shared
 from pipelines.store.readme import readme_text
 from pipelines.tasks.publishing import writer_of
 from swftools.fields.dictionary import arrow_schema
+
+WHAT = "A history of a machine: the jobs of many files, and what predictors would have told them of their waits"
+"""What kind of data set it is."""
 
 
 def findings_of(run: Run) -> Iterator[Finding]:
@@ -57,7 +60,8 @@ def publish(run: Run, root: DataRoot) -> Publication:
         table: list(data.columns if isinstance(data, PartedTable) else data.column_names)
         for table, data in tables.items()
     }
-    own["README.md"] = writer_of(readme_text(facts, rows, names))
+    readme = readme_text(facts, rows, names, WHAT, shown_text(run), _made_of(run))
+    own["README.md"] = writer_of(readme)
     for file, write in own.items():
         path = run.folder / file
         write(path)
@@ -65,6 +69,12 @@ def publish(run: Run, root: DataRoot) -> Publication:
     manifest = {key: value for key, value in facts.items() if key not in ("data_set", "version")}
     package = {DATA_PACKAGE: writes_data_package(facts, columns, names)}
     return root.publish(name, version, tables, manifest=manifest, files=files, last=package, after=run.state.version)
+
+
+def _made_of(run: Run) -> str:
+    """Return in words what the history is made of: files, which are rows of a table."""
+    count = len(run.night.ingested)
+    return f"{count:,} file{'s' * (count != 1)}, which the table `ingested` lists with their hashes"
 
 
 def _rows(run: Run, table: str, data: Any) -> int:

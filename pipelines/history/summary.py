@@ -10,6 +10,7 @@ import pandas as pd
 
 from pipelines.history.findings import Finding
 from pipelines.history.night import Run, last_days
+from pipelines.history.waits import options_of
 from pipelines.store.readme import account_lines
 from swftools.shown_text import shown_in_markdown
 
@@ -45,6 +46,11 @@ def summary_text(run: Run, facts: Mapping[str, Any], findings: Sequence[Finding]
     return "\n\n".join(sections) + "\n"
 
 
+def shown_text(run: Run) -> str:
+    """Return what the README.md of a history shows: how often bounds were right."""
+    return _coverage(run)
+
+
 def _counted(number: int, what: str) -> str:
     """Return a number of things in words."""
     return f"{number:,} {what}{'s' * (number != 1)}"
@@ -60,6 +66,8 @@ def _moment(run: Run) -> str:
 def _coverage(run: Run) -> str:
     """Return coverage and tightness by method and queue, in the periods before the end and in all."""
     table = run.coverage
+    if table.empty or not table["known"].sum():
+        return "None: no wait of a job that was told a bound is known, so there is nothing to compare."
     periods = [*(last_days(days) for days in run.settings.waits.days), "all"]
     heads = [part for period in periods for part in (f"waits, {period}", "covered", "tightness")]
     lines = [["method", "queue", *heads]]
@@ -75,7 +83,17 @@ def _coverage(run: Run) -> str:
         lines.append(cells)
     left = keys["queue"].nunique() - len(shown)
     told = f"\n\nAnd {left:,} groups of fewer jobs: in the table wait_coverage." if left else ""
-    return _markdown(lines) + told
+    return f"{_meaning(run)}\n\n{_markdown(lines)}{told}"
+
+
+def _meaning(run: Run) -> str:
+    """Return what the columns of the table of coverage are, and what they are to be compared with."""
+    quantile = options_of(run.settings)["quantile"]
+    return (
+        f"A job was covered if it waited no longer than the bound that it would have been told. A bound that is right "
+        f"covers {quantile:g} of the waits; what is less than that by more than chance is **bold**. Tightness is how "
+        "many times the wait the bounds were (geometric mean): the nearer to 1, the more they tell."
+    )
 
 
 def _cells(row: pd.DataFrame) -> list[str]:

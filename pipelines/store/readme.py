@@ -25,7 +25,14 @@ _MADE = {
 }
 
 
-def readme_text(facts: Mapping[str, Any], rows: Mapping[str, int], files: Iterable[str]) -> str:
+def readme_text(
+    facts: Mapping[str, Any],
+    rows: Mapping[str, int],
+    files: Iterable[str],
+    what: str,
+    shown: str = "",
+    made_of: str = "",
+) -> str:
     """Write the page of a version, in Markdown; equal facts give equal text.
 
     Parameters
@@ -37,13 +44,21 @@ def readme_text(facts: Mapping[str, Any], rows: Mapping[str, int], files: Iterab
         Number of rows of each table.
     files : iterable of str
         Names of the files beside the tables.
+    what : str
+        What kind of data set it is, as "A workload trace of a parallel machine".
+    shown : str
+        Its main table or picture, in Markdown.
+    made_of : str
+        In words; by default the logs that the facts name.
     """
     table, sources = facts["main_table"], sources_of(facts)
-    made_of = ", ".join(f"`{source['log']['name']}` (sha256 `{source['log']['key']}`)" for source in sources)
+    named = ", ".join(f"`{source['log']['name']}` (sha256 `{source['log']['key']}`)" for source in sources)
+    logs = f"the log{'s' * (len(sources) > 1)} {named}"
     sections = [
         f"# {facts['data_set']}",
-        f"{_title(facts)}: version `{facts['version']}`, made of the "
-        f"log{'s' * (len(sources) > 1)} {made_of}. A version is never changed; another one has another name.",
+        f"{what}{f' ({title})' if (title := _title(facts)) else ''}: version `{facts['version']}`, made of "
+        f"{made_of or logs}. A version is never changed; another one has another name.",
+        *(["## What it shows", shown.rstrip()] if shown else []),
         "## What became of the jobs",
         *(part for source in sources for part in (*_heading_of(source, sources), _bullets(_account(source)))),
         "## Tables",
@@ -110,8 +125,8 @@ def _account(facts: Mapping[str, Any]) -> list[str]:
 
 
 def _title(facts: Mapping[str, Any]) -> str:
-    """Return what the version is, in words."""
-    return shown_in_markdown(facts.get("title") or "A workload trace of a parallel machine")
+    """Return the title of the log's card; nothing where it has none."""
+    return shown_in_markdown(facts.get("title") or "")
 
 
 def _heading_of(source: Mapping[str, Any], sources: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import luigi
@@ -19,9 +19,16 @@ from pipelines.tasks.publishing import Contents, LogPublishingTask, writer_of
 from pipelines.tasks.simulate import own_measures, source_hash, version_of_predictor
 from swftools.errors import ParameterError
 from swftools.fields.dictionary import SCHEMA_VERSION
-from swftools.simulator.metrics.measures import summarize
+from swftools.shown_text import WIDTH
+from swftools.simulator.metrics.measures import USUAL, summarize
 from swftools.simulator.registry import find_policy
 from swftools.tables import to_arrow, to_pandas
+
+LONGEST = 36
+"""Characters of a policy's label that stand above its column; a longer one stands below the table."""
+
+SYNTHETIC = ("utility",)
+"""Measures of what is made up; they are in the published table, and not beside what follows from the log."""
 
 
 class ComparePolicies(MeasuringTask, LogPublishingTask):
@@ -35,6 +42,7 @@ class ComparePolicies(MeasuringTask, LogPublishingTask):
 
     code_version = 4
     main_table = "comparison"
+    what = "A comparison of scheduling policies by simulation"
     policies = PoliciesParameter(
         default="fcfs,easy,conservative", description="policies: fcfs,easy:reservations=2,... or a JSON list"
     )
@@ -95,7 +103,17 @@ class ComparePolicies(MeasuringTask, LogPublishingTask):
 
     def heading(self, read: Callable[[], pa.Table]) -> str:
         """Return the wide table."""
-        return as_markdown(to_pandas(read(), "comparison")) + "\n"
+        return f"{as_markdown(to_pandas(read(), 'comparison'))}\n"
+
+    def shown(self, contents: Contents) -> str:
+        """Return the wide table."""
+        return as_markdown(to_pandas(contents.tables["comparison"], "comparison"))
+
+    @property
+    def _assumptions(self) -> list[str]:
+        """What the runs assume, and what policies are told."""
+        scaled = [f"submissions are scaled to an offered load of {self.load:g}"] if self.load else []
+        return [*self.cells[0].load_assumptions(), *scaled]
 
     def _facts(self) -> dict[str, Any]:
         """Return what determines the content and what a user of it must know."""
@@ -106,9 +124,10 @@ class ComparePolicies(MeasuringTask, LogPublishingTask):
         stages = [cleaned.source, cleaned, *augmentations, first.simulation, first, self]
         policies = [entry["policy"] for entry in json.loads(self.policies)]
         measures = {name: own for entry in json.loads(self.policies) for name, own in own_measures(entry).items()}
-        facts = facts_of(self.found, cleaned.load(), cleaned.load_report(), augmented_by)
+        facts = facts_of(self.found, cleaned.load(), cleaned.load_report(), augmented_by, is_simulated=True)
         return {
             **facts,
+            "assumptions": [*facts["assumptions"], *self._assumptions],
             "machine_processors": self.processors or facts["machine_processors"],
             "parameters": {
                 "rules": cleaned.plan,
@@ -130,16 +149,58 @@ class ComparePolicies(MeasuringTask, LogPublishingTask):
 
 
 def as_markdown(comparison: pd.DataFrame) -> str:
-    """Return the usual measures of a comparison as a Markdown table: a row a policy, the mean over seeds.
+    """Return the usual measures of a comparison in Markdown: a row a measure with its unit, a column a policy.
 
-    With several seeds the standard deviation over them stands behind each mean that it is not zero for.
+    Columns that do not fit ``WIDTH`` go into further tables. With several seeds a value is the mean over them, and
+    their standard deviation stands behind it unless it is zero. Utility is left out: its functions are synthetic.
     """
-    by_seed = [summarize(rows).assign(seed=seed) for seed, rows in comparison.groupby("seed", sort=True)]
+    chosen = [pair for pair in USUAL if pair[0] not in SYNTHETIC]
+    by_seed = [summarize(rows, chosen).assign(seed=seed) for seed, rows in comparison.groupby("seed", sort=True)]
     wide = pd.concat(by_seed, ignore_index=True)
-    columns = [str(name) for name in wide if name not in ("policy", "classed_by", "job_class", "seed")]
-    lines: list[list[str]] = [["policy", *columns], ["---", *("---:" for _ in columns)]]
-    for policy, rows in wide.groupby("policy", sort=False):
-        lines.append([str(policy), *(_cell(rows[name]) for name in columns)])
+    units = comparison.drop_duplicates(["measure", "statistic"]).set_index(["measure", "statistic"])["unit"]
+    heads, cells = [], []
+    for name, statistic in chosen:
+        column = name if statistic == "value" else f"{name}_{statistic}"
+        if (name, statistic) in units.index and column in wide:
+            unit = units.loc[(name, statistic)]
+            heads.append(column if unit == "1" else f"{column} ({unit})")
+            cells.append(column)
+    policies = {str(policy): rows for policy, rows in wide.groupby("policy", sort=False)}
+    columns, legend = [], []
+    for number, (policy, rows) in enumerate(policies.items(), 1):
+        is_long = len(policy) > LONGEST
+        title = f"policy {number}" if is_long else policy
+        legend += [f"{title}: `{policy}`\n"] * is_long
+        columns.append([title, *(_cell(rows[name]) for name in cells)])
+    return "\n".join([*_in_width(["measure", *heads], columns), *legend])
+
+
+def _in_width(first: list[str], columns: list[list[str]]) -> Iterator[str]:
+    """Yield tables that each begin with the first column and are no wider than ``WIDTH``."""
+    room = WIDTH - _width(first) - 1
+    block: list[list[str]] = []
+    for column in columns:
+        if block and sum(map(_width, [*block, column])) > room:
+            yield _aligned(first, block)
+            block = []
+        block.append(column)
+    yield _aligned(first, block)
+
+
+def _width(column: list[str]) -> int:
+    """Return how many characters of a line a column takes."""
+    return max(map(len, column)) + len("| ") + len(" ")
+
+
+def _aligned(first: list[str], block: list[list[str]]) -> str:
+    """Return columns as a Markdown table whose cells stand below each other."""
+    widths = [max(map(len, column)) for column in (first, *block)]
+    heading, *rows = zip(first, *block, strict=True)
+    rule = ("-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:]))
+    lines = [
+        [cells[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(cells[1:], widths[1:], strict=True))]
+        for cells in (heading, rule, *rows)
+    ]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 

@@ -33,6 +33,7 @@ class EvaluateWaitPredictions(ReplayTask, LogPublishingTask):
     """
 
     code_version = 2
+    what = "What jobs of a log would have been told of their waits, and how often it was right"
     main_table = "wait_evaluation"
     methods = MethodsParameter(
         default="binomial,lognormal,lognormal-plain,loguniform,weibull",
@@ -83,6 +84,10 @@ class EvaluateWaitPredictions(ReplayTask, LogPublishingTask):
             "evaluation.md": writer_of(as_markdown(found)),
         }
         return Contents(tables, self._facts(), files)
+
+    def shown(self, contents: Contents) -> str:
+        """Return the evaluation by queue."""
+        return as_markdown(to_pandas(contents.tables["wait_evaluation"], "wait_evaluation"))
 
     def heading(self, read: Callable[[], pa.Table]) -> str:
         """Return the evaluation by queue, and what its numbers mean."""

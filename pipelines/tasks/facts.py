@@ -75,7 +75,9 @@ def account_of(report: pd.DataFrame) -> dict[str, Any]:
     return {"job_lines_read": int(report["jobs_in"].iloc[0]), "jobs_kept": int(last["jobs_out"]), **by_rule}
 
 
-def facts_of(log: Log, trace: Trace, report: pd.DataFrame, parameters: Mapping[str, Any]) -> dict[str, Any]:
+def facts_of(
+    log: Log, trace: Trace, report: pd.DataFrame, parameters: Mapping[str, Any], *, is_simulated: bool = False
+) -> dict[str, Any]:
     """Return all that a user of what was made of a log must know of it.
 
     Parameters
@@ -88,17 +90,19 @@ def facts_of(log: Log, trace: Trace, report: pd.DataFrame, parameters: Mapping[s
         Its cleaning_report.
     parameters : mapping of str to mapping
         As ``assumptions_of`` takes them.
+    is_simulated : bool
+        It is, and the run says itself what it takes for requests that are missing.
     """
     return {
         **origin_of(log, trace),
         "log": source_of(log, trace),
         "machine_processors": trace.processors,
         "account": account_of(report),
-        "assumptions": assumptions_of(log, trace, parameters),
+        "assumptions": assumptions_of(log, trace, parameters, is_simulated=is_simulated),
     }
 
 
-def assumptions_of(log: Log, trace: Trace, parameters: Mapping[str, Any]) -> list[str]:
+def assumptions_of(log: Log, trace: Trace, parameters: Mapping[str, Any], *, is_simulated: bool = False) -> list[str]:
     """Return in words what is not known of a log, and what was taken for it.
 
     Parameters
@@ -109,6 +113,8 @@ def assumptions_of(log: Log, trace: Trace, parameters: Mapping[str, Any]) -> lis
         Its cleaned trace.
     parameters : mapping of str to mapping
         Of each augmentation, every parameter by name.
+    is_simulated : bool
+        Missing requests are told by the run.
     """
     told = []
     if log.card is None and "format" in trace.provenance:
@@ -129,7 +135,7 @@ def assumptions_of(log: Log, trace: Trace, parameters: Mapping[str, Any]) -> lis
     if utility is not None and not utility.get("queue_ranks"):
         told.append("No queue has a priority rank: every job has rank 0, the highest.")
     unknown = int(trace.jobs["requested_time"].isna().sum())
-    if unknown:
+    if unknown and not is_simulated:
         told.append(
             f"{unknown:,} of {len(trace):,} jobs have no requested time: a simulation takes their run time for it."
         )

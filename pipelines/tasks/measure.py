@@ -40,10 +40,11 @@ class MeasuringTask(SimulationTask):
 class MeasureSchedule(MeasuringTask):
     """Measure the schedule of a trace under a policy.
 
-    Reads the schedule; writes ``<work root>/measured/<key>/`` with the table metrics; complete when that exists.
+    Reads the schedule; writes ``<work root>/measured/<key>/`` with the table metrics; and what the run assumed beside
+    it; complete when that exists.
     """
 
-    code_version = 3
+    code_version = 4
     policy = PoliciesParameter(default="easy", description="a policy, such as easy or easy:reservations=2")
     seed = luigi.IntParameter(default=0, description="seed of every random draw")
 
@@ -94,6 +95,12 @@ class MeasureSchedule(MeasuringTask):
         )
         with self.output().fill() as directory:
             write_table(to_arrow(measured, "metrics"), directory / "metrics.parquet", "metrics")
+            (directory / "assumptions.json").write_text(canonical_json(schedule.assumptions), encoding="utf-8")
+
+    def load_assumptions(self) -> list[str]:
+        """Return what the run of the finished task assumed, in words."""
+        told: list[str] = json.loads((self.output().path / "assumptions.json").read_text(encoding="utf-8"))
+        return told
 
     def load_metrics(self) -> pd.DataFrame:
         """Return the table of the finished task."""

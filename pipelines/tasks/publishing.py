@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import textwrap
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -26,7 +27,7 @@ from pipelines.tasks.clean import RulesTask
 from pipelines.tasks.memory import give_back_memory
 from pipelines.tasks.stage_task import StageTask
 from pipelines.tasks.targets import VersionTarget
-from swftools.shown_text import shown
+from swftools.shown_text import WIDTH, shown
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,9 @@ class PublishingTask(StageTask):
     main_table: str
     """The table that most users read."""
 
+    what = "A workload trace of a parallel machine"
+    """What kind of data set it is."""
+
     data_set = luigi.Parameter(default="", description="name to publish under; default: made from the log's name")
 
     @property
@@ -82,6 +86,10 @@ class PublishingTask(StageTask):
 
     def heading(self, read: Callable[[], pa.Table]) -> str:  # noqa: ARG002 (for tasks that show it)
         """Return what is printed first; ``read`` returns the published main table."""
+        return ""
+
+    def shown(self, contents: Contents) -> str:  # noqa: ARG002 (for tasks that show it)
+        """Return the main table or picture, in Markdown, for the README.md; empty where it is too long to be read."""
         return ""
 
     @property
@@ -115,7 +123,7 @@ class PublishingTask(StageTask):
         }
         files = {
             **contents.files,
-            "README.md": writer_of(readme_text(facts, rows, list(contents.files))),
+            "README.md": writer_of(readme_text(facts, rows, list(contents.files), self.what, self.shown(contents))),
         }
         manifest = {name: value for name, value in facts.items() if name not in ("data_set", "version")}
         work = work_root(self.data_root)
@@ -189,7 +197,9 @@ def _say(task: PublishingTask, what: str) -> None:
     sources = sources_of(manifest)
     for source in sources:
         lines += [f"  {shown(source['log']['name'])}"] * (len(sources) > 1)
-        lines += [f"  {shown(line)}" for line in told_of(source)]
+        for line in map(shown, told_of(source)):
+            after = " " * (len(line) - len(line.lstrip()) + 4)
+            lines += textwrap.wrap(f"  {line}", WIDTH, subsequent_indent=after, break_long_words=False) or [""]
     latest = root.latest(data_set)
     if latest != version:
         command = ["swftools", "promote", data_set, version, "--data-root", str(task.data_root)]

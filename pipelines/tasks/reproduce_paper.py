@@ -37,6 +37,7 @@ class ReproducePaper(PublishingTask):
     """
 
     code_version = 2
+    what = "The tables of a paper made anew, beside the values that it prints"
     main_table = "reproduction"
     paper = PaperParameter(description="short name of a paper: chiang2008, chiang2008-large, nurmi2009, yuan2010")
     table = luigi.Parameter(default="", description="one table of it, such as 4.1; default: all")
@@ -137,6 +138,11 @@ class ReproducePaper(PublishingTask):
             "reproduction.md": writer_of(as_markdown(self.about, self.tables, found)),
         }
         return Contents(tables, self._facts(), files)
+
+    def shown(self, contents: Contents) -> str:
+        """Return how much of each table is reproduced."""
+        lines = summary_lines(self.tables, to_pandas(contents.tables["reproduction"], "reproduction"))
+        return "".join(f"* {line}\n" for line in lines)
 
     def heading(self, read: Callable[[], pa.Table]) -> str:
         """Return how much of each table is reproduced, and where all of it stands."""

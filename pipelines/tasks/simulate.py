@@ -90,7 +90,7 @@ class SimulatePolicy(SimulationTask):
     tables schedule, segments and excluded, and what the policy noted; complete when that exists.
     """
 
-    code_version = 3
+    code_version = 4
     """Of engine and tables; each policy has a version of its own beside it."""
     policy = PoliciesParameter(default="easy", description="a policy, such as easy or easy:reservations=2")
     seed = luigi.IntParameter(default=0, description="seed of every random draw")
@@ -174,7 +174,7 @@ class SimulatePolicy(SimulationTask):
             **self._chosen,
         )
         frames = {"schedule": schedule.jobs, "segments": schedule.segments, "excluded": schedule.excluded}
-        names = ("processors", "policy", "options", "holds", "is_partial")
+        names = ("processors", "policy", "options", "holds", "is_partial", "assumptions")
         rest = {name: getattr(schedule, name) for name in names}
         with self.output().fill() as directory:
             for table, frame in frames.items():
@@ -190,6 +190,7 @@ class SimulatePolicy(SimulationTask):
             for table in ("schedule", "segments", "excluded")
         )
         rest = json.loads((directory / "schedule.json").read_text(encoding="utf-8"))
+        rest["assumptions"] = tuple(rest["assumptions"])
         return Schedule(jobs, segments, excluded, **rest, notes=read_notes(rest["policy"], directory))
 
     @property

@@ -6,7 +6,6 @@ are its parameters, each with a default: ``rule(trace, seconds=10)``, which serv
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import json
 import re
@@ -19,6 +18,7 @@ import pandas as pd
 from swftools.cleaning.decisions import FLAGS, Decision
 from swftools.errors import ParameterError, SwfToolsError, UnknownRuleError
 from swftools.keyed_random import count_occurrences
+from swftools.names import import_own
 from swftools.parameter_text import read_entry
 from swftools.parameters import Parameters, did_you_mean, refuse_unknown
 from swftools.trace import Trace
@@ -139,7 +139,7 @@ def _find_rule(name: str) -> Rule:
         names, alike = ", ".join(sorted(known)), did_you_mean([name], known)
         raise UnknownRuleError(f"no cleaning rule {name!r}; there are: {names}, or your own module:function{alike}")
     try:
-        found: Rule = getattr(importlib.import_module(module), function)
+        found: Rule = getattr(import_own(module), function)
     except Exception as error:
         why = f"{type(error).__name__}: {error}"
         raise UnknownRuleError(

@@ -140,7 +140,7 @@ def predict_wait(
         What ``WaitPredictor.save`` wrote, or ``read_state`` read.
     group : str or mapping, optional
         Of the job: as the column ``queue`` of predictions has it, ``3`` or ``3/17``, or a value for each name in the
-        predictor's ``by``. It may be left out where all jobs are one group.
+        predictor's ``by``. It may be left out where there is one group only.
     processors : int, optional
         Requested.
     requested_time : float, optional
@@ -250,6 +250,8 @@ def _label(saved: SavedState, group: str | Mapping[str, object] | None) -> str:
                 f"{saved.name} has {f'groups by {_all(by)}' if by else 'all jobs in one group'}: {wrong}"
             )
         group = "/".join(str(group[name]) for name in by) if by else None
+    if group is None and by and len(saved.labels) == 1:
+        (group,) = saved.labels  # there is no other that could be meant
     if group is None:
         if by:
             raise ParameterError(

@@ -42,6 +42,9 @@ class Schedule:
         The simulation was not over, or jobs were taken out of it; those that had not ended are excluded.
     notes : mapping of str to pandas.DataFrame
         Tables of what the policy noted of its decisions, where it does: ``search`` with ``explain``.
+    assumptions : tuple of str
+        What the run took for what the log does not say, and what its policy was told, in words. None of a schedule of
+        another simulator.
     """
 
     jobs: pd.DataFrame
@@ -53,6 +56,7 @@ class Schedule:
     holds: int = 0
     is_partial: bool = False
     notes: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    assumptions: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.jobs)

@@ -19,6 +19,7 @@ from swftools.keyed_random import count_occurrences, generator
 from swftools.parameters import is_whole
 from swftools.simulator.aside import PAUSE, run_aside
 from swftools.simulator.asking import Asked
+from swftools.simulator.assumptions import sentences_of
 from swftools.simulator.calling import CHECKED, called_for
 from swftools.simulator.engine import Options, simulate_events
 from swftools.simulator.entry import pack, unpack
@@ -220,6 +221,12 @@ class Simulation:
         tables = self.policy.notes(unpack(self._decider, self._memory), self._chosen)
         return {name: self._with_keys(table) for name, table in tables.items()}
 
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the run takes for what the log does not say, and what its policy is told, in words."""
+        left_out = {str(reason): int(n) for reason, n in self._workload.excluded["reason"].value_counts().items()}
+        return sentences_of(self._workload.assumed, left_out, self.options)
+
     def run(self, until: float | None = None, *, progress: Progress | None = None) -> Self:
         """Go on, to the end or to a time, whose events still happen; return the simulation itself.
 
@@ -340,13 +347,13 @@ class Simulation:
         parts = self._workload, self._replay.requests, log, self._taken_out
         about = f"not ended by {self.now:.10g} s", self.processors, self.policy.name, self.options
         holds, is_partial = int(self._machine.counts[HOLDS]), lacks_some or not self.is_over
-        notes = self.notes
+        notes, assumed = self.notes, self.assumptions
         if not goes_on:
             del self._workload, self._machine, self._replay, self._observer, self._decider, log
         done = what_was_done(*parts, copies=goes_on)
         del parts
         schedule = schedule_of(self.trace, done, is_over, *about)
-        return replace(schedule, holds=holds, is_partial=is_partial, notes=notes)
+        return replace(schedule, holds=holds, is_partial=is_partial, notes=notes, assumptions=assumed)
 
     def _with_keys(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return a table with the keys of jobs in place of a column ``job``, where it has one."""

@@ -11,6 +11,7 @@ import pandas as pd
 from swftools.errors import ParameterError
 from swftools.keyed_random import count_occurrences
 from swftools.models.speedup import CURVES, NO_CURVE
+from swftools.simulator.assumptions import Assumed
 from swftools.simulator.machine.state import Requests, no_requests
 from swftools.simulator.options import reasons_to_exclude
 from swftools.simulator.predictors.registry import Predictor
@@ -31,13 +32,15 @@ class Workload(NamedTuple):
     """The jobs to simulate in order of submission, and the others.
 
     ``is_cut`` tells which jobs are stopped at their limit. ``excluded`` has the columns row and reason; ``restart`` is
-    that of ``Machine``.
+    that of ``Machine``. ``assumed`` counts the jobs of which something had to be assumed; see
+    ``swftools.simulator.assumptions``.
     """
 
     coming: Coming
     is_cut: npt.NDArray[np.bool_]
     excluded: pd.DataFrame
     restart: FloatArray
+    assumed: Assumed
 
     def no_requests(self) -> Requests:
         """Return the requests of the jobs as they are before the first is submitted."""
@@ -118,6 +121,13 @@ def prepare(  # noqa: PLR0913 (options by name)
     run_time = np.maximum(run[row], least)
     limit = np.where(np.isnan(request[row]), run_time, request[row])
     is_cut = np.zeros(len(row), np.bool_)
+    assumed = Assumed(
+        jobs=len(row),
+        without_request=int((~(arrays.requested_time[row] > 0)).sum()),
+        run_time_as_request=int(np.isnan(request[row]).sum()),
+        without_run_time=int(np.isnan(arrays.run_time[row]).sum()),
+        longer_than_requested=int((run_time > limit).sum()),
+    )
     if overrun == "extend":
         np.maximum(limit, run_time, out=limit)
     elif overrun == "kill":
@@ -141,7 +151,7 @@ def prepare(  # noqa: PLR0913 (options by name)
     )
     others = np.flatnonzero(code)
     reason = np.array(words, dtype=object)[code[others]]
-    return Workload(coming, is_cut, pd.DataFrame({"row": others, "reason": reason}), restart.seconds)
+    return Workload(coming, is_cut, pd.DataFrame({"row": others, "reason": reason}), restart.seconds, assumed)
 
 
 def _check_times(trace: Trace, row: IntArray, **times: FloatArray) -> None:

@@ -71,7 +71,7 @@ def test_drift_and_policies() -> None:
     row = {"aspect": "run_time", "statistic": "ratio_of_means", "recent": 20.0, "reference": 10.0, "unit": "s"}
     beyond = pd.DataFrame([{**row, "drift": 2.0, "threshold": 1.5, "is_beyond": True}])
     (found,) = of_drift(beyond)
-    assert found.message == "run_time: 20 s lately, 10 in the time before; ratio of means 2, beyond 1.5"
+    assert found.message == "run_time: 20 s lately, 10 in the time before; ratio of means 2, above 1.5"
     assert list(of_drift(beyond.assign(is_beyond=False))) == []
     worse = {
         "policy": "easy",

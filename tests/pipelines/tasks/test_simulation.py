@@ -41,8 +41,10 @@ def test_one_command_prints_the_table_and_says_how_to_read_it(tmp_path: Path) ->
     first = run([*LUIGI, "ComparePolicies"], tmp_path)
     assert 0 == first.returncode, first.stderr
     lines = first.stdout.splitlines()
-    assert lines[0].startswith("| policy | wait_mean | wait_p98 |")
-    assert ["fcfs", "easy", "conservative"] == [line.split()[1] for line in lines[2:5]]
+    assert ["measure", "fcfs", "easy", "conservative"] == lines[0].replace("|", " ").split()
+    assert lines[2].startswith("| wait_mean (s) ")
+    assert not any("utility" in line for line in lines[: lines.index("")])
+    assert max(map(len, lines[: lines.index("")])) <= 80
     assert first.stdout.count("published: data set") == 1
     names: dict[str, Any] = {}
     exec("\n".join(line.strip() for line in lines[-2:]), names)

@@ -1,0 +1,73 @@
+"""What a run takes for what its log does not say, and what its policy is told: counted once, said alike everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+
+class Assumed(NamedTuple):
+    """Of how many of the simulated jobs something is assumed.
+
+    ``without_request`` are those whose request the log does not tell, ``run_time_as_request`` those of them for which
+    the run time was taken; ``longer_than_requested`` ran longer than their request, before the overrun rule.
+    """
+
+    jobs: int
+    without_request: int
+    run_time_as_request: int
+    without_run_time: int
+    longer_than_requested: int
+
+
+_OVERRUN = {
+    "extend": "their requests are raised to their run times (overrun=extend)",
+    "kill": "their runs are cut there (overrun=kill)",
+    "run-on": "both stay as they are (overrun=run-on)",
+}
+_CANCELLED = {"end-at-once": "they run 1 s", "full-request": "they run as long as they requested"}
+
+
+def sentences_of(assumed: Assumed, excluded: Mapping[str, int], options: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return in words what a run assumes.
+
+    Parameters
+    ----------
+    assumed : Assumed
+        Counts of jobs.
+    excluded : mapping of str to int
+        How many jobs were left out for which reason.
+    options : mapping
+        Of the run, as ``Schedule.options`` has them.
+
+    Examples
+    --------
+    >>> counts = Assumed(10, 4, 4, 0, 0)
+    >>> for line in sentences_of(counts, {}, {"requests": "logged", "predictor": "request"}):
+    ...     print(line)
+    policies are told: predictor request, requests logged
+    4 of 10 jobs have no requested time: their run time is taken for it
+    """
+    return tuple(_sentences(assumed, excluded, options))
+
+
+def _sentences(assumed: Assumed, excluded: Mapping[str, int], options: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what a run assumes, what policies are told first."""
+    yield f"policies are told: predictor {options['predictor']}, requests {options['requests']}"
+    jobs, modelled = assumed.jobs, assumed.without_request - assumed.run_time_as_request
+    if assumed.run_time_as_request:
+        few = f"{assumed.run_time_as_request:,} of {jobs:,} jobs have no requested time"
+        yield f"{few}: their run time is taken for it"
+    if modelled:
+        few = f"{modelled:,} of {jobs:,} jobs have no requested time"
+        yield f"{few}: one is drawn from a model (requests={options['requests']})"
+    if jobs and assumed.run_time_as_request == jobs:
+        yield "no job has a requested time: a comparison of predictors says nothing here"
+    if assumed.longer_than_requested:
+        few = f"{assumed.longer_than_requested:,} of {jobs:,} jobs ran longer than requested"
+        yield f"{few}: {_OVERRUN[options['overrun']]}"
+    if assumed.without_run_time:
+        few = f"{assumed.without_run_time:,} of {jobs:,} jobs have no run time"
+        yield f"{few}: {_CANCELLED[options['cancelled']]} (cancelled={options['cancelled']})"
+    for reason, count in excluded.items():
+        yield f"left out: {count:,} job{'s' * (count != 1)}, {reason}"

@@ -1,0 +1,55 @@
+"""What a run assumes is counted of the jobs that are simulated, and stays with its schedule."""
+
+import pytest
+
+from swftools.simulator.simulation import simulate
+from swftools.trace import Trace
+
+
+def _trace(requested: list[int], run: list[int]) -> Trace:
+    jobs = len(run)
+    return Trace.from_columns(
+        machine_processors=4,
+        job_number=list(range(1, jobs + 1)),
+        submit_time=list(range(jobs)),
+        run_time=run,
+        requested_time=requested,
+        requested_processors=[1] * (jobs - 1) + [5],
+    )
+
+
+MIXED = _trace([-1, 0, 5, 20, -1, 10], [10, 10, 10, 10, -1, 10])
+"""Of five narrow jobs one has no run time, two others no request, one ran longer than requested; the sixth is wide."""
+
+
+def test_what_is_missing_and_what_is_taken_for_it():
+    """What is missing and what is taken for it."""
+    told = simulate(MIXED, "fcfs").assumptions
+    assert told[0] == "policies are told: predictor request, requests logged"
+    assert "2 of 4 jobs have no requested time: their run time is taken for it" in told
+    assert any(line.startswith("1 of 4 jobs ran longer than requested: their requests are raised") for line in told)
+    left_out = [line for line in told if line.startswith("left out: 1 job, ")]
+    assert len(left_out) == 2
+
+
+@pytest.mark.parametrize(
+    ("overrun", "words"), [("kill", "their runs are cut there"), ("run-on", "both stay as they are")]
+)
+def test_the_overrun_rule_that_was_taken(overrun, words):
+    """The overrun rule that was taken."""
+    assert any(words in line for line in simulate(MIXED, "fcfs", overrun=overrun).assumptions)
+
+
+def test_jobs_without_run_time_that_run():
+    """Jobs without run time that run."""
+    told = simulate(MIXED, "fcfs", cancelled="end-at-once").assumptions
+    assert "1 of 5 jobs have no run time: they run 1 s (cancelled=end-at-once)" in told
+
+
+@pytest.mark.parametrize(("requested", "is_void"), [([-1, -1, -1], True), ([-1, 10, -1], False)])
+def test_without_any_request_a_comparison_of_predictors_is_void(requested, is_void):
+    """Without any request a comparison of predictors is void."""
+    trace = _trace([*requested, -1], [10, 10, 10, 10])
+    told = simulate(trace, "fcfs", predictor="exact").assumptions
+    assert ("no job has a requested time: a comparison of predictors says nothing here" in told) is is_void
+    assert told[0].startswith("policies are told: predictor exact")
