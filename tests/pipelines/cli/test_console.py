@@ -115,7 +115,8 @@ def test_a_task_takes_its_log_first(log: Path, tmp_path: Path) -> None:
     """Before the flags that luigi gets; values of these are no logs."""
     plan = call("augment", log, "--data-root", tmp_path / "d", "--dry-run")
     assert plan.output == call("augment", "--log", log, "--data-root", tmp_path / "d", "--dry-run").output
-    assert "LogFile: done" in plan.output
+    assert "BuildAugmentedTrace: to do" in plan.output
+    assert call("augment", tmp_path / "none.swf", "--data-root", tmp_path / "d", "--dry-run").exit_code == MISSING_INPUT
     with_flags = call("augment", "--workers", "2", "--log", log, "--data-root", tmp_path / "d", "--dry-run")
     assert with_flags.output == plan.output
 
@@ -148,7 +149,7 @@ def test_json_of_logs_and_schedules(log: Path, tmp_path: Path) -> None:
     assert found["written"] == [str(path)]
     assert found["validation"]["ok"]
     measures = {(row["measure"], row["statistic"]): row["value"] for row in found["measures"]}
-    assert measures["makespan", "value"] == 110  # jobs of 60 s, 4 of 8 processors, at 0, 10, 20, 30, 40: from 0 on
+    assert measures["makespan", "value"] == 180  # jobs of 60 s, two at a time: at 0, 10, 60, 70, 120
     report = told("check-schedule", path, log, "--policy", "fcfs", "--json")
     assert report["ok"]
     lines = path.read_text().splitlines()
@@ -233,14 +234,15 @@ def test_completion_of_what_is_published(log: Path, tmp_path: Path) -> None:
 def test_a_pipe_that_closes_is_silent(words: list[str], log: Path, tmp_path: Path) -> None:
     """Nothing is said of it, the work is done, and the status is that of the work."""
     command = [*SWFTOOLS, words[0], str(log), *words[1:]]
-    process = subprocess.Popen(
+    with subprocess.Popen(
         command, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    assert process.stderr is not None
-    process.stdout.close()
-    said = process.stderr.read()
-    assert process.wait(timeout=120) == 0, said
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        said = process.stderr.read()
+        status = process.wait(timeout=120)
+    assert status == 0, said
     assert "Traceback" not in said
     assert "BrokenPipe" not in said
     if words[0] == "augment":
