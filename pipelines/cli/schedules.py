@@ -76,6 +76,11 @@ _options = [
 """What simulate and compare have in common."""
 
 
+synthetic_option = click.option(
+    "--synthetic", is_flag=True, help="Also show measures of made-up utility functions, where jobs have such."
+)
+
+
 def simulates(command: Any) -> Any:
     """Add the options that simulations have in common."""
     for option in reversed(_options):
@@ -96,6 +101,7 @@ def simulates(command: Any) -> Any:
 @simulates
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of every random draw.")
 @click.option("-o", "--output", help="Write the schedule there: .csv or .parquet.")
+@synthetic_option
 @click.option("--notes", metavar="FOLDER", help="Write what the policy noted there, as search does with explain=true.")
 @json_option
 @says_its_progress
@@ -107,6 +113,7 @@ def simulate_log(
     output: str | None,
     notes: str | None,
     as_json: bool,
+    synthetic: bool,
     **options: Any,
 ) -> None:
     """Replay a log under one policy, check the schedule, and print what came of it.
@@ -143,7 +150,7 @@ def simulate_log(
     if simulation.predictor:
         click.echo(f"  the predictor in Python took {simulation.predictor_seconds:,.1f} s")
     print_assumptions(schedule.assumptions, options["load"])
-    _print_figures(schedule)
+    _print_figures(schedule, synthetic=synthetic)
     for path in _written(schedule, output, notes):
         click.echo(f"  {shown(path)}: written")
     report = validate(schedule, trace=trace)
@@ -217,18 +224,19 @@ def print_assumptions(assumptions: Iterable[str], offered_load: float | None) ->
         click.echo(click.wrap_text(sentence, WIDTH, initial_indent="  ", subsequent_indent="    "))
 
 
-def _print_figures(schedule: Schedule) -> None:
-    """Print the chief measures of a schedule with their units."""
-    from swftools.simulator.metrics.measures import USUAL, measure
+def _print_figures(schedule: Schedule, *, synthetic: bool) -> None:
+    """Print the chief measures of a schedule with their units; those of what is made up if they are asked for."""
+    from swftools.simulator.metrics.measures import SYNTHETIC, USUAL, measure
 
     rows = measure(schedule).dropna(subset=["value"])
     keys = zip(rows["measure"], rows["statistic"], strict=True)
     found = dict(zip(keys, zip(rows["value"].tolist(), rows["unit"].tolist(), strict=True), strict=True))
     for name, statistic in USUAL:
-        if (name, statistic) in found:
+        if (name, statistic) in found and (synthetic or name not in SYNTHETIC):
             value, unit = found[name, statistic]
             figure = f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}"
             title = name if statistic == "value" else f"{name}_{statistic}"
+            title = f"synthetic {title}" if name in SYNTHETIC else title
             click.echo(f"  {title:<36} {figure:>16} {'' if unit == '1' else unit}".rstrip())
 
 
@@ -286,11 +294,14 @@ _WRITERS: dict[str, Callable[[Schedule, str], None]] = {".csv": _write_csv, ".pa
 @data_root_of_task
 @click.option("--workers", type=click.IntRange(1), help="Simulations at a time.")
 @simulates
+@synthetic_option
 @dry_run
 @json_option
 @says_its_progress
 @click.pass_context
-def compare(ctx: click.Context, /, settings: tuple[str, ...], dry_run: bool, as_json: bool, **options: Any) -> None:
+def compare(
+    ctx: click.Context, /, settings: tuple[str, ...], dry_run: bool, as_json: bool, synthetic: bool, **options: Any
+) -> None:
     """Simulate a log under several policies and publish one table: the task ComparePolicies.
 
     \b
@@ -300,7 +311,8 @@ def compare(ctx: click.Context, /, settings: tuple[str, ...], dry_run: bool, as_
     if settings:
         options["parameters"] = json.dumps(settings_of(settings))
     options["log"], words = log_first(ctx.args, options["log"])
-    run_task("ComparePolicies", [*flags_of(options), *words], dry_run, as_json=as_json)
+    flags = [*flags_of(options), *["--synthetic"] * synthetic, *words]
+    run_task("ComparePolicies", flags, dry_run, as_json=as_json)
 
 
 @click.command(short_help="Say whether a schedule can be.", name="check-schedule")

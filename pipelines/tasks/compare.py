@@ -20,15 +20,12 @@ from pipelines.tasks.simulate import own_measures, source_hash, version_of_predi
 from swftools.errors import ParameterError
 from swftools.fields.dictionary import SCHEMA_VERSION
 from swftools.shown_text import WIDTH
-from swftools.simulator.metrics.measures import USUAL, summarize
+from swftools.simulator.metrics.measures import SYNTHETIC, USUAL, summarize
 from swftools.simulator.registry import find_policy
 from swftools.tables import to_arrow, to_pandas
 
 LONGEST = 36
 """Characters of a policy's label that stand above its column; a longer one stands below the table."""
-
-SYNTHETIC = ("utility",)
-"""Measures of what is made up; they are in the published table, and not beside what follows from the log."""
 
 
 class ComparePolicies(MeasuringTask, LogPublishingTask):
@@ -47,6 +44,7 @@ class ComparePolicies(MeasuringTask, LogPublishingTask):
         default="fcfs,easy,conservative", description="policies: fcfs,easy:reservations=2,... or a JSON list"
     )
     seeds = luigi.Parameter(default="0", description="seeds, separated by commas")
+    synthetic = luigi.BoolParameter(default=False, description="also show measures of made-up utility functions")
 
     def check_values(self) -> None:
         """Raise ParameterError if an option is outside its domain, or a seed."""
@@ -83,6 +81,7 @@ class ComparePolicies(MeasuringTask, LogPublishingTask):
             "schema_version": SCHEMA_VERSION,
             "log": self.found.name,
             "card": card_of(self.found),
+            **({"synthetic": True} if self.synthetic else {}),
         }
         return content_key("compare", self.code_version, inputs)
 
@@ -97,17 +96,17 @@ class ComparePolicies(MeasuringTask, LogPublishingTask):
         table = to_arrow(comparison, "comparison")
         files = {
             "comparison.csv": writer_of(to_pandas(table, "comparison").to_csv(index=False, lineterminator="\n")),
-            "comparison.md": writer_of(as_markdown(comparison)),
+            "comparison.md": writer_of(as_markdown(comparison, synthetic=self.synthetic)),
         }
         return Contents({"comparison": table}, self._facts(), files)
 
     def heading(self, read: Callable[[], pa.Table]) -> str:
         """Return the wide table."""
-        return f"{as_markdown(to_pandas(read(), 'comparison'))}\n"
+        return f"{as_markdown(to_pandas(read(), 'comparison'), synthetic=self.synthetic)}\n"
 
     def shown(self, contents: Contents) -> str:
         """Return the wide table."""
-        return as_markdown(to_pandas(contents.tables["comparison"], "comparison"))
+        return as_markdown(to_pandas(contents.tables["comparison"], "comparison"), synthetic=self.synthetic)
 
     @property
     def _assumptions(self) -> list[str]:
@@ -148,13 +147,14 @@ class ComparePolicies(MeasuringTask, LogPublishingTask):
         }
 
 
-def as_markdown(comparison: pd.DataFrame) -> str:
+def as_markdown(comparison: pd.DataFrame, *, synthetic: bool = False) -> str:
     """Return the usual measures of a comparison in Markdown: a row a measure with its unit, a column a policy.
 
     Columns that do not fit ``WIDTH`` go into further tables. With several seeds a value is the mean over them, and
-    their standard deviation stands behind it unless it is zero. Utility is left out: its functions are synthetic.
+    their standard deviation stands behind it unless it is zero. Utility, whose functions are made up, is there if it is
+    asked for, and its name says so.
     """
-    chosen = [pair for pair in USUAL if pair[0] not in SYNTHETIC]
+    chosen = [pair for pair in USUAL if synthetic or pair[0] not in SYNTHETIC]
     by_seed = [summarize(rows, chosen).assign(seed=seed) for seed, rows in comparison.groupby("seed", sort=True)]
     wide = pd.concat(by_seed, ignore_index=True)
     units = comparison.drop_duplicates(["measure", "statistic"]).set_index(["measure", "statistic"])["unit"]
@@ -163,7 +163,8 @@ def as_markdown(comparison: pd.DataFrame) -> str:
         column = name if statistic == "value" else f"{name}_{statistic}"
         if (name, statistic) in units.index and column in wide:
             unit = units.loc[(name, statistic)]
-            heads.append(column if unit == "1" else f"{column} ({unit})")
+            title = f"synthetic {column}" if name in SYNTHETIC else column
+            heads.append(title if unit == "1" else f"{title} ({unit})")
             cells.append(column)
     policies = {str(policy): rows for policy, rows in wide.groupby("policy", sort=False)}
     columns, legend = [], []

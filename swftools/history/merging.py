@@ -101,7 +101,7 @@ def merge_month(month: pd.DataFrame, records: pd.DataFrame) -> Merged:
     touched = ~has_ended(month) & _jobs(month).isin(_jobs(records))
     touched[rows[there]] = True
     again = records[there].assign(**{name: month[name].array[rows[there]] for name in _KEPT})
-    before, columns = month[touched], list(records.columns)
+    before, columns = month[touched], list(month.columns)
     counts = settle(_joined([before, again], columns))
     replaced = int((counts.index >= len(before)).sum())
     whole = _with_restarts(_joined([month[~touched], counts, records[~there]], columns))

@@ -41,6 +41,9 @@ USUAL = (
 )
 """What ``summarize`` shows if not told: pairs of measure and statistic."""
 
+SYNTHETIC = ("utility",)
+"""Measures of what is made up; they are printed if they are asked for, and said to be so."""
+
 
 class _Row(NamedTuple):
     """One statistic of one measure, for every class."""

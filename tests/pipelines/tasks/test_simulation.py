@@ -54,6 +54,16 @@ def test_one_command_prints_the_table_and_says_how_to_read_it(tmp_path: Path) ->
     assert lines[:5] == second.stdout.splitlines()[:5]
 
 
+def test_what_is_made_up_is_shown_when_asked_for(tmp_path: Path) -> None:
+    """By a name that says so; the published table has it anyhow."""
+    asked, not_asked = (compare(tmp_path, policies="fcfs", synthetic=synthetic) for synthetic in (True, False))
+    assert asked.version != not_asked.version
+    pages = [Path(task.output().path, "comparison.md").read_text() for task in (asked, not_asked)]
+    assert ["| synthetic utility_total " in page for page in pages] == [True, False]
+    assert "utility" not in pages[1]
+    pd.testing.assert_frame_equal(table_of(asked), table_of(not_asked))
+
+
 def test_the_table_is_what_the_functions_return(tmp_path: Path) -> None:
     """The same simulations, by the functions."""
     task = compare(tmp_path, policies="fcfs,easy", augment="")
