@@ -127,9 +127,10 @@ class closed_pipes_are_silent:  # noqa: N801 (a context, as those of contextlib)
 
     def __enter__(self) -> None:
         self._kept = sys.stdout, sys.stderr
-        sys.stdout, sys.stderr = _Silent(sys.stdout), _Silent(sys.stderr)
+        # A stream that was closed before the program began is None, which print and click take.
+        sys.stdout, sys.stderr = (stream and _Silent(stream) for stream in self._kept)
 
     def __exit__(self, *_: object) -> None:
-        for stream in (sys.stdout, sys.stderr):
+        for stream in filter(None, (sys.stdout, sys.stderr)):
             stream.flush()
         sys.stdout, sys.stderr = self._kept

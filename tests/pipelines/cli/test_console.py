@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -247,6 +248,16 @@ def test_a_pipe_that_closes_is_silent(words: list[str], log: Path, tmp_path: Pat
     assert "BrokenPipe" not in said
     if words[0] == "augment":
         assert (tmp_path / "data/small/latest").is_file()
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_streams_that_are_closed_from_the_start(closed: str, tmp_path: Path) -> None:
+    """As a daemon may have them: the command works, in silence."""
+    words = " ".join(map(shlex.quote, [*SWFTOOLS, "formats"]))
+    done = subprocess.run(
+        ["sh", "-c", f"{words} {closed}"], cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_queue_that_is_not_there_is_found_before_the_work(log: Path, tmp_path: Path) -> None:
