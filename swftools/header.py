@@ -321,10 +321,10 @@ def zone_of(header: SwfHeader) -> tzinfo:
 
 
 def _numbered(texts: Iterable[str]) -> dict[int, str]:
-    """Return {number: rest of the text} of entries like ``3 normal (36 hours)``; others are passed over."""
+    """Return {number: rest of the text} of sound entries like ``3 normal (36 hours)``; others are passed over."""
     named: dict[int, str] = {}
     for text in texts:
-        if match := _NUMBERED.match(text):
+        if (match := _NUMBERED.match(text)) and "\0" not in text:
             named.setdefault(int(match[1]), match[2].strip())
     return named
 

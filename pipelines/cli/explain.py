@@ -72,8 +72,8 @@ def explain(
     else:
         orders = simulation.notes["orders"]  # whoever waits at a decision, and at none behind it, started there
         found = explain_decision(simulation, decision=orders["decision"][orders["job_number"] == job].max().item())
-    print_assumptions(simulation.assumptions, options["load"])
     click.echo(str(found))
+    print_assumptions(simulation.assumptions, options["load"], err=True)
     if picture:
         _draw(found, picture)
 

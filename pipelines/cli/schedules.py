@@ -217,11 +217,11 @@ def begin_simulation(log: str, cleaned: bool, rules: str, entry: dict[str, Any],
     return Simulation(trace, entry["policy"], **options, **parameters)
 
 
-def print_assumptions(assumptions: Iterable[str], offered_load: float | None) -> None:
+def print_assumptions(assumptions: Iterable[str], offered_load: float | None, *, err: bool = False) -> None:
     """Print what a run assumed, in lines that fit 80 columns."""
     scaled = [] if offered_load is None else [f"submissions are scaled to an offered load of {offered_load:g}"]
     for sentence in (*assumptions, *scaled):
-        click.echo(click.wrap_text(sentence, WIDTH, initial_indent="  ", subsequent_indent="    "))
+        click.echo(click.wrap_text(sentence, WIDTH, initial_indent="  ", subsequent_indent="    "), err=err)
 
 
 def _print_figures(schedule: Schedule, *, synthetic: bool) -> None:

@@ -15,6 +15,7 @@ from pipelines.tasks.parameters import MethodsParameter, ReplayOptionsParameter
 from pipelines.tasks.simulate import hash_of_module
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
+from swftools.fields.dictionary import known_at_submission
 from swftools.fields.jobs import JOBS
 from swftools.parameters import did_you_mean
 from swftools.qbets.log_columns import GROUPS, group_labels, read_submissions
@@ -34,12 +35,12 @@ def groups_of(by: str) -> tuple[str, ...] | None:
     if by == "all":
         return None
     groups = tuple(name.strip() for name in by.split(","))
-    known = {*GROUPS, *(field.name for field in JOBS)}
+    known = {*GROUPS, *known_at_submission(field.name for field in JOBS)}
     for name in groups:
         if name not in known:
             raise ParameterError(
                 f"by={by!r}: {name!r} is no group of jobs; there are: all, {', '.join(GROUPS)}, and any "
-                f"column of the table jobs{did_you_mean([name], known)}"
+                f"column of the table jobs that is known at submission{did_you_mean([name], known)}"
             )
     if len(set(groups)) < len(groups):
         raise ParameterError(f"by={by!r}: give each group once")

@@ -108,9 +108,11 @@ def history_tables(log: Path, predictions: pd.DataFrame) -> dict[str, pd.DataFra
     taken = book.take(file, 1)
     hashes = {"sha256": "0" * 64, "resumes_sha256": "0" * 64, "resumes_bytes": 9, "resumes_lines": 1}
     row = {"file_number": 1, "file": "a.swf", "format": "swf", "bytes": 10, "continues": 0, **hashes}
+    row |= {"withdrawn": 0, "computer": "IBM SP", "processors": 1152, "widest": 1024}
     submit = file.records["submit_time"]
     return {
         "records": book.month(book.labels[0]),
+        "provisional": book.month(book.labels[0]).tail(1),
         "rejected": file.rejected.assign(file_number=1),
         "ingested": pd.DataFrame([{**row, **asdict(taken), "begins": submit.min(), "ends": submit.max()}]),
         "waiting": pd.DataFrame([{"file": "b", "sha256": None, "outcome": "unreadable", "reason": "it is none"}]),

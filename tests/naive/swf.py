@@ -75,7 +75,7 @@ def naive_read_swf(text: bytes, *, utility: bool = False) -> NaiveLog:
         line = raw.rstrip(b"\r")
         if len(raw) >= LONGEST_LINE:
             log.quarantine.append((number, raw[:65536].rstrip(b"\r").decode("utf-8", "backslashreplace")))
-        elif b"\r" not in line and b"\0" not in line and line.lstrip(b" \t").startswith(b";"):
+        elif b"\r" not in line and line.lstrip(b" \t").startswith(b";"):
             log.comments.append(_naive_comment(line))
         elif line.strip(b" \t"):
             job = _naive_job(number, line, utility)

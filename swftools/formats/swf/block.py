@@ -220,7 +220,7 @@ def _judge_line(line: int, raw: bytes, *, is_comment: bool) -> _Job | _Rejected 
     if b"\r" in stripped:
         return _Rejected(line, "a carriage return within the line; lines end in LF or CR LF")
     if is_comment:
-        return _Rejected(line, "a byte of zero within a comment") if b"\0" in stripped else _decode(stripped)
+        return _decode(stripped)
     if _CONTROL.search(stripped):
         return _Rejected(line, "control characters within the line")
     words = stripped.split(maxsplit=len(SWF_FIELDS))

@@ -48,7 +48,7 @@ def test_name_that_is_not_utf_8(tmp_path: Path) -> None:
     assert [(row["file"], row["new"]) for row in outcome.taken] == [("caf\\xe9.swf", 12)]
     assert [row["file"] for row in outcome.waiting] == ["b\\xe4d.txt", "².swf"]
     assert status_of(outcome) == 4
-    assert "caf\\xe9.swf" in (site.version() / "summary.md").read_text()
+    assert "caf\\\\xe9.swf" in (site.version() / "summary.md").read_text()
     assert site.night().is_new is False
 
 

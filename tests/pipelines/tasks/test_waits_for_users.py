@@ -47,9 +47,9 @@ def test_a_log_without_waits_is_refused_once(tmp_path: Path) -> None:
 def test_a_group_that_the_log_has_not_is_refused_once(tmp_path: Path) -> None:
     """A column of others; so is one that stands twice."""
     write_log(tmp_path / "my.swf", 20, lambda i: i % 7)
-    status, _, said = evaluate(tmp_path, "--log", "my.swf", "--by", "utility")
+    status, _, said = evaluate(tmp_path, "--log", "my.swf", "--by", "requested_nodes")
     assert (status, said.count("error:")) == (30, 1)
-    assert "my.swf: by='utility': the log has no column 'utility'; there are: job_number" in said
+    assert "my.swf: by='requested_nodes': the log has no column 'requested_nodes'; there are: job_number" in said
     with pytest.raises(ParameterError, match="by='queue,queue': give each group once"):
         EvaluateWaitPredictions(by="queue,queue", data_root=str(tmp_path))
 

@@ -181,5 +181,5 @@ def test_its_mistakes_are_told(answer: str, complaint: str) -> None:
             return float("nan") if answer == "nan" else 1 / 0
 
     python_predictor("wrong")(Wrong)
-    with pytest.raises(PolicyError, match=rf"predictor 'wrong', at \d+ s: {complaint}"):
+    with pytest.raises(PolicyError, match=rf"predictor 'wrong', at \d+ s, job \d+ .*: {complaint}"):
         simulate(crowded_trace(60), "easy", predictor="wrong")

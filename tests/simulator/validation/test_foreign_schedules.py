@@ -108,7 +108,7 @@ def test_wrong_options_are_refused() -> None:
     trace = Trace.from_columns(job_number=[1], submit_time=[0], run_time=[1], requested_processors=[1])
     with pytest.raises(ParameterError, match="pass trace="):
         validate(table)
-    with pytest.raises(ParameterError, match="pass processors="):
+    with pytest.raises(ParameterError, match="give processors="):
         validate(table, trace=trace)
     with pytest.raises(ParameterError, match="overrun='cut' is not one of"):
         validate(table, trace=trace, processors=1, overrun="cut")
