@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any, cast
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from pipelines.cli.options import PROCESSORS, data_root_of_task, says_its_progress
+from pipelines.cli.output import in_json, json_option, print_json
 from pipelines.cli.tasks import flags_of
 from pipelines.exit_statuses import FAILED, LEFT_TOLERANCE, UNREAD_INPUT
 from swftools.shown_text import shown
@@ -29,7 +29,7 @@ READ_NOTHING = ("unreadable", "empty")
 @click.option("--card", help="Of the catalogue: its machine, terms, queue ranks, cleaning and format.")
 @click.option("--settings", type=click.Path(dir_okay=False), help="reevaluate.yaml: what is evaluated, and tolerances.")
 @data_root_of_task
-@click.option("--json", "as_json", is_flag=True, help="Tell what came of it as JSON.")
+@json_option
 @click.option("--check", is_flag=True, help="Only check the settings.")
 @says_its_progress
 def reevaluate(as_json: bool, check: bool, **options: Any) -> None:
@@ -49,7 +49,7 @@ def reevaluate(as_json: bool, check: bool, **options: Any) -> None:
     task = cast("ReevaluateLogs", task_of(arguments))
     task.check()
     if check:
-        click.echo(json.dumps(task.chosen.plan, indent=2))
+        print_json(task.chosen.plan)
         return
     try:
         run_with_retcodes(arguments)
@@ -80,8 +80,8 @@ def as_mapping(task: ReevaluateLogs, outcome: Outcome) -> dict[str, Any]:
         "version": outcome.version,
         "path": task.output().path if outcome.version else None,
         "is_new": outcome.is_new,
-        "ingested": [_plain(row) for row in outcome.taken],
-        "waiting": [_plain(row) for row in outcome.waiting],
+        "ingested": outcome.taken,
+        "waiting": outcome.waiting,
         "findings": [finding.to_mapping() for finding in outcome.findings],
         "exit_status": status_of(outcome),
     }
@@ -90,7 +90,7 @@ def as_mapping(task: ReevaluateLogs, outcome: Outcome) -> dict[str, Any]:
 def tell(task: ReevaluateLogs, outcome: Outcome, *, as_json: bool) -> None:
     """Say what came of a run: findings and files that were left on standard error, the rest on standard output."""
     if as_json:
-        click.echo(json.dumps(as_mapping(task, outcome), indent=2))
+        print_json(as_mapping(task, outcome))
     elif outcome.version is None:
         click.echo(f"history {task.chosen.history}: no job has come yet; nothing was published")
     else:
@@ -123,17 +123,8 @@ def _removed(task: ReevaluateLogs, outcome: Outcome) -> int:
 
 def _run(command: str, told: dict[str, Any]) -> int:
     """Run the user's command with the outcome on its standard input; return the status that its failure makes."""
-    ended = subprocess.run(command, shell=True, input=json.dumps(told).encode(), check=False)  # noqa: S602 (their own)
+    ended = subprocess.run(command, shell=True, input=in_json(told).encode(), check=False)  # noqa: S602 (their own)
     if ended.returncode:
         click.echo(f"error: on_finding ended with status {ended.returncode}: {command}", err=True)
         return FAILED
     return 0
-
-
-def _plain(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row of a table as JSON holds it; what is missing is null."""
-    plain = {}
-    for name, value in row.items():
-        number = value.item() if hasattr(value, "item") else value
-        plain[name] = None if number != number else number  # noqa: PLR0124 (NaN alone is not itself)
-    return plain

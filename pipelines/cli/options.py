@@ -50,6 +50,9 @@ def format_of_task(command: Command) -> Command:
         type=click.Choice(ANONYMISE),
         help="Names as they are, numbers only, or keyed hashes; default no.",
     )(command)
+    command = click.option("--processors", type=PROCESSORS, help="Processors of the machine; default: the log's own.")(
+        command
+    )
     return click.option(
         "--format",
         shell_complete=complete_format,

@@ -21,7 +21,12 @@ json_option = click.option(
 
 def print_json(found: Any) -> None:
     """Print what was found as one JSON document: numbers as they are, null for what is not known."""
-    click.echo(shown_in_json(json.dumps(_plain(found), indent=2, ensure_ascii=False, allow_nan=False)))
+    click.echo(in_json(found))
+
+
+def in_json(found: Any) -> str:
+    """Return what was found as ``print_json`` prints it."""
+    return shown_in_json(json.dumps(_plain(found), indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def _plain(value: Any) -> Any:
@@ -49,12 +54,9 @@ def check_picture(output: str, inputs: Iterable[str] = ()) -> None:
         matplotlib is not installed.
     """
     check_output(output, PICTURES, inputs)
-    try:
-        import matplotlib.figure  # noqa: F401 (the work would end with that)
-    except ImportError as error:
-        from swftools.errors import MissingLibraryError
+    from swftools.pictures import new_figure
 
-        raise MissingLibraryError("pictures need matplotlib: pip install matplotlib") from error
+    new_figure(1, 1)
 
 
 def check_output(output: str, suffixes: tuple[str, ...], inputs: Iterable[str] = ()) -> None:

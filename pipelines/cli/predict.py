@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ import click
 
 from pipelines.cli.durations import Duration, clock
 from pipelines.cli.options import PROCESSORS, data_root_of_task
+from pipelines.cli.output import json_option, print_json
 from pipelines.exit_statuses import CANNOT_SAY
 from swftools.shown_text import WIDTH, shown
 
@@ -37,7 +37,7 @@ GROUPED_BY = ("queue", "user", "partition")
     "--quantile", "quantiles", type=float, multiple=True, help="Share of jobs; default: .5 .75 .9 .95 and the state's."
 )
 @click.option("--deadline", type=Duration(), help="Also say which share of such jobs starts within so long.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def predict(
     state: str | None,
     history: str | None,
@@ -83,7 +83,7 @@ def predict(
         deadline=options["deadline"],
     )
     if as_json:
-        click.echo(json.dumps(answer.to_mapping(), indent=2))
+        print_json(answer.to_mapping())
     else:
         click.echo("\n".join(_lines(answer)))
     sys.exit(0 if answer.is_answered else CANNOT_SAY)

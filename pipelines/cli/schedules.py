@@ -14,7 +14,6 @@ import click
 from pipelines.cli.completing import complete_policy, complete_predictor
 from pipelines.cli.options import (
     LOAD,
-    PROCESSORS,
     SEED,
     Number,
     data_root_of_task,
@@ -278,7 +277,6 @@ _WRITERS: dict[str, Callable[[Schedule, str], None]] = {".csv": _write_csv, ".pa
 )
 @log_of_task
 @format_of_task
-@click.option("--processors", type=PROCESSORS, help="Processors of the machine; default: the log's own.")
 @click.option(
     "--policies",
     shell_complete=complete_policy,

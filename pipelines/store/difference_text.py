@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-COLUMNS = 80
-"""Characters of a line."""
+from swftools.shown_text import WIDTH
 
 _MOST_FACTS = 8
 _MOST_RESULTS = 20
@@ -77,7 +76,7 @@ def _fact(change: Mapping[str, Any]) -> Iterator[str]:
     line = f"  {path}: {a} -> {b}"
     if change["change"] == "reordered":
         yield _cut(f"  {path}: in another order")
-    elif len(line) <= COLUMNS:
+    elif len(line) <= WIDTH:
         yield line
     else:
         yield _cut(f"  {path}:")
@@ -144,9 +143,9 @@ def _result(row: Mapping[str, Any], is_judged: bool) -> Iterator[str]:
     difference = f"+{difference}" if (row["difference"] or 0) > 0 else difference
     mark = {True: " *", None: " ?" * is_judged, False: ""}[row["is_beyond_spread"]]
     numbers = f"{a + spreads[0]:>15} -> {b + spreads[1]:<15} {difference:>9}{mark}"
-    if len(label) > _LABEL or len(numbers) > COLUMNS - _LABEL - 3:
+    if len(label) > _LABEL or len(numbers) > WIDTH - _LABEL - 3:
         yield _cut(f"  {label}")
-        yield f"{numbers:>{COLUMNS - 2 + len(mark)}}"
+        yield f"{numbers:>{WIDTH - 2 + len(mark)}}"
     else:
         yield f"  {label:<{_LABEL}} {numbers}"
 
@@ -251,9 +250,9 @@ def _listed(names: Sequence[str]) -> str:
 def _wrapped(text: str, indent: int) -> list[str]:
     """Return a text in lines, those behind the first further in."""
     first, rest = " " * indent, " " * (indent + 4)
-    return textwrap.wrap(text, COLUMNS, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
+    return textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
 
 
 def _cut(line: str) -> str:
     """Return a line that ends where the terminal does."""
-    return line if len(line) <= COLUMNS else f"{line[: COLUMNS - 3]}..."
+    return line if len(line) <= WIDTH else f"{line[: WIDTH - 3]}..."

@@ -102,7 +102,7 @@ class BuildAugmentedTrace(LogPublishingTask):
             "header": trace.header.to_lines(),
             "machine_processors": trace.processors,
             "assumptions": assumptions_of(self.found, trace, parameters),
-            "parameters": {"rules": cleaned.plan, "own_rules": cleaned.own_rules, **parameters},
+            "parameters": {**cleaned.told, **parameters},
             "seed": self.seed,
             "code_versions": {stage.get_task_family(): stage.code_version for stage in stages},
             "software": software(),

@@ -6,6 +6,7 @@ import hashlib
 import importlib
 import inspect
 import json
+from dataclasses import replace
 from typing import Any
 
 import luigi
@@ -19,18 +20,26 @@ from pipelines.tasks.parameters import RulesParameter
 from pipelines.tasks.parse import GenerateTrace, ParseLog
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.cleaning import Rule, clean, resolve_rules
+from swftools.errors import ParameterError
 from swftools.formats.trace_directory import load_trace, save_trace
 from swftools.tables import read_table, to_arrow, to_pandas, write_table
 from swftools.trace import Trace
 
 
 class RulesTask(LogTask):
-    """What the stages from cleaning on have in common: the rules."""
+    """What the stages from cleaning on have in common: the rules, and the machine of which the cleaned trace tells."""
 
     rules = RulesParameter(
         default="",
         description="cleaning rules: default,cancelled:action=quarantine,... or a JSON list; default: the card's",
     )
+    processors = luigi.IntParameter(default=0, description="processors of the machine; 0: the log's own")
+
+    def check_values(self) -> None:
+        """Raise ParameterError if a parameter is outside its domain."""
+        super().check_values()
+        if self.processors < 0:
+            raise ParameterError(f"processors={self.processors}: a machine has at least 1; 0 is the log's own")
 
 
 class CleanTrace(RulesTask):
@@ -54,9 +63,17 @@ class CleanTrace(RulesTask):
         return [{"rule": name, **parameters} for name, _, parameters in self._resolved]
 
     @property
+    def told(self) -> dict[str, Any]:
+        """What of its parameters a published version tells."""
+        given = {"processors": self.processors} if self.processors else {}
+        return {"rules": self.plan, "own_rules": self.own_rules, **given}
+
+    @property
     def key(self) -> str:
         """Content key of the output."""
-        inputs = {"trace": self.source.key, "rules": self.plan, "own_rules": self.own_rules}
+        inputs: dict[str, Any] = {"trace": self.source.key, "rules": self.plan, "own_rules": self.own_rules}
+        if self.processors:
+            inputs["processors"] = self.processors
         return content_key("clean", self.code_version, inputs)
 
     @property
@@ -83,6 +100,8 @@ class CleanTrace(RulesTask):
     def run(self) -> None:
         """Clean the trace."""
         trace, report = clean(self.source.load(), self.plan)
+        if self.processors:  # rules judge by the machine of the log
+            trace = replace(trace, machine_processors=self.processors)
         tables = {"cleaning_report": report.steps, "repairs": report.repairs}
         with self.output().fill() as directory:
             save_trace(trace, directory)

@@ -127,7 +127,6 @@ class ComparePolicies(MeasuringTask, LogPublishingTask):
         return {
             **facts,
             "assumptions": [*facts["assumptions"], *self._assumptions],
-            "machine_processors": self.processors or facts["machine_processors"],
             "parameters": {
                 "rules": cleaned.plan,
                 "own_rules": cleaned.own_rules,

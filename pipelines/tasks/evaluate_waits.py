@@ -20,6 +20,7 @@ from pipelines.tasks.publishing import Contents, LogPublishingTask, writer_of
 from pipelines.tasks.replay_predictor import ReplayPredictor, ReplayTask
 from swftools.fields.dictionary import SCHEMA_VERSION
 from swftools.qbets.evaluation import evaluate
+from swftools.shown_text import WIDTH, shown, shown_in_markdown
 from swftools.tables import to_arrow, to_pandas
 
 
@@ -94,7 +95,7 @@ class EvaluateWaitPredictions(ReplayTask, LogPublishingTask):
         found = to_pandas(read(), "wait_evaluation")
         methods, chosen = json.loads(self.methods), self.chosen
         group = "queue" if self.by == "queue" else "group"
-        training = f"the first {chosen['training']:,} jobs of a {group} to start"
+        training = f"the first {chosen['training']:,} job{'s' * (chosen['training'] != 1)} of a {group} to start"
         if found.empty:
             return (
                 _filled(f"No job came behind the training, {training}; --options training=N makes it shorter.") + "\n"
@@ -113,8 +114,7 @@ class EvaluateWaitPredictions(ReplayTask, LogPublishingTask):
         return {
             **facts_of(self.found, cleaned.load(), cleaned.load_report(), {}),
             "parameters": {
-                "rules": cleaned.plan,
-                "own_rules": cleaned.own_rules,
+                **cleaned.told,
                 "methods": json.loads(self.methods),
                 "by": self.by,
                 "options": self.chosen,
@@ -131,12 +131,9 @@ def as_markdown(found: pd.DataFrame) -> str:
     lines.append(["---", "---", *["---:"] * 3, "---", *["---:"] * 2])
     for row in rows.to_dict("records"):
         share = f"{1 - row['share_not_predicted']:.1%}"
-        lines.append([row["group"], row["method"], f"{row['jobs']:,}", share, *_measures(row)])
+        lines.append([shown_in_markdown(row["group"]), row["method"], f"{row['jobs']:,}", share, *_measures(row)])
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
-
-COLUMNS = 80
-"""Characters of a line on the terminal."""
 
 MOST_GROUPS = 20
 """Groups that are shown on the terminal: those of most jobs."""
@@ -149,20 +146,21 @@ def as_text(found: pd.DataFrame, group: str) -> str:
     """
     rows = found[found["grouped_by"] == "queue"]
     jobs = rows.groupby("group", sort=False)["jobs"].max()
-    shown = jobs.nlargest(MOST_GROUPS).index
+    largest = jobs.nlargest(MOST_GROUPS).index
     numbers = "{:>8}{:>9} {:<3}{:>11}{:>14}"
-    width = min(rows["method"].str.len().max(), COLUMNS - len(numbers.format(*[""] * 5)) - 2)
+    width = min(rows["method"].str.len().max(), WIDTH - len(numbers.format(*[""] * 5)) - 2)
     lines = [" " * (width + 2) + numbers.format("told", "correct", "", "RMS ratio", "bound / wait")]
-    for label, part in rows[rows["group"].isin(shown)].groupby("group", sort=False):
-        lines.append(_shortened(f"{group} {label}".strip(), f": {jobs[label]:,} jobs"))
+    for label, part in rows[rows["group"].isin(largest)].groupby("group", sort=False):
+        count = int(jobs[label])
+        lines.append(_shortened(f"{group} {shown(label)}".strip(), f": {count:,} job{'s' * (count != 1)}"))
         for row in part.to_dict("records"):
             words = numbers.format(f"{1 - row['share_not_predicted']:.1%}", *_measures(row))
             if len(row["method"]) > width:
                 lines.append(_shortened(f"  {row['method']}", ""))
             name = row["method"] if len(row["method"]) <= width else ""
             lines.append(f"  {name:<{width}}{words}".rstrip())
-    if len(jobs) > len(shown):
-        lines.append(f"... and {len(jobs) - len(shown):,} with fewer jobs: in evaluation.md")
+    if len(jobs) > len(largest):
+        lines.append(f"... and {len(jobs) - len(largest):,} with fewer jobs: in evaluation.md")
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -175,13 +173,13 @@ def _measures(row: Mapping[Hashable, Any]) -> list[str]:
 
 def _shortened(words: str, behind: str) -> str:
     """Return words and what stands behind them in one line."""
-    room = COLUMNS - len(behind)
+    room = WIDTH - len(behind)
     return (words if len(words) <= room else f"{words[: room - 3]}...") + behind
 
 
 def _filled(text: str) -> str:
     """Return a text in lines of a terminal."""
-    return textwrap.fill(text, COLUMNS) + "\n"
+    return textwrap.fill(text, WIDTH) + "\n"
 
 
 def _number(value: float) -> str:

@@ -56,7 +56,6 @@ class SimulationTask(RulesTask):
 
     augment = AugmentParameter(default="utility", description="augmentations that the simulated jobs carry")
     parameters = ParametersParameter(default="{}", description="parameters by augmentation: JSON, or a file's path")
-    processors = luigi.IntParameter(default=0, description="processors of the machine; 0: the log's own")
     load = luigi.FloatParameter(default=0.0, description="offered load, by scaling arrivals; 0: the log's own")
     overrun = luigi.Parameter(default="extend", description="extend, kill or run-on: jobs longer than requested")
     cancelled = luigi.Parameter(default="drop", description="drop, end-at-once or full-request: jobs without run time")
@@ -79,8 +78,8 @@ class SimulationTask(RulesTask):
         super().check_values()
         augmentations_of(self, self.augment)
         check_options(**self.options)
-        if self.processors < 0 or not 0 <= self.load < 1e9:
-            raise ParameterError(f"processors={self.processors}, load={self.load}: neither may be negative")
+        if not 0 <= self.load < 1e9:
+            raise ParameterError(f"load={self.load} is not a number of 0 or more")
 
 
 class SimulatePolicy(SimulationTask):
@@ -163,11 +162,10 @@ class SimulatePolicy(SimulationTask):
         check_queues(trace.jobs, json.loads(self.queues_there), self.log)
         self._check_tells(trace)
         if self.load:
-            trace = scale_to_load(trace, self.load, self.processors or None)
+            trace = scale_to_load(trace, self.load)
         schedule = simulate(
             trace,
             self.entry["policy"],
-            self.processors or None,
             seed=self.seed,
             progress=lambda done, jobs, _: self.tell(done, jobs),
             **self.options,

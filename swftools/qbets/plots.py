@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from swftools.errors import MissingLibraryError, ParameterError
+from swftools.errors import ParameterError
+from swftools.pictures import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -143,10 +144,4 @@ def _rows(evaluation: pd.DataFrame, grouping: str) -> pd.DataFrame:
 
 def _axes(axes: Axes | None) -> Any:
     """Return where to draw."""
-    if axes is not None:
-        return axes
-    try:
-        from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
-    except ImportError as error:
-        raise MissingLibraryError("pictures need matplotlib: pip install matplotlib") from error
-    return Figure(figsize=(8, 4), layout="constrained").add_subplot()
+    return new_figure(8, 4).add_subplot() if axes is None else axes

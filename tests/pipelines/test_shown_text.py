@@ -8,12 +8,14 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
 from pipelines.cli.main import main
 from pipelines.config import show_progress
 from pipelines.store.data_root import DataRoot
+from pipelines.tasks.evaluate_waits import as_markdown, as_text
 from swftools.shown_text import can_be_shown
 from tests.pipelines.history.nights import days
 from tests.pipelines.luigi_runs import SWFTOOLS, run
@@ -85,6 +87,8 @@ COMMANDS = {
     "convert to no folder": (["convert", f"{NAME}.swf", f"{NAME}/x.swf"], [2]),
     "simulate": (["simulate", f"{NAME}.swf", "--policy", "fcfs", "--output", f"{NAME}.csv"], [0]),
     "check-schedule": (["check-schedule", f"{NAME}.csv", "--log", f"{NAME}.swf"], [0]),
+    "explain": (["explain", f"{NAME}.swf", "--policy", "search:nodes=20"], [0]),
+    "explain no such job": (["explain", f"{NAME}.swf", "--job", "9999"], [2]),
     "check another schedule": (["check-schedule", f"{NAME}.gone.csv", "--log", f"{NAME}.swf"], [1, 2, 20, 30]),
     "no such log": (["describe", f"{NAME}.gone"], [20]),
     "no log": (["describe", f"{NAME}.none"], [30]),
@@ -130,22 +134,40 @@ def pages_of(version: Path) -> None:
 
 
 def test_published_pages(site: Path) -> None:
-    """Of a trace, and of a comparison; and what commands say of them."""
-    for command, more in (("augment", ["--augment", "none"]), ("compare", ["--policies", "fcfs", "--augment", "none"])):
+    """Of a trace, a comparison and an evaluation; and what commands say of them."""
+    for command, more in (
+        ("augment", ["--augment", "none"]),
+        ("compare", ["--policies", "fcfs", "--augment", "none"]),
+        ("evaluate", ["--methods", "binomial", "--options", "training=5"]),
+    ):
         done = run([*SWFTOOLS, command, "--log", f"{NAME}.swf", *more], site)
         assert 0 == done.returncode, done.stderr
         assert can_be_shown(done.stdout + done.stderr), done.stdout + done.stderr
         assert not re.search(f"^{FORGED}", done.stdout + done.stderr, re.MULTILINE)
     root = DataRoot.open(site / "data")
     names = root.data_sets()
-    assert 2 == len(names)
+    assert 3 == len(names)
     for name in names:
         version = Path(root.path(name))
         pages_of(version)
         assert r"Computer: ev\\x1b\[2Jil" in (version / "README.md").read_text()
         assert EVIL.strip("\x07") in json.loads((version / "manifest.json").read_text())["computer"]
-        for command in (["versions", name], ["verify", name], ["describe", str(version)], ["prune"]):
+        tag = ["tag", name, version.name, "good"]
+        difference = ["diff", name, version.name, version.name]
+        for command in (["versions", name], ["verify", name], ["describe", str(version)], tag, difference, ["prune"]):
             check(CliRunner().invoke(main, command), 0, 1, 30)
+
+
+def test_groups_that_jobs_name_are_shown() -> None:
+    """In an evaluation's lines for the terminal, and in its page."""
+    row = {"grouped_by": "queue", "group": EVIL, "method": "binomial", "jobs": 3, "share_not_predicted": 0.0}
+    numbers = {"correctness": 1.0, "is_correct": True, "rms_ratio": 1.0, "median_tightness": 1.0}
+    found = pd.DataFrame([row | numbers])
+    assert can_be_shown(as_text(found, "site"))
+    page = as_markdown(found)
+    assert can_be_shown(page)
+    assert "<img" not in page
+    assert 3 == len(page.splitlines())
 
 
 def test_the_pages_of_a_history(site: Path) -> None:

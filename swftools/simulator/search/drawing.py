@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from swftools.errors import MissingLibraryError
+from swftools.pictures import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,11 +45,7 @@ def draw_search(
     MissingLibraryError
         matplotlib is not installed.
     """
-    try:
-        from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
-    except ImportError as error:
-        raise MissingLibraryError("pictures need matplotlib: pip install matplotlib") from error
-    figure = Figure(figsize=(11, 4.5), layout="constrained")
+    figure = new_figure(11, 4.5)
     grid = figure.add_gridspec(len(measures), 3, width_ratios=(1, 1.2, 1.2))
     before = None
     for place, (name, heuristic, _) in enumerate(measures.itertuples(index=False)):

@@ -12,15 +12,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from swftools.shown_text import WIDTH
 from swftools.simulator.planning import LEAST_TIME
 from swftools.simulator.search.drawing import draw_search
 from swftools.simulator.search.objectives import Objective
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-WIDTH = 80
-"""Columns of the text."""
 
 MOST_JOBS = 20
 """So many jobs are shown; of the others it is said how many there are."""

@@ -161,3 +161,20 @@ def test_run_is_luigi_with_the_same_status(log: Path, tmp_path: Path) -> None:
     assert 0 == run([*SWFTOOLS, "run", "CleanTrace", f"--log={log}", *flags], tmp_path).returncode
     assert 20 == run([*SWFTOOLS, "run", "CleanTrace", "--log", "nowhere", *flags], tmp_path).returncode
     assert 1 == len(list((tmp_path / "data" / ".work" / "cleaned").glob("[0-9a-f]*")))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["augment"], ["compare", "--policies", "fcfs"], ["evaluate", "--options", "training=1"]],
+    ids=lambda c: c[0],
+)
+def test_a_machine_of_which_the_log_does_not_tell(tmp_path: Path, command: list[str]) -> None:
+    """Commands that publish take it from their user, and the data set tells it, and that it was given."""
+    log = tmp_path / "my.swf"
+    log.write_text("1 0 5 60 4 -1 -1 4 90 -1 1 7 -1 -1 3 -1 -1 -1\n2 9 5 60 4 -1 -1 4 90 -1 1 7 -1 -1 3 -1 -1 -1\n")
+    done = run([*SWFTOOLS, *command, str(log), "--processors", "64"], tmp_path)
+    assert 0 == done.returncode, done.stderr
+    (manifest,) = (json.loads(path.read_text()) for path in (tmp_path / "data").glob("my*/*/manifest.json"))
+    given = manifest["parameters"].get("options") if command[0] == "compare" else manifest["parameters"]
+    assert (manifest["machine_processors"], given["processors"]) == (64, 64)
+    assert not any("size of the machine" in told for told in manifest["assumptions"])

@@ -179,7 +179,7 @@ def test_mistakes_show_before_anything_runs(
     [
         ({"overrun": "cut"}, "overrun='cut' is not one of extend, kill, run-on"),
         ({"predictor": "psychic"}, "no predictor 'psychic'"),
-        ({"processors": -1}, "neither may be negative"),
+        ({"processors": -1}, "a machine has at least 1"),
         ({"seeds": "a"}, "seeds='a'"),
         ({"unmeasured_queues": "a"}, "unmeasured_queues='a'"),
     ],

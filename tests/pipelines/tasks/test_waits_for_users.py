@@ -10,9 +10,10 @@ import luigi
 import pandas as pd
 import pytest
 
-from pipelines.tasks.evaluate_waits import COLUMNS, EvaluateWaitPredictions, as_text
+from pipelines.tasks.evaluate_waits import EvaluateWaitPredictions, as_text
 from pipelines.tasks.replay_predictor import CheckWaits, ReplayPredictor
 from swftools.errors import ParameterError
+from swftools.shown_text import WIDTH
 from tests.pipelines.luigi_runs import SWFTOOLS, run
 
 
@@ -112,7 +113,7 @@ def test_the_terminal_shows_the_evaluation(tmp_path: Path) -> None:
         told = f"{1 - row.share_not_predicted:.1%}"
         numbers = [f"{number:.3f}" for number in (row.rms_ratio, row.median_tightness)]
         assert line.split() == [row.method, told, f"{row.correctness:.4f}", verdict, *numbers]
-    assert max(map(len, [*lines, *legend.splitlines()])) <= COLUMNS
+    assert max(map(len, [*lines, *legend.splitlines()])) <= WIDTH
     words = legend.replace("\n", " ")
     for said in ("above 1 is tighter than trailing:window=90", "at least 0.95", "the first 1,000 jobs of a queue"):
         assert said in words
@@ -133,7 +134,7 @@ def test_long_names_fit() -> None:
     """A method's on a line of its own; a group's is shortened; numbers stand under their headings."""
     methods = ["binomial", "gradient-boosting-conformal", "my_module:longest:factor=1.5,window=100,decay=0.123456"]
     lines = as_text(found_of({"a very long name " * 10: 1_234_567}, methods), "site").splitlines()
-    assert max(map(len, lines)) <= COLUMNS
+    assert max(map(len, lines)) <= WIDTH
     assert lines[1].startswith("site a very long name")
     assert lines[1].endswith("...: 1,234,567 jobs")
     assert lines[3].split() == [methods[1], "100.0%", "0.9877", "yes", "123,456", "1,234,567"]
