@@ -273,6 +273,7 @@ _WRITERS: dict[str, Callable[[Schedule, str], None]] = {".csv": _write_csv, ".pa
 
 @click.command(
     short_help="Publish a table of several policies.",
+    options_metavar="[LOG] [OPTIONS]",
     context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
 )
 @log_of_task

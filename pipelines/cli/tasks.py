@@ -60,6 +60,7 @@ def flags_of(options: Mapping[str, Any]) -> list[str]:
 
 @click.command(
     short_help="Publish a log as a versioned data set.",
+    options_metavar="[LOG] [OPTIONS]",
     context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
 )
 @log_of_task

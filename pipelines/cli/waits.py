@@ -13,6 +13,7 @@ from pipelines.cli.tasks import flags_of, run_task
 
 @click.command(
     short_help="Publish how well waits are predicted.",
+    options_metavar="[LOG] [OPTIONS]",
     context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
 )
 @log_of_task

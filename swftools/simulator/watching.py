@@ -77,7 +77,8 @@ def watch_policies(
     -------
     pandas.DataFrame
         One row a policy and measure, in the order given, table ``policy_watch`` of the column dictionary. Seeds with
-        which a measure has no value are left out of its mean, spread and seeds.
+        which a measure has no value are left out of its mean, spread and seeds. ``attrs["assumptions"]`` says in
+        sentences what the run of the first policy on the log as it is took for what the log does not tell.
 
     Raises
     ------
@@ -111,15 +112,19 @@ def watch_policies(
     begin = last - days * DAY
     log = select_jobs(trace, begin=begin, warm_up=warm_up_days * DAY)
     parameters = _parameters(metrics or MetricParameters(), wanted, (begin, last))
-    runs = []
+    runs: list[pd.DataFrame] = []
+    assumptions: tuple[str, ...] = ()
     for seed in range(seeds):
         shaken = shake_submissions(log, seed, shake) if seed else log
         for label, policy in zip(labels, policies, strict=True):
             schedule = simulate(shaken, policy, seed=seed, **options)
+            assumptions = assumptions if runs else schedule.assumptions
             runs.append(_chosen(measure(schedule, parameters, where="is_measured", label=label), wanted))
             if progress:
                 progress(len(runs), seeds * len(labels))
-    return _over_seeds(pd.concat(runs, ignore_index=True))
+    watch = _over_seeds(pd.concat(runs, ignore_index=True))
+    watch.attrs["assumptions"] = assumptions
+    return watch
 
 
 def find_worse(

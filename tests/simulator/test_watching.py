@@ -71,6 +71,16 @@ def test_a_watch_is_what_simulate_and_measure_say() -> None:
     assert 8 == to_arrow(watch, "policy_watch").num_rows
 
 
+def test_a_watch_tells_what_it_assumed() -> None:
+    """Of the jobs that were simulated, those before the days that are measured among them."""
+    last = LOG.jobs["submit_time"].max()
+    part = select_jobs(LOG, begin=last - 5 * DAY, warm_up=2 * DAY)
+    unasked = part.with_jobs(part.jobs.assign(requested_time=part.jobs["requested_time"].mask(part.jobs.index < 9)))
+    watch = watch_policies(unasked, ["fcfs", "easy"], days=5, warm_up_days=2, seeds=2)
+    assert simulate(unasked, "fcfs").assumptions == watch.attrs["assumptions"]
+    assert f"9 of {len(part):,} jobs have no requested time: their run time is taken for it" in watch.attrs["assumptions"]
+
+
 def test_one_seed_is_the_log_as_it_is() -> None:
     """Its figures are those of the log, and nothing is known of their spread."""
     watch = watch_policies(LOG, ["easy"], days=30, seeds=1, measures=[("wait", "mean")])

@@ -166,6 +166,7 @@ def test_upgrade_of_policies(site: Site, monkeypatch: pytest.MonkeyPatch) -> Non
     assert site.night().is_new is False
     site.settings.write_text(SETTINGS + "policies: {names: [fcfs], days: 1, warm_up_days: 1, seeds: 2}\n")
     second = site.night().version
+    assert "\n* policies are told: predictor request, requests logged\n" in (site.version() / "summary.md").read_text()
     monkeypatch.setattr(SimulatePolicy, "code_version", SimulatePolicy.code_version + 1)
     third = site.night()
     assert third.is_new
