@@ -78,7 +78,9 @@ def test_a_watch_tells_what_it_assumed() -> None:
     unasked = part.with_jobs(part.jobs.assign(requested_time=part.jobs["requested_time"].mask(part.jobs.index < 9)))
     watch = watch_policies(unasked, ["fcfs", "easy"], days=5, warm_up_days=2, seeds=2)
     assert simulate(unasked, "fcfs").assumptions == watch.attrs["assumptions"]
-    assert f"9 of {len(part):,} jobs have no requested time: their run time is taken for it" in watch.attrs["assumptions"]
+    assert (
+        f"9 of {len(part):,} jobs have no requested time: their run time is taken for it" in watch.attrs["assumptions"]
+    )
 
 
 def test_one_seed_is_the_log_as_it_is() -> None:

@@ -121,6 +121,17 @@ def test_statuses(state: Path, arguments: list[str], status: int, says: str) -> 
     assert says in " ".join(result.output.split())
 
 
+def test_the_only_group_need_not_be_named(tmp_path: Path) -> None:
+    """There is no other that could be meant."""
+    predictor = WaitPredictor(training=50, clustering=False)
+    predictor.replay(log_of([5.0] * 200, [7] * 200))
+    path = tmp_path / "waits.state"
+    predictor.save(path)
+    assert asked(path).exit_code == 0
+    assert asked(path).stdout == asked(path, "--queue", "7").stdout
+    assert asked(path, "--queue", "8").exit_code == 2
+
+
 def test_nothing_seems_to_start(tmp_path: Path) -> None:
     """It says so, and what it would have said."""
     waits = [1.0] * 400 + [np.nan] * 100

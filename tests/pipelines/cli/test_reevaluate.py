@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from pipelines.cli.main import main
 from pipelines.history.task import ReevaluateLogs
-from tests.pipelines.history.nights import Site, days
+from tests.pipelines.history.nights import Site, days, job
 from tests.pipelines.luigi_runs import LUIGI, SWFTOOLS, run
 
 
@@ -60,6 +60,38 @@ def test_finding_is_3_until_it_is_gone(tmp_path: Path) -> None:
         assert result.stderr == "finding: file: a.swf: 33.3% of 18 lines are no records, more than 5.0%\n"
     site.settings.write_text("cleaning: {most_quarantined: 0.4}\n")
     assert call(site).exit_code == 0
+
+
+def test_what_cleaning_removed_is_told_beside_what_reading_did(tmp_path: Path) -> None:
+    """A night that quarantined no line may yet have lost jobs to the rules."""
+    site = Site(tmp_path)
+    text = days(1)[0]
+    wide = "".join(job(number, 86_000).replace(" 4 -1 -1 4 ", " 99 -1 -1 99 ") for number in (90, 91))
+    site.put("a.swf", text + wide)
+    said = call(site).stdout
+    assert (
+        "14 new jobs, 0 merged, 0 lines quarantined by reading; of all jobs of the history cleaning removed 2" in said
+    )
+    site.put("b.swf", days(1, first=1)[0])
+    assert "12 new jobs, 0 merged, 0 lines quarantined by reading; of all jobs" in (said := call(site).stdout)
+    assert "cleaning removed 2\n" in said
+
+
+def test_the_page_says_what_its_table_of_waits_means(tmp_path: Path) -> None:
+    """What coverage is to be compared with, what tightness is; of a log without waits, that there are none."""
+    site = Site(tmp_path)
+    site.put("a.swf", "".join(days(20)))
+    call(site)
+    page = (site.version() / "summary.md").read_text()
+    assert "A bound that is right covers 0.95 of the waits" in page
+    assert "Tightness is how many times the wait the bounds were" in page
+    (tmp_path / "none").mkdir()
+    none = Site(tmp_path / "none")
+    none.put("a.swf", "".join(job(n, n * 600, wait=-1) for n in range(1, 40)))
+    call(none)
+    page = (none.version() / "summary.md").read_text()
+    assert "## Waits: how often bounds were right\n\nNone: no wait of a job" in page
+    assert "| method |" not in page
 
 
 def test_unreadable_comes_before_findings(tmp_path: Path) -> None:

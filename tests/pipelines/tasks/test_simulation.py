@@ -77,6 +77,25 @@ def test_the_table_is_what_the_functions_return(tmp_path: Path) -> None:
     assert as_markdown(published) == (Path(task.output().path) / "comparison.md").read_text(encoding="utf-8")
 
 
+def test_many_policies_stand_in_several_tables(tmp_path: Path) -> None:
+    """None of which is wider than 80 columns; each begins with the measures, and long names stand below."""
+    policies = [f"easy:reservations={n}" for n in range(1, 8)] + ["easy:reservations=9,backfill_order=sjf"]
+    task = compare(tmp_path, policies=",".join(policies[:7]) + "," + policies[7])
+    page = Path(task.output().path, "comparison.md").read_text()
+    blocks = [block.splitlines() for block in page.strip().split("\n\n")]
+    tables = [block for block in blocks if block[0].startswith("| measure ")]
+    assert len(tables) > 2
+    assert max(len(line) for table in tables for line in table if line.startswith("|")) <= 80
+    firsts = {tuple(line.split("|")[1].strip() for line in table if line.startswith("|")) for table in tables}
+    assert len(firsts) == 1
+    heads = [cell.strip() for table in tables for cell in table[0].split("|")[2:-1]]
+    assert [*(f"easy(reservations={n})" for n in range(1, 8)), "policy 8"] == heads
+    assert page.endswith("policy 8: `easy(backfill_order=sjf, reservations=9)`\n")
+    values = [cell.strip() for table in tables for cell in table[2].split("|")[2:-1]]
+    waits = table_of(task).query("measure == 'wait' and statistic == 'mean'")["value"]
+    assert [f"{wait:,.0f}" if wait >= 1000 else f"{wait:.4g}" for wait in waits] == values
+
+
 def test_what_is_finished_is_not_computed_again(tmp_path: Path) -> None:
     """A further policy adds one simulation; the others' outputs are left as they are."""
     compare(tmp_path, policies="fcfs,easy")
