@@ -123,6 +123,18 @@ def test_one_seed_is_said_to_be_one(root: DataRoot) -> None:
     assert "easy wait mean 8.5 ± 0.71 -> 900 +891.5 tables" in text
 
 
+def test_large_spreads_are_whole_numbers_until_they_are_too_long(root: DataRoot) -> None:
+    """As means are: up to ten millions, and from there on as powers of ten; below a hundred two digits."""
+    a = [*waits("p", [0.0, 14_142_134.0]), *waits("q", [0.0, 14_142_136.0]), *waits("r", [0.0, 141.5])]
+    b = [*waits("p", [1.0, 1.0]), *waits("q", [1.0, 1.0]), *waits("r", [1.0, 1.0])]
+    publish(root, "v1", {"comparison": comparison(a)})
+    publish(root, "v2", {"comparison": comparison(b)})
+    text = "\n".join(told(root))
+    assert "± 9,999,999 ->" in " ".join(text.split())
+    assert "± 1e+07 ->" in " ".join(text.split())
+    assert "± 100 ->" in " ".join(text.split())
+
+
 def test_what_cannot_be_judged_beside_what_can_is_marked(root: DataRoot) -> None:
     """A question mark is not the blank of what is within the spread."""
     publish(root, "v1", {"comparison": comparison([*waits("easy", [8.0, 9.0]), *waits("sjf", [1.0, None])])})
