@@ -169,6 +169,17 @@ def test_a_pointer_to_a_removed_version_is_explained(root: DataRoot, place: Path
     assert "v1" == root.promote("sdsc", "v1")
 
 
+def test_of_many_versions_an_error_names_ten(root: DataRoot) -> None:
+    """And counts the others."""
+    for number in range(1, 12):
+        with pytest.raises(VersionNotFoundError) as told:
+            root.read_table("sdsc", "jobs", "none")
+        assert "more" not in str(told.value)
+        publish(root, f"v{number:02}")
+    with pytest.raises(VersionNotFoundError, match=r"it has (v\d\d, ){9}v\d\d and 1 more"):
+        root.read_table("sdsc", "jobs", "none")
+
+
 @pytest.mark.parametrize("kind", ["file", "directory"])
 def test_a_path_taken_by_something_else_is_not_a_version(root: DataRoot, place: Path, kind: str) -> None:
     """What stands at a version's place without a manifest is neither overwritten nor taken for a version."""
