@@ -6,6 +6,7 @@ facts. ``add`` puts one more wait into a state, ``bound`` reads the bound off it
 
 from __future__ import annotations
 
+import inspect
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import cache
@@ -13,23 +14,24 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator
 
 from swftools.errors import NotFittedError, ParameterError
 from swftools.kernel import FloatArray, Kernel, kernel
 from swftools.names import Names
 from swftools.parameter_text import write_entry
+from swftools.parameters import refuse_unknown
 
 UPPER, LOWER, TWO_SIDED = SIDES = ("upper", "lower", "two-sided")
 
 B = TypeVar("B", bound="type[Bound]")
 
 
-class Bound(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
+class Bound:
     """A bound of a quantile of waits.
 
     A subclass has its parameters, the two kernels, and says how long state and facts are. The methods are those of
-    scikit-learn's estimators, and ``update``; ``get_params`` and ``clone`` work.
+    scikit-learn's estimators, and ``update``; ``get_params`` and ``clone`` work. It is none of its classes, since these
+    take as long to import as all else that a run needs.
 
     Attributes
     ----------
@@ -127,12 +129,40 @@ class Bound(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
         bounds = [type(self).bound(state, facts) for state, facts in zip(self._states, self._facts, strict=True)]
         return bounds[0] if len(bounds) == 1 else tuple(bounds)
 
+    @classmethod
+    def parameter_names(cls) -> list[str]:
+        """Return the names of its parameters, in order."""
+        return sorted(inspect.signature(cls).parameters)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 (scikit-learn's; no part has its own)
+        """Return the parameters by name, in order of name."""
+        return {name: getattr(self, name) for name in self.parameter_names()}
+
     def set_params(self, **parameters: Any) -> Self:
-        """Set parameters; what was learnt with others is forgotten, so fit again."""
-        super().set_params(**parameters)
+        """Set parameters; what was learnt with others is forgotten, so fit again.
+
+        Raises
+        ------
+        ParameterError
+            There is no such parameter.
+        """
+        refuse_unknown(self.name, parameters, list(self.get_params()))
+        for name, value in parameters.items():
+            setattr(self, name, value)
         if hasattr(self, "waits_"):
             del self.waits_
         return self
+
+    def __repr__(self) -> str:
+        """Return the call that makes it."""
+        given = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items())
+        return f"{type(self).__name__}({given})"
+
+    def __sklearn_tags__(self) -> Any:
+        """Return what scikit-learn asks of each estimator; whoever does has imported it."""
+        from sklearn.base import BaseEstimator  # noqa: PLC0415 (half a second, 66 MB)
+
+        return BaseEstimator.__sklearn_tags__(self)
 
     def to_text(self) -> str:
         """Return name and parameters in the form that ``find_bound`` takes back."""
@@ -241,7 +271,7 @@ def find_bound(bound: str | Bound, **parameters: Any) -> Bound:
     if not isinstance(bound, str):
         raise ParameterError(f"bound {bound!r} is neither a name nor a Bound; there are: {', '.join(_BOUNDS.known)}")
     kind, given = _BOUNDS.read(bound)
-    takes = kind._get_param_names()
+    takes = kind.parameter_names()
     for name in given:
         if name not in takes:
             raise ParameterError(f"bound {kind.name!r} takes no {name!r}; it takes: {', '.join(takes)}")

@@ -93,6 +93,14 @@ print(task.output().path.is_dir(), str(task.data_root), logging.getLogger("pipel
     assert python(code, tmp_path) == "True ./elsewhere []\n"
 
 
+def test_tasks_leave_alone_what_only_fits_need(tmp_path: Path) -> None:
+    """scikit-learn, which takes half a second and 66 MB, is loaded by whoever fits something."""
+    code = (
+        "import sys, pipelines; [getattr(pipelines, name) for name in dir(pipelines)]; print('sklearn' in sys.modules)"
+    )
+    assert python(code, tmp_path) == "False\n"
+
+
 def test_every_task_has_its_name_in_the_package() -> None:
     """What luigi's command may run is what the package offers, and nothing else of ours is public."""
     for name in dir(pipelines):
