@@ -8,7 +8,7 @@ WORKERS ?= 2
 
 .PHONY: augment test lint types unit slow mutants end-to-end benchmark schemas pictures reproduction clean
 
-augment: $(VENV)/.warm
+augment: $(VENV)/.installed
 	$(BIN)/luigi --module pipelines BuildAugmentedTrace
 
 # Compiling ahead goes beside the checks that need no more than one core.

@@ -12,6 +12,7 @@ from typing import Any
 import click
 from tqdm import tqdm
 
+from pipelines.tasks.progress import OFTEN
 from swftools.kernel import watch_compiling
 from swftools.kernel.compiling import LONG
 
@@ -87,9 +88,22 @@ def simulation_shown() -> Iterator[Callable[[int, int, float], None]]:
 
 @contextmanager
 def warm_up_shown() -> Iterator[Callable[[int, int, str], None]]:
-    """Show how far the compiling of all kernels is: yield what ``warm_up`` takes as ``progress``."""
+    """Show how far the compiling of all kernels is: yield what ``warm_up`` takes as ``progress``.
+
+    Without a terminal it is a line every ``OFTEN`` seconds.
+    """
     bar = Bar("compiling kernels", " steps")
+    said = time.perf_counter()
+
+    def progress(done: int, total: int, name: str) -> None:
+        nonlocal said
+        bar.show(done, total, name)
+        is_due = time.perf_counter() - said > OFTEN
+        if is_due and not sys.stderr.isatty() and logging.getLogger("pipelines").level <= logging.INFO:
+            said = time.perf_counter()
+            click.echo(f"compiling kernels: {done} of {total} steps done, {name}", err=True)
+
     try:
-        yield bar.show
+        yield progress
     finally:
         bar.close()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable
+import multiprocessing
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
 
 from swftools.kernel.compiling import WATCH
 from swftools.kernel.sources import kernel_modules
@@ -19,14 +21,16 @@ def rehearsed(steps: Callable[[], Steps]) -> Callable[[], Steps]:
     return steps
 
 
-def warm_up(progress: Callable[[int, int, str], None] | None = None) -> int:
+def warm_up(progress: Callable[[int, int, str], None] | None = None, *, workers: int = 1) -> int:
     """Compile every kernel of swftools that is not in the cache, by calling each once on next to nothing.
 
     Parameters
     ----------
     progress : callable, optional
-        Called before each step and after the last, with the number of steps done, of all steps, and the name of the
-        next, which is empty at the end.
+        Called before the first step and after each, with the number of steps done, of all steps, and the name of the
+        one that was done last, which is empty at the beginning.
+    workers : int
+        Processes that compile, where the system can fork; what two need at the same time is compiled by both.
 
     Returns
     -------
@@ -35,12 +39,38 @@ def warm_up(progress: Callable[[int, int, str], None] | None = None) -> int:
     """
     for module in kernel_modules():
         importlib.import_module(module)
-    before = WATCH.count
     steps = [step for rehearsal in _REHEARSALS for step in rehearsal()]
-    for done, (name, call) in enumerate(steps):
+    compiled = 0
+    if progress:
+        progress(0, len(steps), "")
+    for done, (name, count) in enumerate(_carried_out(steps, workers), 1):
+        compiled += count
         if progress:
             progress(done, len(steps), name)
-        call()
-    if progress:
-        progress(len(steps), len(steps), "")
-    return WATCH.count - before
+    return compiled
+
+
+def _carried_out(steps: list[tuple[str, Callable[[], object]]], workers: int) -> Iterator[tuple[str, int]]:
+    """Take steps and yield of each, as it is done, its name and how many kernels it compiled."""
+    if workers == 1 or "fork" not in multiprocessing.get_all_start_methods():
+        yield from map(_carry_out, steps)
+        return
+    _FORKED[:] = steps  # a process that is forked has them; they could not be sent to it
+    with ProcessPoolExecutor(workers, multiprocessing.get_context("fork")) as pool:
+        for found in as_completed([pool.submit(_carry_out_forked, number) for number in range(len(steps))]):
+            yield found.result()
+
+
+_FORKED: list[tuple[str, Callable[[], object]]] = []
+
+
+def _carry_out_forked(number: int) -> tuple[str, int]:
+    return _carry_out(_FORKED[number])
+
+
+def _carry_out(step: tuple[str, Callable[[], object]]) -> tuple[str, int]:
+    """Take a step; return its name and how many kernels it compiled."""
+    name, call = step
+    before = WATCH.count
+    call()
+    return name, WATCH.count - before

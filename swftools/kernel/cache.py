@@ -1,13 +1,15 @@
-"""numba's cache of compiled functions, keyed to the source of all kernels.
+"""numba's cache of compiled functions, keyed to what each kernel is made of and calls.
 
-The one place that knows numba's inside. numba looks a function up by the stamp of its file; here the stamp has in it
-what the function calls too (``swftools.kernel.sources``). A file in the cache is named for the function, not for its
-line, so that a changed source takes the place of the old and the cache does not grow. It is beside the source, or in
-NUMBA_CACHE_DIR, or in the user's cache directory where the source's folder cannot be written. Where nothing can be
-written, or what is there is damaged, kernels are compiled in each process.
+The one place that knows numba's inside. numba looks a function up by the stamp of its file, and would go on with old
+code after a change in a function that this one calls; here the key has in it what the function says and what it calls
+(``swftools.kernel.sources``), and the stamp is that of the code that compiles. A file in the cache is named for the
+function, not for its line, and has few forms of it (``KEPT``), so that the cache does not grow with each change. It is
+beside the source, or in NUMBA_CACHE_DIR, or in the user's cache directory where the source's folder cannot be written.
+Where nothing can be written, or what is there is damaged, kernels are compiled in each process.
 
-A kernel is compiled in two ways: as it is used, and checked, where each index of an array is looked at. A checked
-kernel calls checked kernels, and is kept apart.
+A kernel has four forms, which are kept apart. Checked, each index of an array is looked at; a checked kernel calls
+checked kernels. Inner is what other kernels call: without the functions by which Python and C would call it, which take
+a third of the time of compiling.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from numba import config, njit, types
 from numba.core import caching, event
@@ -26,9 +28,24 @@ from numba.core.compiler_lock import global_compiler_lock
 
 from swftools.errors import KernelError
 from swftools.kernel.compiling import WATCH, is_kernel
-from swftools.kernel.sources import changed_since_import, fingerprint, source_stamp
+from swftools.kernel.sources import compiler_stamp, fingerprint
 
 _LOG = logging.getLogger("swftools")
+
+KEPT = 4
+"""Compiled forms that are kept of the functions of one name in a file for one signature: the newest."""
+
+
+class Form(NamedTuple):
+    """How a kernel is compiled.
+
+    Whether it counts references, goes into its callers, is checked, and is called by kernels only.
+    """
+
+    allocates: bool
+    merges: bool
+    checked: bool
+    inner: bool
 
 
 _COMPILING: ContextVar[tuple[Any, ...]] = ContextVar("what is being compiled, each for the one before", default=())
@@ -41,7 +58,7 @@ def is_checked() -> bool:
 
 
 @global_compiler_lock  # reentrant; numba's own, since two threads with a lock each could wait for one another
-def compile_function(function: Callable[..., Any], signature: Any, allocates: bool, checked: bool) -> Any:
+def compile_function(function: Callable[..., Any], signature: Any, form: Form) -> Any:
     """Return a function as numba compiles it: for the types of a signature now, else for those of each call.
 
     With NUMBA_DISABLE_JIT it is returned as it is.
@@ -49,16 +66,21 @@ def compile_function(function: Callable[..., Any], signature: Any, allocates: bo
     # numba counts references to arrays, by atomic additions, at each use of a field of a tuple of arrays: half the time
     # of the simulator's engine went there. A function that makes no array has nothing to count: whoever calls it holds
     # what it is given. There is no public option for that; where it is not given it is the caller's.
-    options: dict[str, Any] = {"nogil": True, "_nrt": allocates}
-    if checked:
+    options: dict[str, Any] = {"nogil": True, "_nrt": form.allocates}
+    if form.merges:
+        options["forceinline"] = True
+    if form.checked:
         options["boundscheck"] = True  # False would overrule NUMBA_BOUNDSCHECK
+    if form.inner:
+        options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     dispatcher: Any = njit(**options)(function)
     if config.DISABLE_JIT:  # type: ignore[attr-defined]
         return dispatcher
     dispatcher.get_call_template = partial(_by_type, dispatcher, dispatcher.get_call_template)
     if _is_importable(function):
         try:
-            dispatcher._cache = (_CheckedCache if checked else _KernelCache)(function)
+            dispatcher._cache = _CACHES[form.checked, form.inner](function)
+            dispatcher._cache.form = form
         except (RuntimeError, OSError) as error:  # no folder can be written, or no source can be read
             _LOG.info("compiled kernels cannot be kept: %s", error)
     if signature is not None:
@@ -110,14 +132,10 @@ def _is_importable(function: Callable[..., Any]) -> bool:
 
 
 class _Keyed:
-    """A place of the cache, of numba's kinds, whose key is the source of all kernels."""
+    """A place of the cache, of numba's kinds, whose stamp is not that of the function's file."""
 
-    def __init__(self, function: Callable[..., Any], file: str) -> None:
-        super().__init__(function, file)  # type: ignore[call-arg]
-        self._function = function
-
-    def get_source_stamp(self) -> tuple[Any, ...]:
-        return (super().get_source_stamp(), *source_stamp(self._function))  # type: ignore[misc]
+    def get_source_stamp(self) -> str:
+        return compiler_stamp()
 
     def get_disambiguator(self) -> str:
         return "kernel"
@@ -137,29 +155,27 @@ class _OfUser(_Keyed, caching.UserWideCacheLocator):
 
 class _Implementation(caching.CompileResultCacheImpl):
     _locator_classes = [_Named, _Beside, _OfUser]  # noqa: RUF012 (numba's way)
+    form = ""
 
-
-class _CheckedImplementation(_Implementation):
     def get_filename_base(self, fullname: str, abiflags: str) -> str:
-        return str(super().get_filename_base(f"{fullname}-checked", abiflags))
+        return str(super().get_filename_base(f"{fullname}{self.form}", abiflags))
 
 
 class _KernelCache(caching.FunctionCache):
-    """The files of one kernel."""
+    """The files of one kernel in one form."""
 
     _impl_class = _Implementation
+    form = Form(allocates=True, merges=False, checked=False, inner=False)
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
         """Return what tells one compiled form from others that the files have: to numba, types and bytecode alone."""
         tuples = sorted(
             {(kind.__qualname__, kind._fields) for one in getattr(sig, "args", sig) for kind in _named_tuples(one)}
         )
-        return (*super()._index_key(sig, codegen), fingerprint(self._py_func), tuple(tuples))
+        return (*super()._index_key(sig, codegen), self.form, fingerprint(self._py_func), tuple(tuples))
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return what was compiled for a signature, or None."""
-        if changed_since_import(self._py_func):
-            return None
         try:
             return super().load_overload(sig, target_context)
         except Exception as error:  # noqa: BLE001 (whatever a damaged file makes of unpickling)
@@ -169,12 +185,18 @@ class _KernelCache(caching.FunctionCache):
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep what was compiled for a signature, if it can be kept."""
-        if changed_since_import(self._py_func):
-            return
         try:
+            self._make_room(sig)
             super().save_overload(sig, data)
         except OSError as error:  # the disk is full, the folder gone
             _LOG.info("compiled kernel %s cannot be kept: %s", self._name, error)
+
+    def _make_room(self, sig: Any) -> None:
+        """Forget the oldest forms for a signature, whose files are then written over."""
+        index = self._cache_file._load_index()
+        for key in [key for key in index if key[0] == sig][: 1 - KEPT]:
+            del index[key]
+            self._cache_file._save_index(index)
 
     def _forget(self) -> None:
         """Remove the index of the kernel's files, so that the next process is not held up by it again."""
@@ -182,10 +204,18 @@ class _KernelCache(caching.FunctionCache):
             Path(self._cache_file._index_path).unlink()
 
 
-class _CheckedCache(_KernelCache):
-    """The files of one checked kernel."""
+def _cache_of(name: str) -> type[_KernelCache]:
+    """Return the cache of the forms whose files have a name."""
+    implementation = type("_Implementation", (_Implementation,), {"form": name})
+    return type("_KernelCache", (_KernelCache,), {"_impl_class": implementation})
 
-    _impl_class = _CheckedImplementation
+
+_CACHES = {
+    (checked, inner): _cache_of("-checked" * checked + "-inner" * inner)
+    for checked in (False, True)
+    for inner in (False, True)
+}
+"""By whether a kernel is checked, and inner."""
 
 
 def _named_tuples(kind: Any) -> Iterator[Any]:

@@ -25,13 +25,18 @@ class Kernel(Generic[P, R]):
         The only types it takes. Without it each combination of types that it is called with is compiled.
     allocates : bool
         False: neither it nor what it calls makes an array, so references to arrays need not be counted.
+    merges : bool
+        Its code becomes part of each kernel that calls it, however long it is.
     """
 
-    def __init__(self, function: Callable[P, R], signature: Any = None, allocates: bool = True) -> None:
+    def __init__(
+        self, function: Callable[P, R], signature: Any = None, allocates: bool = True, merges: bool = False
+    ) -> None:
         functools.update_wrapper(self, function)
         self.py_func = function
         self.signature = signature
         self.allocates = allocates
+        self.merges = merges
         note_kernel(function)
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
@@ -54,31 +59,42 @@ class Kernel(Generic[P, R]):
         numba.core.errors.NumbaError
             There is a signature, and numba cannot compile the function for it.
         """
-        return self._compile(checked=False)
+        return self._compile(checked=False, inner=False)
 
     @functools.cached_property
     def checked(self) -> Any:
         """The same, with an IndexError where an index is outside its array, in kernels that it calls too."""
-        return self._compile(checked=True)
+        return self._compile(checked=True, inner=False)
+
+    @functools.cached_property
+    def _inner(self) -> Any:
+        """The same as ``compiled``, as other kernels call it: without what Python would call."""
+        return self._compile(checked=False, inner=True)
+
+    @functools.cached_property
+    def _inner_checked(self) -> Any:
+        return self._compile(checked=True, inner=True)
 
     @property
     def _numba_type_(self) -> Any:
         """The name is numba's: its type, where a kernel is used in a compiled function."""
         from swftools.kernel.cache import is_checked  # noqa: PLC0415 (as below)
 
-        return (self.checked if is_checked() else self.compiled)._numba_type_
+        return (self._inner_checked if is_checked() else self._inner)._numba_type_
 
-    def _compile(self, *, checked: bool) -> Any:
-        from swftools.kernel.cache import compile_function  # noqa: PLC0415 (imports numba, which takes half a second)
+    def _compile(self, *, checked: bool, inner: bool) -> Any:
+        from swftools.kernel.cache import Form, compile_function  # noqa: PLC0415 (imports numba, which takes half a second)
 
-        return compile_function(self.py_func, self.signature, self.allocates, checked)
+        return compile_function(self.py_func, self.signature, Form(self.allocates, self.merges, checked, inner))
 
 
 @overload
 def kernel(function: Callable[P, R], /) -> Kernel[P, R]: ...
 @overload
-def kernel(signature: Any = None, /, *, allocates: bool = True) -> Callable[[Callable[P, R]], Kernel[P, R]]: ...
-def kernel(function: Any = None, /, *, allocates: bool = True) -> Any:
+def kernel(
+    signature: Any = None, /, *, allocates: bool = True, merges: bool = False
+) -> Callable[[Callable[P, R]], Kernel[P, R]]: ...
+def kernel(function: Any = None, /, *, allocates: bool = True, merges: bool = False) -> Any:
     """Make a function a kernel: ``@kernel``, or ``@kernel(signature)`` for one that takes these types only.
 
     Kernels release the interpreter's lock. What is compiled is kept on disk, except of functions that another process
@@ -86,6 +102,7 @@ def kernel(function: Any = None, /, *, allocates: bool = True) -> Any:
 
     ``@kernel(allocates=False)`` is for kernels that make no array and call none that returns a new one: they are
     several times as fast where arrays are handed on (``swftools.kernel.cache`` says why), and are refused else.
+    ``@kernel(merges=True)`` is for one that is called at one place, with many arrays, which are then not handed on.
 
     Examples
     --------
@@ -97,4 +114,4 @@ def kernel(function: Any = None, /, *, allocates: bool = True) -> Any:
     """
     if callable(function) and hasattr(function, "__code__"):
         return Kernel(function)
-    return lambda source: Kernel(source, function, allocates)
+    return lambda source: Kernel(source, function, allocates, merges)

@@ -10,10 +10,14 @@ import time
 from typing import Any
 
 from llvmlite import ir  # type: ignore[import-untyped]
-from numba.core import types
+from numba.core import cgutils, types
+from numba.core.runtime.context import NRTContext
 from numba.extending import intrinsic
 
 _DOUBLE, _WHOLE = ir.DoubleType(), ir.IntType(64)
+
+_tools: Any = cgutils  # numba says nothing of its types
+_Counting: Any = NRTContext
 
 _ARGUMENTS = 7
 """How many numbers a kernel takes that is called by its address."""
@@ -56,3 +60,39 @@ def call_by_address(
         return builder.call(builder.inttoptr(arguments[0], form.as_pointer()), list(arguments[1:]))
 
     return types.float64(types.int64, *[types.float64] * _ARGUMENTS), write
+
+
+@intrinsic
+def lend(typing_context: Any, value: Any) -> Any:  # noqa: ARG001 (numba's own)
+    """Put a tuple on the stack and return its address, which is valid as long as the kernel that lends it runs."""
+
+    def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001 (numba's own)
+        place = _tools.alloca_once_value(builder, arguments[0])
+        return builder.ptrtoint(place, _WHOLE)
+
+    return types.int64(value), write
+
+
+@intrinsic
+def give_back(typing_context: Any, generator: Any) -> Any:  # noqa: ARG001 (numba's own)
+    """Give up the reference that numba took when Python handed a Generator to a kernel that counts none."""
+
+    def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        _Counting(context, enabled=True).decref(builder, signature.args[0], arguments[0])
+        return context.get_dummy_value()
+
+    return types.void(generator), write
+
+
+def borrower(kind: Any) -> Any:
+    """Return what takes the tuple of a numba type from the address that ``lend`` returned; it is not copied as such."""
+
+    @intrinsic
+    def borrowed(typing_context: Any, address: Any) -> Any:  # noqa: ARG001 (numba's own)
+        def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001 (numba's own)
+            form = context.get_value_type(kind).as_pointer()
+            return builder.load(builder.inttoptr(arguments[0], form))
+
+        return kind(types.int64), write
+
+    return borrowed

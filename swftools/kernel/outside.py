@@ -1,4 +1,4 @@
-"""What kernels call that no kernel is: the system's clock, and other kernels by a number that is handed on with data.
+"""What kernels call that no kernel is: the system's clock, other kernels by a number, tuples by where they lie.
 
 Which function that is can so be chosen when a kernel runs, without it being compiled anew. numba is imported when the
 first kernel is compiled that names one of these.
@@ -19,10 +19,10 @@ _FUNCTIONS: dict[int, Callable[..., float]] = {}
 class Outside:
     """A function of Python, and what kernels call in its place: that of its name in ``swftools.kernel.intrinsics``."""
 
-    def __init__(self, function: Callable[..., float]) -> None:
+    def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
 
-    def __call__(self, *arguments: Any) -> float:
+    def __call__(self, *arguments: Any) -> Any:
         """Call the function of Python."""
         return self.function(*arguments)
 
@@ -42,6 +42,24 @@ class Outside:
 def monotonic_seconds() -> float:
     """Return the seconds of a clock that never goes back."""
     return time.monotonic()
+
+
+@Outside
+def lend(value: Any) -> Any:
+    """Return where a tuple lies, by which other kernels are handed it; valid as long as the kernel that calls runs.
+
+    A tuple of many arrays is otherwise copied at each call that is not compiled into its caller. Interpreted it is the
+    tuple itself.
+    """
+    return value
+
+
+@Outside
+def give_back(generator: Any) -> None:
+    """Give up the reference to a Generator that numba takes when Python calls a kernel that counts none.
+
+    Only a function that counts references would give it back. Interpreted nothing is taken.
+    """
 
 
 @Outside

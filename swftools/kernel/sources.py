@@ -1,99 +1,79 @@
-"""What a compiled kernel depends on: its own file, and all files that have kernels.
+"""What a compiled kernel depends on: what it says itself, and what the kernels say that it may call.
 
 numba keys what it keeps to the file of the function alone, and would go on with old code after a change in a function
-that this one calls. Here the key is the text of every file of swftools that imports ``swftools.kernel``, or names it
-in a comment. Kernels take functions, constants and named tuples from such files only; ``tests/kernel/test_cache.py``
-holds that.
+that this one calls. Here the key is made of the code of the function and of all kernels that its names reach, and of
+what else these names stand for: numbers, arrays, fields of named tuples, in whatever file they are defined. A change of
+a kernel is a change of those that call it, and of no others; a comment changes nothing. What is compiled from is what
+this process imported, whatever the files say by now.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
-import time
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
 PACKAGE = Path(__file__).parent.parent
 _MARK = b"swftools.kernel"
-_BEGIN = time.time()
-"""When this process began to import kernels: what changed on disk since may not be what it runs."""
 
 
 @cache
-def kernel_files() -> dict[Path, bytes]:
-    """Return the files of swftools that have kernels, in order of name, with the hash of each text."""
-    texts = ((path, path.read_bytes()) for path in sorted(PACKAGE.rglob("*.py")))
-    return {path: hashlib.sha256(text).digest() for path, text in texts if _MARK in text}
-
-
 def kernel_modules() -> list[str]:
-    """Return the names of the modules that have kernels."""
-    parts = (path.relative_to(PACKAGE.parent).with_suffix("").parts for path in kernel_files())
+    """Return the names of the modules of swftools that have kernels: that import ``swftools.kernel``, or name it."""
+    found = [path for path in sorted(PACKAGE.rglob("*.py")) if _MARK in path.read_bytes()]
+    parts = (path.relative_to(PACKAGE.parent).with_suffix("").parts for path in found)
     return [".".join(part[:-1] if part[-1] == "__init__" else part) for part in parts]
 
 
 @cache
-def kernels_stamp() -> str:
-    """Return a hash of all files that have kernels; once in a process, which takes some milliseconds."""
+def compiler_stamp() -> str:
+    """Return a hash of the files that say how kernels are compiled, once in a process: those beside this one."""
     digest = hashlib.sha256()
-    for path, text in kernel_files().items():
-        digest.update(f"{path.relative_to(PACKAGE).as_posix()}\n".encode() + text)
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
-def source_stamp(function: Callable[..., Any]) -> tuple[str, ...]:
-    """Return what a compiled function is keyed to: all kernels of swftools, and files of others that it uses."""
-    return (kernels_stamp(), *(hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(own_files(function))))
-
-
-def own_files(function: Callable[..., Any]) -> set[Path]:
-    """Return the files outside swftools that a function and the compiled functions it may call stand in."""
-    paths = (Path(source.__code__.co_filename) for source in _own_sources(function))
-    return {path for path in paths if not path.is_relative_to(PACKAGE) and path.is_file()}
-
-
 def fingerprint(function: Callable[..., Any]) -> str:
-    """Return a hash of what a function is compiled from that its file need not say.
+    """Return a hash of all that a function is compiled from: its code, and that of the kernels that it may call.
 
-    Its constants and names, which tell functions of one name in one file apart, and what its names stand for: numbers,
-    arrays, fields of named tuples, which may be of a file that has no kernels. The same of the compiled functions
-    outside swftools that it may call.
+    With each go its constants, and what its names stand for: numbers, arrays, fields of named tuples.
     """
-    parts = []
-    for source in _own_sources(function):
-        names = _names(source.__code__)
-        parts.append((_said(source.__code__), [(name, _meaning(value)) for name, value in _uses(source, names)]))
-    return hashlib.sha256(repr(parts).encode()).hexdigest()
-
-
-def _own_sources(function: Callable[..., Any]) -> list[Callable[..., Any]]:
-    """Return a function and the sources of compiled functions outside swftools that it may call, as they are found."""
-    found, rest = [], [function]
+    digest = hashlib.sha256()
+    seen, rest = {function}, [function]
     while rest:
         source = rest.pop(0)
-        is_ours = Path(source.__code__.co_filename).is_relative_to(PACKAGE)
-        if source in found or (is_ours and source is not function):
-            continue
-        found.append(source)
-        values = (value for _, value in _uses(source, _names(source.__code__)))
-        rest += [value.py_func for value in values if hasattr(getattr(value, "py_func", None), "__code__")]
-    return found
+        digest.update(_said(source.__code__).encode())
+        digest.update(_meaning(source.__defaults__).encode())
+        for name, value in _uses(source):
+            digest.update(f"{name} {_meaning(value)}\n".encode())
+            for called in _sources(value):
+                if called not in seen:
+                    seen.add(called)
+                    rest.append(called)
+    return digest.hexdigest()
 
 
-def _names(code: CodeType) -> set[str]:
-    """Return the names that a function's code looks up, and that of functions within."""
-    inner = (_names(constant) for constant in code.co_consts if isinstance(constant, CodeType))
-    return set(code.co_names).union(*inner)
+def _sources(value: Any) -> Iterator[Callable[..., Any]]:
+    """Yield the functions that are compiled where a value is used: of a kernel, of an intrinsic, of a tuple of such."""
+    if isinstance(value, tuple):
+        for part in value:
+            yield from _sources(part)
+        return
+    for name in ("py_func", "_defn"):
+        source = getattr(value, name, None)
+        if isinstance(source, FunctionType):
+            yield source
 
 
-def _uses(function: Callable[..., Any], names: set[str]) -> Iterator[tuple[str, Any]]:
+def _uses(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
     """Yield what names stand for in a function's module, and in the modules that these are, in order of name."""
+    names = _names(function.__code__)
     scopes, seen = [function.__globals__], set()
     while scopes:
         scope = scopes.pop()
@@ -105,15 +85,23 @@ def _uses(function: Callable[..., Any], names: set[str]) -> Iterator[tuple[str, 
                 scopes.append(vars(value))
 
 
-def _said(code: CodeType) -> tuple[Any, ...]:
-    """Return what a code says beside its bytecode."""
-    return (code.co_names, [_meaning(constant) for constant in code.co_consts])
+@cache
+def _names(code: CodeType) -> frozenset[str]:
+    """Return the names that a function's code looks up, and that of functions within."""
+    inner = (_names(constant) for constant in code.co_consts if isinstance(constant, CodeType))
+    return frozenset(code.co_names).union(*inner)
+
+
+@cache
+def _said(code: CodeType) -> str:
+    """Return what a code says: its bytecode, names and constants."""
+    return f"code {code.co_code!r} {code.co_names} {code.co_varnames} {[_meaning(each) for each in code.co_consts]}"
 
 
 def _meaning(value: Any) -> str:
     """Return in words what is compiled in of a value: the same in each process."""
     if isinstance(value, CodeType):
-        return f"code {_said(value)} {value.co_code!r}"
+        return _said(value)
     if isinstance(value, tuple | frozenset):
         parts = [_meaning(part) for part in value]
         return f"{_meaning(type(value))} {parts if isinstance(value, tuple) else sorted(parts)}"
@@ -123,18 +111,7 @@ def _meaning(value: Any) -> str:
         return f"{type(value).__qualname__} {value!r}"
     if isinstance(value, type):
         return f"{value.__module__}.{value.__qualname__} {getattr(value, '_fields', '')}"
+    if hasattr(value, "py_func"):
+        options = [str(getattr(value, name, None)) for name in ("allocates", "merges", "signature")]
+        return f"kernel {value.py_func.__module__}.{value.py_func.__qualname__} {options}"
     return type(value).__qualname__
-
-
-def changed_since_import(function: Callable[..., Any]) -> bool:
-    """Whether a file that a function is keyed to changed while this process ran, which may still have the old text."""
-    own = Path(function.__code__.co_filename)
-    return any(_changed(path) for path in (own, *kernel_files(), *own_files(function)))
-
-
-def _changed(path: Path) -> bool:
-    """Whether a file was changed, or taken away, since this process began; the change time cannot be set back."""
-    try:
-        return os.stat(path).st_ctime > _BEGIN  # noqa: PTH116 (thirty files for each kernel: Path.stat is slower)
-    except OSError:
-        return True
