@@ -17,7 +17,7 @@ from swftools.checkpoints.synthetic_survey import generate_checkpoint_survey
 from swftools.formats.read_log import read_log
 from swftools.formats.swf.reader import read_swf
 from swftools.formats.swf.writer import write_swf
-from swftools.kernel import kernel, rehearsed
+from swftools.kernel import rehearsed
 from swftools.keyed_random import next_gamma, next_normal, next_uniform, stream
 from swftools.models import cirne_berman, lublin_feitelson
 from swftools.models.fixed_requested_times import draw_requested_times, fit_requested_times
@@ -36,7 +36,7 @@ from swftools.qbets.change_points import autocorrelation, misses_in_a_row, rare_
 from swftools.qbets.clusters import cluster
 from swftools.qbets.predictor import replay
 from swftools.qbets.rivals import features_at_submission
-from swftools.simulator.entry import Own
+from swftools.simulator.entry import compiled_entry
 from swftools.simulator.machine.state import SUSPEND, Machine
 from swftools.simulator.machine.verbs import hold, predict, preempt, resize, start_on, wake_at
 from swftools.simulator.machine.views import capacity, next_waiting, now, waiting_jobs
@@ -210,7 +210,7 @@ def _look_at_heads() -> None:
     simulation.without(simulation.running)
 
 
-def _all_verbs(machine: Machine, own: Own) -> None:  # noqa: ARG001 (as the engine calls policies)
+def _all_verbs(machine: Machine) -> None:
     """Call what policies and predictors of others may call; compiled as a policy, and never run."""
     for job in waiting_jobs(machine):
         start_on(machine, job, 1)
@@ -222,13 +222,14 @@ def _all_verbs(machine: Machine, own: Own) -> None:  # noqa: ARG001 (as the engi
 
 
 def _compile_verbs() -> None:
-    kernel(policy_signature())(_all_verbs).compiled  # noqa: B018 (it compiles)
+    compiled_entry(_all_verbs, ["machine"], (), None, None, policy_signature()).compiled  # noqa: B018 (it compiles)
 
 
 @rehearsed
 def _steps() -> list[tuple[str, Callable[[], object]]]:
-    """Return what is called, by name."""
+    """Return what is called, by name: first the engine, which takes longest and stands in the way of much."""
     return [
+        ("policy fcfs", partial(_simulate, "fcfs")),
         ("reading", _read),
         ("reading of LoadLeveler", _read_loadleveler),
         ("reading of Slurm's accounting", _read_slurm),
@@ -240,7 +241,8 @@ def _steps() -> list[tuple[str, Callable[[], object]]]:
         ("evaluation of curves", _evaluate),
         ("random numbers", _draw),
         ("verbs of policies", _compile_verbs),
-        *((f"policy {name}", partial(_simulate, name)) for name in list_policies()),
+        *((f"policy {name}", partial(_simulate, name)) for name in list_policies() if name != "fcfs"),
+        ("easy with several reservations", partial(_simulate, "easy:reservations=2")),
         *((f"predictor {name}", partial(_predict, name)) for name in list_predictors()),
         *((f"bound {name}", partial(_bound, name)) for name in list_bounds()),
         ("replay of waits", _replay),

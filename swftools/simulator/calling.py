@@ -30,6 +30,7 @@ def called_for(
 
     ``often`` says that the engine is called at each submission.
     """
+    policy = policy.made_for(parameters)
     if compiled:
         found = _compiled(policy, predictor, "checked" if compiled == CHECKED else "compiled", often)
         if found:

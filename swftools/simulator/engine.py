@@ -10,12 +10,13 @@ every event.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from swftools.choices import INSTANT, PYSS
 from swftools.kernel import kernel
+from swftools.kernel.outside import give_back, lend
 from swftools.simulator.entry import Own
 from swftools.simulator.machine.event_queue import pop, push
 from swftools.simulator.machine.events import END, OUTLIVED, START, STOP, SUBMISSION
@@ -80,9 +81,9 @@ def simulate_events(
     machine: Machine,
     replay: Replay,
     options: Options,
-    observe: Callable[[int, Machine, int, Own], None],
+    observe: Callable[[int, Any, int, Any], None],
     observer: Own,
-    decide: Callable[[Machine, Own], None],
+    decide: Callable[[Any, Any], None],
     decider: Own,
 ) -> None:
     """Replay jobs, sorted by submission, to the end of the last; ``replay`` has what happened, and how far it is.
@@ -97,6 +98,7 @@ def simulate_events(
     log, ends, progress = replay.log, replay.ends, replay.counts
     jobs, most, places = progress[COMING], len(machine.started), len(machine.queue.job)
     at_once = jobs + 1 if options.semantics == INSTANT else 1
+    here, theirs, own = lend(machine), lend(observer), lend(decider)
     while progress[DONE] < jobs and progress[LEFT] > 0:
         progress[OBSERVED] = 0
         if log.size[0] + most > len(log.job) or ends.size[0] + most > len(ends.times):
@@ -149,7 +151,7 @@ def simulate_events(
             if options.observes & 1 << END:
                 machine.done[job] = coming.run_time[job]
                 progress[OBSERVED] = job + 1
-                observe(END, machine, job, observer)
+                observe(END, here, job, theirs)
         # Outlived predictions; not of jobs that end now, in turn
         if progress[HAPPENED] == 0 and (ends.size[0] == 0 or ends.times[0] > now):
             for _ in range(count_outlived(machine)):
@@ -158,7 +160,7 @@ def simulate_events(
                     outlive(machine, job)
                     if options.observes & 1 << OUTLIVED:
                         progress[OBSERVED] = job + 1
-                        observe(OUTLIVED, machine, job, observer)
+                        observe(OUTLIVED, here, job, theirs)
             while count_outlived(machine) > 0:  # what was predicted just now was too short as well
                 outlive(machine, machine.running[counts[OVER]])
         # Jobs that were held back, then submissions
@@ -194,7 +196,7 @@ def simulate_events(
             held = counts[HELD]
             if options.observes & 1 << SUBMISSION:
                 progress[OBSERVED] = submitted + 1
-                observe(SUBMISSION, machine, submitted, observer)
+                observe(SUBMISSION, here, submitted, theirs)
                 coming.told[submitted] = machine.requests.requested_time[submitted]
             if counts[HELD] == held or not is_held(machine, submitted):
                 time = machine.requests.requested_time[submitted]
@@ -216,7 +218,7 @@ def simulate_events(
             continue  # no waiting job fits
         counts[STARTED] = counts[STOPPED] = 0
         progress[OBSERVED] = 0
-        decide(machine, decider)
+        decide(here, own)
         counts[ENDED] = 0
         progress[IN_VAIN] += 1  # jobs that are held back, and come again, are no progress
         # What the decision did goes into the log, and what follows from it into the ends.
@@ -227,7 +229,7 @@ def simulate_events(
             machine.run[log.job[run]] = NOBODY
             if options.observes & 1 << STOP:
                 progress[OBSERVED] = log.job[run] + 1
-                observe(STOP, machine, log.job[run], observer)
+                observe(STOP, here, log.job[run], theirs)
         for i in range(counts[STARTED]):
             job = machine.started[i]
             if machine.allocated[job] == 0 or machine.run[job] != NOBODY:
@@ -245,10 +247,9 @@ def simulate_events(
             ends.size[0] += 1
             if options.observes & 1 << START:
                 progress[OBSERVED] = job + 1
-                observe(START, machine, job, observer)
-
-
-events = kernel(allocates=False)(simulate_events)
+                observe(START, here, job, theirs)
+    give_back(observer.rng)  # where a policy raises, they stay
+    give_back(decider.rng)
 
 
 @kernel(allocates=False)

@@ -140,8 +140,13 @@ def compiled_entry(
     signature: Any,
     allocates: bool = True,
 ) -> Kernel[..., None]:
-    """Return what the compiled engine calls: a kernel that unpacks what is the function's own, and calls it."""
-    names: dict[str, Any] = {"decide": kernel(allocates=allocates)(function)}
+    """Return what the compiled engine calls: a kernel that unpacks what is the function's own, and calls it.
+
+    It is handed the machine, and what is the function's own, by where they lie, and so takes of them what is used.
+    """
+    from swftools.simulator.signatures import forms, lent  # noqa: PLC0415 (imports numba, and this module)
+
+    names: dict[str, Any] = {"decide": kernel(allocates=allocates, merges=True)(function), **lent()}
     counter = itertools.count()
     written = {
         "parameters": _written_values(values, names),
@@ -149,7 +154,9 @@ def compiled_entry(
         "rng": "own.rng",
     }
     arguments = ", ".join([*first, *(written[name] for name in own)])
-    text = f"def entry({', '.join(first)}, own):\n    decide({arguments})\n"
+    taken = "machine, own = machine_at(machine), own_at(own)"
+    # The first line is for the key of numba's cache: arguments are numbers, whatever lies there.
+    text = f"def entry({', '.join(first)}, own):\n    {forms()!r}\n    {taken}\n    decide({arguments})\n"
     # The file and the name are the function's: by these, and by what the file says, numba's cache is kept.
     names["__name__"] = function.__module__
     exec(compile(text, function.__code__.co_filename, "exec"), names)  # noqa: S102 (text of ours, as namedtuple's)

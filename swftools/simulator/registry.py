@@ -45,6 +45,8 @@ class Policy:
         Takes the number of jobs and of processors, and the parameters if it names them ``parameters``; returns the
         policy's memory as it is at the beginning: a (named) tuple of one-dimensional arrays of numbers, or of such
         tuples.
+    usual : callable, optional
+        Decides the same as ``decide`` does with the defaults of all parameters, and is compiled sooner.
     rests : bool
         The policy does nothing, and remembers nothing, while no waiting job fits into the free processors: it is not
         asked then, which saves time.
@@ -74,6 +76,7 @@ class Policy:
     decide: Callable[..., None]
     parameters: type[Parameters] = Parameters
     memory: Callable[..., Memory] | None = None
+    usual: Callable[..., None] | None = None
     rests: bool = False
     needs: tuple[str, ...] = ()
     needs_where: NeedsWhere = field(default_factory=dict)
@@ -111,6 +114,18 @@ class Policy:
         chosen = self.chosen({})
         values, memory = chosen.values(), self.empty_memory(1, 1, chosen)
         return compiled_entry(self.decide, ["machine"], self.own, values, memory, policy_signature(), self.allocates)
+
+    def made_for(self, chosen: Parameters) -> Policy:
+        """Return the policy as it is carried out: by ``usual`` where all parameters are the defaults."""
+        return self._as_usual if chosen.values() == self.parameters().values() else self
+
+    @cached_property
+    def _as_usual(self) -> Policy:
+        if self.usual is None:
+            return self
+        made = replace(self, decide=self.usual, usual=None)
+        made.own  # noqa: B018 (refuses wrong arguments)
+        return made
 
     def interpreted(self, chosen: Parameters, memory: Memory) -> Callable[..., Any]:
         """Return the policy as an interpreted engine calls it."""
@@ -160,6 +175,7 @@ def policy(  # noqa: PLR0913 (facts by name)
     *,
     parameters: type[Parameters] | None = None,
     memory: Callable[..., Memory] | None = None,
+    usual: Callable[..., None] | None = None,
     rests: bool = False,
     needs: tuple[str, ...] = (),
     needs_where: NeedsWhere | None = None,
@@ -201,6 +217,7 @@ def policy(  # noqa: PLR0913 (facts by name)
             decide,
             parameters=kind,
             memory=memory,
+            usual=usual,
             rests=rests,
             needs=needs,
             needs_where=needs_where or {},
@@ -226,7 +243,7 @@ def alias(name: str, policy: str, *, restates: tuple[str, ...] = (), **fixed: An
     ParameterError
         The name is taken; there is no such policy; it takes no such parameter.
     """
-    made = replace(find_policy(policy), name=name, restates=restates, fixed=fixed)
+    made = replace(find_policy(policy), name=name, usual=None, restates=restates, fixed=fixed)
     made.chosen({})
     _POLICIES.add(name, made, made.decide)
 

@@ -32,15 +32,37 @@ def own_type() -> Any:
 
 @cache
 def policy_signature() -> Any:
-    """Return the signature of a compiled policy."""
+    """Return the signature of a compiled policy: where the machine lies, and what is its own."""
     from numba import types  # noqa: PLC0415 (as above)
 
-    return types.void(machine_type(), own_type())
+    return types.void(types.int64, types.int64)
 
 
 @cache
 def observe_signature() -> Any:
-    """Return the signature of a compiled predictor: event, machine, job and what is its own."""
+    """Return the signature of a compiled predictor: event, where the machine lies, job, and where its own does."""
     from numba import types  # noqa: PLC0415 (as above)
 
-    return types.void(types.int64, machine_type(), types.int64, own_type())
+    return types.void(types.int64, types.int64, types.int64, types.int64)
+
+
+@cache
+def lent() -> dict[str, Any]:
+    """Return what takes the machine, and what a policy has of its own, from where they lie, by name."""
+    from swftools.kernel.intrinsics import borrower  # noqa: PLC0415 (imports numba)
+
+    return {"machine_at": borrower(machine_type()), "own_at": borrower(own_type())}
+
+
+@cache
+def forms() -> str:
+    """Return in words what both are made of: compiled code that takes them by where they lie depends on it."""
+    return " ".join(_described(kind) for kind in (machine_type(), own_type()))
+
+
+def _described(kind: Any) -> str:
+    """Return a numba type in words, with the fields of named tuples in their order."""
+    if hasattr(kind, "instance_class"):
+        parts = zip(kind.instance_class._fields, kind.types, strict=True)
+        return f"{kind.instance_class.__name__}({', '.join(f'{name}: {_described(part)}' for name, part in parts)})"
+    return str(kind)

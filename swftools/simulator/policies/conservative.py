@@ -84,13 +84,13 @@ def plan_memory(jobs: int, processors: int) -> KeptPlan:  # noqa: ARG001 (as all
     return KeptPlan(empty_plan(jobs), np.zeros(1), np.zeros(3, np.int64))
 
 
-@policy("conservative", memory=plan_memory, promises=("reservation",), restates=("pyss",), version=2)
+@policy("conservative", memory=plan_memory, promises=("reservation",), restates=("pyss",), allocates=False, version=2)
 def conservative(machine: Machine, memory: KeptPlan) -> None:
     """Start jobs at their reservations, which move forward whenever a job ends."""
     decide_by_plan(machine, memory, True)
 
 
-@policy("conservative-fixed", memory=plan_memory, promises=("fixed-reservation",), version=2)
+@policy("conservative-fixed", memory=plan_memory, promises=("fixed-reservation",), allocates=False, version=2)
 def conservative_fixed(machine: Machine, memory: KeptPlan) -> None:
     """Start jobs at their reservations, which do not move."""
     decide_by_plan(machine, memory, False)
@@ -100,6 +100,7 @@ def conservative_fixed(machine: Machine, memory: KeptPlan) -> None:
     "conservative-replanned",
     memory=profile_memory,
     rests=True,
+    allocates=False,
     promises=("exact-reservation",),
     restates=("cqsim",),
     version=2,

@@ -54,7 +54,7 @@ from swftools.simulator.machine.views import (
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY
 from swftools.simulator.planning import hold_running, planned_time
 from swftools.simulator.policies.job_orders import ORDERS, in_order, simple_order
-from swftools.simulator.policies.ordered_easy import backfill
+from swftools.simulator.policies.ordered_easy import backfill, backfill_in_turn
 from swftools.simulator.profile import Profile, add, earliest, empty_profile, least
 from swftools.simulator.registry import alias, policy
 
@@ -81,9 +81,15 @@ def profile_memory(jobs: int, processors: int) -> Profile:  # noqa: ARG001 (as a
     return Profile._make(np.broadcast_to(column[:1], column.shape) for column in empty_profile(jobs))
 
 
+def easy_as_usual(machine: Machine) -> None:
+    """Decide as ``easy`` with its defaults does, by a quarter of the code."""
+    backfill_in_turn(machine, start_heads(machine))
+
+
 @policy(
     "easy",
     parameters=EasyParameters,
+    usual=easy_as_usual,
     memory=profile_memory,
     rests=True,
     promises=("head-reservation", "backfilling", "no-idle-head"),
@@ -93,12 +99,7 @@ def profile_memory(jobs: int, processors: int) -> Profile:  # noqa: ARG001 (as a
 )
 def easy(machine: Machine, parameters: Any, memory: Profile) -> None:
     """Start in order of submission; others go ahead where that does not delay the first."""
-    if not can_start_any(machine):
-        return
-    head = first_waiting(machine)
-    while fits(machine, head):
-        start(machine, head)
-        head = next_waiting(machine, head)
+    head = start_heads(machine)
     if head == NOBODY or not can_start_any(machine):
         return
     if parameters.reservations > 1:
@@ -108,6 +109,16 @@ def easy(machine: Machine, parameters: Any, memory: Profile) -> None:
 
 
 alias("sjf-backfill", "easy", backfill_order="sjf", restates=("pyss", "cqsim"))
+
+
+@kernel(allocates=False)
+def start_heads(machine: Machine) -> int:
+    """Start jobs from the first on while they fit; return the first that does not, or NOBODY."""
+    head = first_waiting(machine)
+    while fits(machine, head):
+        start(machine, head)
+        head = next_waiting(machine, head)
+    return head
 
 
 @kernel

@@ -48,6 +48,21 @@ def backfill(machine: Machine, order: Order, head: int) -> None:
 
 
 @kernel(allocates=False)
+def backfill_in_turn(machine: Machine, head: int) -> None:
+    """Do as ``backfill`` does in the order of the queue."""
+    if head == NOBODY or not can_start_any(machine):
+        return
+    shadow, extra = earliest_start(machine, width(machine, head))
+    time = shadow - now(machine)
+    job = next_fitting(machine, head, free(machine), time, extra)
+    while job != NOBODY:
+        if expected_time(machine, job) > time:
+            extra -= width(machine, job)
+        start(machine, job)
+        job = next_fitting(machine, job, free(machine), time, extra)
+
+
+@kernel(allocates=False)
 def _next(machine: Machine, order: Order, job: int, time: float, extra: int) -> int:
     """Return who may go ahead next, after a job; in the order of the queue it stands behind that job."""
     if order.kind == FCFS:

@@ -48,7 +48,12 @@ def no_accuracy(jobs: int, processors: int) -> Accuracy:  # noqa: ARG001 (as all
 
 
 @predictor(
-    "last-model", parameters=LastModelParameters, memory=no_accuracy, events=(SUBMISSION, OUTLIVED, END), version=1
+    "last-model",
+    parameters=LastModelParameters,
+    memory=no_accuracy,
+    events=(SUBMISSION, OUTLIVED, END),
+    allocates=False,
+    version=1,
 )
 def last_model(event: int, machine: Machine, job: int, parameters: Any, memory: Accuracy) -> None:
     """Scale the request by how much of it the user's last finished job used; unknown users are taken at their word."""

@@ -107,6 +107,8 @@ class Predictor:
         Makes the ``PythonPredictor`` that a run begins with: takes ``given``, or nothing if there are no parameters.
     events : tuple of int
         What it observes; of the others it is not told, which saves time.
+    allocates : bool
+        False: it makes no array, and calls no kernel that returns a new one. It is faster then, as a policy is.
     """
 
     name: str
@@ -118,6 +120,7 @@ class Predictor:
     given: Parameters = field(default_factory=Parameters)
     learner: Callable[..., PythonPredictor] | None = None
     events: tuple[int, ...] = EVENTS
+    allocates: bool = True
 
     @property
     def observes(self) -> int:
@@ -179,7 +182,8 @@ class Predictor:
     @cached_property
     def _entry(self) -> Kernel[..., None]:
         values, memory = self.given.values(), self.empty_memory(1, 1)
-        return compiled_entry(self.observe or nothing, _FIRST, self.own, values, memory, observe_signature())
+        function, allocates = self.observe or nothing, self.observe is not None and self.allocates
+        return compiled_entry(function, _FIRST, self.own, values, memory, observe_signature(), allocates)
 
     def interpreted(self, memory: Memory) -> Callable[..., Any]:
         """Return what observes as an interpreted engine calls it."""
@@ -244,6 +248,7 @@ def predictor(
     parameters: type[Parameters] | None = None,
     memory: Callable[[int, int], Memory] | None = None,
     events: tuple[int, ...] = EVENTS,
+    allocates: bool = True,
     version: int = 1,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Register a predictor that observes events, and learns; see ``Predictor``.
@@ -257,7 +262,7 @@ def predictor(
 
     def register(observe: Callable[..., None]) -> Callable[..., None]:
         kind = checked_class("predictor", name, parameters)
-        made = Predictor(name, observe, None, kind, memory, version, kind(), events=events)
+        made = Predictor(name, observe, None, kind, memory, version, kind(), events=events, allocates=allocates)
         made.own  # noqa: B018 (refuses wrong arguments)
         if not set(events) <= set(EVENTS):
             raise ParameterError(

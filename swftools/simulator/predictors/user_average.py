@@ -57,6 +57,7 @@ def none_finished(jobs: int, processors: int) -> Finished:  # noqa: ARG001 (as a
     "user-average",
     parameters=UserAverageParameters,
     memory=none_finished,
+    allocates=False,
     events=(SUBMISSION, OUTLIVED, END),
     version=1,
 )
