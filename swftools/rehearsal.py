@@ -47,7 +47,7 @@ from swftools.simulator.policies.pv_easy import by_key
 from swftools.simulator.predictors.registry import list_predictors
 from swftools.simulator.profile import copy_profile, empty_profile
 from swftools.simulator.registry import list_policies
-from swftools.simulator.signatures import policy_signature
+from swftools.simulator.signatures import call_by, policy_signature
 from swftools.simulator.simulation import Simulation, simulate
 from swftools.simulator.validation.report import validate
 from swftools.trace import Trace
@@ -222,7 +222,7 @@ def _all_verbs(machine: Machine) -> None:
 
 
 def _compile_verbs() -> None:
-    compiled_entry(_all_verbs, ["machine"], (), None, None, policy_signature()).compiled  # noqa: B018 (it compiles)
+    compiled_entry(_all_verbs, ["machine"], (), None, None, call_by(policy_signature())).compiled  # noqa: B018 (it compiles)
 
 
 @rehearsed

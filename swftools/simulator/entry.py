@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,6 +34,14 @@ class Own(NamedTuple):
     memory: npt.NDArray[np.uint8]
     places: npt.NDArray[np.int64]
     rng: np.random.Generator
+
+
+class Call(NamedTuple):
+    """How the compiled engine calls: the types, what takes machine and ``Own`` from where they lie, both in words."""
+
+    signature: Any
+    takes: Mapping[str, Callable[[Any], Any]]
+    forms: str
 
 
 def check_arguments(
@@ -137,16 +145,14 @@ def compiled_entry(
     own: tuple[str, ...],
     values: Any,
     memory: Memory,
-    signature: Any,
+    call: Call,
     allocates: bool = True,
 ) -> Kernel[..., None]:
     """Return what the compiled engine calls: a kernel that unpacks what is the function's own, and calls it.
 
     It is handed the machine, and what is the function's own, by where they lie, and so takes of them what is used.
     """
-    from swftools.simulator.signatures import forms, lent  # noqa: PLC0415 (imports numba, and this module)
-
-    names: dict[str, Any] = {"decide": kernel(allocates=allocates, merges=True)(function), **lent()}
+    names: dict[str, Any] = {"decide": kernel(allocates=allocates, merges=True)(function), **call.takes}
     counter = itertools.count()
     written = {
         "parameters": _written_values(values, names),
@@ -156,13 +162,13 @@ def compiled_entry(
     arguments = ", ".join([*first, *(written[name] for name in own)])
     taken = "machine, own = machine_at(machine), own_at(own)"
     # The first line is for the key of numba's cache: arguments are numbers, whatever lies there.
-    text = f"def entry({', '.join(first)}, own):\n    {forms()!r}\n    {taken}\n    decide({arguments})\n"
+    text = f"def entry({', '.join(first)}, own):\n    {call.forms!r}\n    {taken}\n    decide({arguments})\n"
     # The file and the name are the function's: by these, and by what the file says, numba's cache is kept.
     names["__name__"] = function.__module__
     exec(compile(text, function.__code__.co_filename, "exec"), names)  # noqa: S102 (text of ours, as namedtuple's)
     entry = names["entry"]
     entry.__module__, entry.__qualname__ = function.__module__, f"{function.__qualname__}.entry"
-    return kernel(signature, allocates=False)(entry)
+    return kernel(call.signature, allocates=False)(entry)
 
 
 def compiled_or_none(what: str, entry: Kernel[..., None], *, checked: bool) -> Any:

@@ -13,7 +13,7 @@ from swftools.kernel import Kernel
 from swftools.names import Names
 from swftools.parameters import Parameters, is_whole, refuse_unknown
 from swftools.simulator.entry import Memory, check_arguments, compiled_entry, compiled_or_none, interpreted_entry
-from swftools.simulator.signatures import policy_signature
+from swftools.simulator.signatures import call_by, policy_signature
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -113,7 +113,9 @@ class Policy:
     def _entry(self) -> Kernel[..., None]:
         chosen = self.chosen({})
         values, memory = chosen.values(), self.empty_memory(1, 1, chosen)
-        return compiled_entry(self.decide, ["machine"], self.own, values, memory, policy_signature(), self.allocates)
+        return compiled_entry(
+            self.decide, ["machine"], self.own, values, memory, call_by(policy_signature()), self.allocates
+        )
 
     def made_for(self, chosen: Parameters) -> Policy:
         """Return the policy as it is carried out: by ``usual`` where all parameters are the defaults."""

@@ -5,12 +5,13 @@ They are explicit, so that these are compiled apart, and each is kept in numba's
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from swftools.simulator.entry import pack
+from swftools.simulator.entry import Call, pack
 from swftools.simulator.machine.state import empty_machine, no_requests
 
 
@@ -46,18 +47,21 @@ def observe_signature() -> Any:
     return types.void(types.int64, types.int64, types.int64, types.int64)
 
 
+def call_by(signature: Any) -> Call:
+    """Return how the engine calls what has a signature."""
+    return Call(signature, _takes(), " ".join(_described(kind) for kind in (machine_type(), own_type())))
+
+
 @cache
-def lent() -> dict[str, Any]:
+def _takes() -> dict[str, Callable[[Any], Any]]:
     """Return what takes the machine, and what a policy has of its own, from where they lie, by name."""
+    from numba import config  # noqa: PLC0415 (as above)
+
     from swftools.kernel.intrinsics import borrower  # noqa: PLC0415 (imports numba)
 
+    if config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return dict.fromkeys(("machine_at", "own_at"), lambda lent: lent)
     return {"machine_at": borrower(machine_type()), "own_at": borrower(own_type())}
-
-
-@cache
-def forms() -> str:
-    """Return in words what both are made of: compiled code that takes them by where they lie depends on it."""
-    return " ".join(_described(kind) for kind in (machine_type(), own_type()))
 
 
 def _described(kind: Any) -> str:

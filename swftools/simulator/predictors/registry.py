@@ -31,7 +31,7 @@ from swftools.simulator.machine.events import END, OUTLIVED, START, STOP, SUBMIS
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.registry import checked_class
 from swftools.simulator.requested import REQUESTS
-from swftools.simulator.signatures import observe_signature
+from swftools.simulator.signatures import call_by, observe_signature
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -183,7 +183,7 @@ class Predictor:
     def _entry(self) -> Kernel[..., None]:
         values, memory = self.given.values(), self.empty_memory(1, 1)
         function, allocates = self.observe or nothing, self.observe is not None and self.allocates
-        return compiled_entry(function, _FIRST, self.own, values, memory, observe_signature(), allocates)
+        return compiled_entry(function, _FIRST, self.own, values, memory, call_by(observe_signature()), allocates)
 
     def interpreted(self, memory: Memory) -> Callable[..., Any]:
         """Return what observes as an interpreted engine calls it."""
