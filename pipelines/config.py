@@ -14,7 +14,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from swftools.shown_text import shown_lines
+from swftools.output.shown_text import shown_lines
 
 
 @cache

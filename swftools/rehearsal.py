@@ -36,19 +36,20 @@ from swftools.qbets.change_points import autocorrelation, misses_in_a_row, rare_
 from swftools.qbets.clusters import cluster
 from swftools.qbets.predictor import replay
 from swftools.qbets.rivals import features_at_submission
-from swftools.simulator.entry import compiled_entry
+from swftools.simulator.engine.entry import compiled_entry
+from swftools.simulator.engine.signatures import call_by, policy_signature
 from swftools.simulator.machine.state import SUSPEND, Machine
 from swftools.simulator.machine.verbs import hold, predict, preempt, resize, start_on, wake_at
 from swftools.simulator.machine.views import capacity, next_waiting, now, waiting_jobs
 from swftools.simulator.machine.work import work_done
 from swftools.simulator.metrics.heads import find_heads
+from swftools.simulator.one_call import simulate
 from swftools.simulator.planning import empty_plan, hold_running, place_in_order, unplace
 from swftools.simulator.policies.pv_easy import by_key
 from swftools.simulator.predictors.registry import list_predictors
 from swftools.simulator.profile import copy_profile, empty_profile
 from swftools.simulator.registry import list_policies
-from swftools.simulator.signatures import call_by, policy_signature
-from swftools.simulator.simulation import Simulation, simulate
+from swftools.simulator.simulation import Simulation
 from swftools.simulator.validation.report import validate
 from swftools.trace import Trace
 from swftools.utility.functions import UtilityFunctions

@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from swftools.errors import SchemaError
 from swftools.fields.definition import BOOL, FLOAT64, INT64, NEVER, STRING, Field
 from swftools.fields.dictionary import SORTED_BY, arrow_schema, required_columns, table_fields
-from swftools.whole_files import create_file
+from swftools.output.whole_files import create_file
 
 PARQUET_OPTIONS: dict[str, Any] = {
     "compression": "zstd",

@@ -12,9 +12,8 @@ import pytest
 from tests.folders import ROOT
 
 ROOMS = [
-    *("swftools._version", "swftools.errors", "swftools.choices", "swftools.shown_text", "swftools.pictures"),
-    *("swftools.kernel", "swftools.keyed_random"),
-    *("swftools.parameter_text", "swftools.parameters", "swftools.names", "swftools.fields", "swftools.whole_files"),
+    *("swftools._version", "swftools.errors", "swftools.output", "swftools.kernel", "swftools.keyed_random"),
+    *("swftools.parameters", "swftools.fields"),
     *("swftools.header", "swftools.tables", "swftools.trace", "swftools.utility", "swftools.formats"),
     *("swftools.offered_work", "swftools.description", "swftools.cleaning", "swftools.drift", "swftools.checkpoints"),
     *("swftools.models", "swftools.selection", "swftools.simulator", "swftools.qbets", "swftools.history"),

@@ -24,7 +24,7 @@ import swftools.formats.detect  # noqa: F401 (registers the formats)
 from pipelines.names import check_name, is_name
 from swftools.errors import ParameterError, UnknownLogError
 from swftools.formats.registry import list_formats
-from swftools.parameter_text import write_entry
+from swftools.parameters.as_text import write_entry
 
 RESOURCES = files("pipelines") / "resources"
 """What is shipped with the package: the catalogue, the excerpt and the defaults."""

@@ -13,7 +13,7 @@ from pipelines.cli.options import data_root
 from pipelines.cli.output import json_option, print_json
 from pipelines.exit_statuses import FOUND_FAULTS
 from pipelines.names import LATEST
-from swftools.shown_text import shown
+from swftools.output.shown_text import shown
 
 if TYPE_CHECKING:
     from pipelines.store.data_root import DataRoot

@@ -9,7 +9,7 @@ from pipelines.cli.data_sets import open_root
 from pipelines.cli.options import data_root
 from pipelines.cli.output import print_json
 from pipelines.names import LATEST
-from swftools.shown_text import shown
+from swftools.output.shown_text import shown
 
 
 @click.command(short_help="What changed between two versions.")

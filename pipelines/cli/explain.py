@@ -108,7 +108,7 @@ def _draw(found: Explanation, picture: str) -> None:
     """Write the picture of an explanation."""
     from pathlib import Path
 
-    from swftools.whole_files import create_file
+    from swftools.output.whole_files import create_file
 
     figure = found.draw()
     with create_file(picture) as file:

@@ -11,7 +11,7 @@ import click
 
 from pipelines.exit_statuses import FAILED, INTERRUPTED, status_of
 from swftools.errors import SwfToolsError
-from swftools.shown_text import shown_lines
+from swftools.output.shown_text import shown_lines
 
 
 class Commands(click.Group):

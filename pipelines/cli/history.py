@@ -12,7 +12,7 @@ from pipelines.cli.options import PROCESSORS, data_root_of_task, says_its_progre
 from pipelines.cli.output import in_json, json_option, print_json
 from pipelines.cli.tasks import flags_of
 from pipelines.exit_statuses import FAILED, LEFT_TOLERANCE, UNREAD_INPUT
-from swftools.shown_text import shown
+from swftools.output.shown_text import shown
 
 if TYPE_CHECKING:
     from pipelines.history.task import Outcome, ReevaluateLogs

@@ -13,7 +13,7 @@ from pipelines.cli.completing import complete_log
 from pipelines.cli.options import load, reads_a_log, says_its_progress, takes_a_log
 from pipelines.cli.output import check_output, json_option, print_json
 from pipelines.exit_statuses import FOUND_FAULTS, MISSING_INPUT, status_of
-from swftools.shown_text import shown, shown_lines
+from swftools.output.shown_text import shown, shown_lines
 
 if TYPE_CHECKING:
     from pipelines.logs.load import LoadedLog
@@ -240,7 +240,7 @@ def convert(
 
         write_swf(trace, target)
     if names:
-        from swftools.whole_files import create_file
+        from swftools.output.whole_files import create_file
 
         with create_file(names) as file:
             file.write(trace.names.to_csv(index=False).encode())

@@ -12,7 +12,7 @@ import click
 
 from pipelines.cli.completing import complete_format, complete_log, complete_rules
 from pipelines.config import setting, show_progress
-from swftools.choices import ANONYMISE
+from swftools.parameters.choices import ANONYMISE
 
 if TYPE_CHECKING:
     from pipelines.logs.load import LoadedLog

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from swftools.shown_text import shown_in_json
+from swftools.output.shown_text import shown_in_json
 
 PICTURES = (".svg", ".png", ".pdf")
 
@@ -54,7 +54,7 @@ def check_picture(output: str, inputs: Iterable[str] = ()) -> None:
         matplotlib is not installed.
     """
     check_output(output, PICTURES, inputs)
-    from swftools.pictures import new_figure
+    from swftools.output.figure import new_figure
 
     new_figure(1, 1)
 

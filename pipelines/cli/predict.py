@@ -12,7 +12,7 @@ from pipelines.cli.durations import Duration, clock
 from pipelines.cli.options import PROCESSORS, data_root_of_task
 from pipelines.cli.output import json_option, print_json
 from pipelines.exit_statuses import CANNOT_SAY
-from swftools.shown_text import WIDTH, shown
+from swftools.output.shown_text import WIDTH, shown
 
 if TYPE_CHECKING:
     from swftools.qbets.asked_method import ToldBound, ToldDeadline

@@ -29,8 +29,8 @@ from pipelines.cli.options import (
 from pipelines.cli.output import check_folder, check_output, json_option, print_json
 from pipelines.cli.tasks import flags_of, run_task, settings_of
 from pipelines.exit_statuses import FOUND_FAULTS
-from swftools.choices import CANCELLED, OVERRUN, SEMANTICS
-from swftools.shown_text import WIDTH, shown
+from swftools.output.shown_text import WIDTH, shown
+from swftools.parameters.choices import CANCELLED, OVERRUN, SEMANTICS
 
 if TYPE_CHECKING:
     from swftools.simulator.schedule import Schedule
@@ -249,8 +249,8 @@ def _print_report(report: ValidationReport, *, err: bool = False) -> None:
 
 def _write_parquet(schedule: Schedule, output: str) -> None:
     """Write the jobs of a schedule as Parquet."""
+    from swftools.output.whole_files import create_file
     from swftools.tables import to_arrow, write_table
-    from swftools.whole_files import create_file
 
     with create_file(output) as file:
         write_table(to_arrow(schedule.jobs, "schedule"), file, "schedule")
@@ -260,7 +260,7 @@ def _write_csv(schedule: Schedule, output: str) -> None:
     """Write the jobs of a schedule as CSV, without columns of lists, for which CSV has no cell."""
     import pandas as pd
 
-    from swftools.whole_files import create_file
+    from swftools.output.whole_files import create_file
 
     plain = [name for name in schedule.jobs if not isinstance(schedule.jobs[name].dtype, pd.ArrowDtype)]
     with create_file(output) as file:

@@ -71,7 +71,7 @@ def _fetched(data_root: str, history: str, method: str | None) -> tuple[Path, Ma
     """Fetch a state from S3 into the work root."""
     from pipelines.config import work_root  # noqa: PLC0415 (who asks a local history needs none of these)
     from pipelines.store.data_root import DataRoot  # noqa: PLC0415
-    from swftools.whole_files import create_file  # noqa: PLC0415
+    from swftools.output.whole_files import create_file  # noqa: PLC0415
 
     root = DataRoot.open(data_root)
     version = root.latest(history)

@@ -12,7 +12,7 @@ from pipelines.history.findings import Finding
 from pipelines.history.night import Run, last_days
 from pipelines.history.waits import options_of
 from pipelines.store.readme import account_lines
-from swftools.shown_text import shown_in_markdown
+from swftools.output.shown_text import shown_in_markdown
 
 NEWEST = 10
 """Files that are listed."""

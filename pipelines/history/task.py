@@ -31,7 +31,7 @@ from pipelines.store.storage import storage_errors
 from pipelines.tasks.progress import Parts
 from pipelines.tasks.stage_task import StageTask
 from swftools.errors import HistoryError, ParameterError, SupersededError
-from swftools.whole_files import create_file
+from swftools.output.whole_files import create_file
 
 progress = logging.getLogger("pipelines")
 

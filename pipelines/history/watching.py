@@ -13,9 +13,9 @@ from pipelines.tasks.measure import MeasureSchedule
 from pipelines.tasks.parameters import PoliciesParameter
 from pipelines.tasks.simulate import SimulatePolicy, source_hash
 from swftools.drift import measure_drift
-from swftools.parameter_text import write_entry
+from swftools.parameters.as_text import write_entry
+from swftools.simulator.questions.watching import find_worse, watch_policies
 from swftools.simulator.registry import find_policy
-from swftools.simulator.watching import find_worse, watch_policies
 from swftools.tables import empty_frame
 from swftools.trace import Trace
 

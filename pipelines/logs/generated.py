@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from swftools.models import cirne_berman, lublin_feitelson
-from swftools.parameter_text import read_assignments
 from swftools.parameters import Parameters
+from swftools.parameters.as_text import read_assignments
 from swftools.trace import Trace
 
 MODELS: dict[str, tuple[type[Parameters], Callable[..., Trace]]] = {

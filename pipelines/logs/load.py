@@ -26,7 +26,7 @@ from swftools.cleaning import clean as clean_trace
 from swftools.errors import SwfFormatError, UnknownLogError, UnreadableLogError
 from swftools.formats.compression import Progress
 from swftools.formats.parquet import read_parquet
-from swftools.shown_text import shown
+from swftools.output.shown_text import shown
 from swftools.trace import Trace
 
 progress = logging.getLogger("pipelines")

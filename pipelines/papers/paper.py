@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from swftools.errors import ParameterError
-from swftools.names import Names
-from swftools.parameter_text import write_entry
 from swftools.parameters import Parameters, did_you_mean
+from swftools.parameters.as_text import write_entry
+from swftools.parameters.names import Names
 from swftools.trace import Trace
 
 if TYPE_CHECKING:

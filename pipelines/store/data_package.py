@@ -25,7 +25,7 @@ from pipelines.store.parts import label_of
 from pipelines.store.readme import sources_of
 from swftools.fields.definition import BOOL, FLOAT64, INT64, INTEGERS, NEVER, STRING, TIMESTAMP, UTILITY, Field
 from swftools.fields.dictionary import PRIMARY_KEYS, TABLE_MEANINGS, table_fields
-from swftools.shown_text import shown_in_json
+from swftools.output.shown_text import shown_in_json
 
 DATA_PACKAGE = "datapackage.json"
 """The name of the file."""

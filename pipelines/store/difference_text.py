@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from swftools.shown_text import WIDTH
+from swftools.output.shown_text import WIDTH
 
 _MOST_FACTS = 8
 _MOST_RESULTS = 20

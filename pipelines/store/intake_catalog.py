@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from swftools.shown_text import can_be_shown
+from swftools.output.shown_text import can_be_shown
 
 _HEADING = "# Generated from the published versions and written anew with each; edits are lost.\n"
 _COPIED = ("licence", "acknowledgement", "citation", "source_url")

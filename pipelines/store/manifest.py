@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from swftools.errors import ParameterError
 from swftools.fields.definition import Field
 from swftools.fields.dictionary import table_fields
-from swftools.shown_text import shown_in_json
+from swftools.output.shown_text import shown_in_json
 
 
 def describe_table(data: pa.Table, table: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from swftools.fields.dictionary import TABLE_MEANINGS
-from swftools.shown_text import shown_in_json, shown_in_markdown
+from swftools.output.shown_text import shown_in_json, shown_in_markdown
 
 _ORIGIN = {
     "source_url": "From",

@@ -18,7 +18,7 @@ from types import MappingProxyType
 import pyarrow as pa
 
 from swftools.errors import StorageError, SwfToolsError
-from swftools.whole_files import remedy_of
+from swftools.output.whole_files import remedy_of
 
 ABANDONED_AFTER = timedelta(days=1)
 """What an unfinished publication left, and nobody here can know whether it still runs, counts as left over then."""

@@ -19,7 +19,7 @@ from pipelines.tasks.publishing import Contents, LogPublishingTask, writer_of
 from pipelines.tasks.simulate import own_measures, source_hash, version_of_predictor
 from swftools.errors import ParameterError
 from swftools.fields.dictionary import SCHEMA_VERSION
-from swftools.shown_text import WIDTH
+from swftools.output.shown_text import WIDTH
 from swftools.simulator.metrics.measures import SYNTHETIC, USUAL, summarize
 from swftools.simulator.registry import find_policy
 from swftools.tables import to_arrow, to_pandas

@@ -19,8 +19,8 @@ from pipelines.tasks.parameters import MethodsParameter
 from pipelines.tasks.publishing import Contents, LogPublishingTask, writer_of
 from pipelines.tasks.replay_predictor import ReplayPredictor, ReplayTask
 from swftools.fields.dictionary import SCHEMA_VERSION
+from swftools.output.shown_text import WIDTH, shown, shown_in_markdown
 from swftools.qbets.evaluation import evaluate
-from swftools.shown_text import WIDTH, shown, shown_in_markdown
 from swftools.tables import to_arrow, to_pandas
 
 

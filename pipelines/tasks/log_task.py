@@ -11,8 +11,8 @@ from pipelines.logs.find import SHIPPED_LOG, Log, find_log, is_stream
 from pipelines.logs.generated import find_model
 from pipelines.logs.how_read import HowRead
 from pipelines.tasks.stage_task import StageTask
-from swftools.choices import ANONYMISE
 from swftools.errors import ParameterError, UnreadableLogError
+from swftools.parameters.choices import ANONYMISE
 
 _at_work: dict[str, Log] = {}
 """The log of the task that this process runs, as it was found when that began: all of a stage is of one text."""

@@ -22,7 +22,7 @@ from pipelines.catalog.cards import did_you_mean
 from pipelines.config import shipped_settings
 from pipelines.exit_statuses import WRONG_COMMAND, WRONG_VALUES
 from swftools.errors import ParameterError, SwfToolsError
-from swftools.shown_text import shown_lines
+from swftools.output.shown_text import shown_lines
 
 
 def apply_defaults() -> None:

@@ -12,9 +12,9 @@ import pyarrow.parquet as pq
 
 from swftools.errors import SchemaError
 from swftools.fields.dictionary import TABLES
+from swftools.output.whole_files import create_file
 from swftools.simulator.schedule import Schedule
 from swftools.tables import PARQUET_OPTIONS, read_table, to_arrow, to_pandas, write_table
-from swftools.whole_files import create_file
 
 
 def write_notes(schedule: Schedule, directory: Path, options: Mapping[str, Any] = PARQUET_OPTIONS) -> list[Path]:

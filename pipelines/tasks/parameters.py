@@ -17,8 +17,8 @@ from pipelines.catalog.strict_yaml import NotYamlError, read_yaml
 from pipelines.keys import canonical_json
 from swftools.cleaning import list_rules, resolve_rules
 from swftools.errors import ParameterError
-from swftools.parameter_text import read_assignments, read_entries, read_entry, write_entry
 from swftools.parameters import did_you_mean
+from swftools.parameters.as_text import read_assignments, read_entries, read_entry, write_entry
 from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.predictors.registry import find_predictor, list_predictors
 from swftools.simulator.registry import list_policies, read_policy

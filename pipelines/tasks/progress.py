@@ -13,7 +13,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from swftools.shown_text import shown
+from swftools.output.shown_text import shown
 
 logger = logging.getLogger("pipelines")
 

@@ -27,7 +27,7 @@ from pipelines.tasks.clean import RulesTask
 from pipelines.tasks.memory import give_back_memory
 from pipelines.tasks.stage_task import StageTask
 from pipelines.tasks.targets import VersionTarget
-from swftools.shown_text import WIDTH, shown
+from swftools.output.shown_text import WIDTH, shown
 
 
 @dataclass(frozen=True)

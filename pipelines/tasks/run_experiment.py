@@ -13,8 +13,8 @@ from pipelines.papers.paper import Run
 from pipelines.tasks.clean import CleanTrace, RulesTask
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
-from swftools.parameter_text import read_entry
 from swftools.parameters import did_you_mean
+from swftools.parameters.as_text import read_entry
 from swftools.tables import read_table, to_arrow, to_pandas, write_table
 
 

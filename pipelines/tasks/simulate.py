@@ -28,8 +28,9 @@ from pipelines.tasks.parameters import (
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
 from swftools.fields.augmentations import AUGMENTATION_COLUMNS
-from swftools.parameter_text import read_entry
+from swftools.parameters.as_text import read_entry
 from swftools.selection import scale_to_load
+from swftools.simulator.one_call import simulate
 from swftools.simulator.policies.search import SearchParameters
 from swftools.simulator.predictors.registry import Predictor, find_predictor
 from swftools.simulator.registry import find_policy
@@ -37,7 +38,6 @@ from swftools.simulator.run_options import check_options
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.search.measures import find_measure
 from swftools.simulator.search.objectives import read_objective
-from swftools.simulator.simulation import simulate
 from swftools.tables import QUICK_OPTIONS, read_table, to_arrow, to_pandas, write_table
 from swftools.trace import Trace
 

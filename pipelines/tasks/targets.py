@@ -11,7 +11,7 @@ import luigi
 from pipelines.store.data_root import DataRoot
 from pipelines.store.staging import unchecked_staging
 from swftools.errors import StorageError, SwfToolsError
-from swftools.whole_files import remedy_of
+from swftools.output.whole_files import remedy_of
 
 
 class DirectoryTarget(luigi.Target):

@@ -28,7 +28,7 @@ import pandas as pd
 
 from swftools.errors import ParameterError, UnreadableLogError
 from swftools.fields.definition import MAX_TIME
-from swftools.whole_files import create_file
+from swftools.output.whole_files import create_file
 
 CHOICES = (
     "yes: performs checkpointing",

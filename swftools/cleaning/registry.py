@@ -18,9 +18,9 @@ import pandas as pd
 from swftools.cleaning.decisions import FLAGS, Decision
 from swftools.errors import ParameterError, SwfToolsError, UnknownRuleError
 from swftools.keyed_random import count_occurrences
-from swftools.names import import_own
-from swftools.parameter_text import read_entry
 from swftools.parameters import Parameters, did_you_mean, refuse_unknown
+from swftools.parameters.as_text import read_entry
+from swftools.parameters.names import import_own
 from swftools.trace import Trace
 
 Rule = Callable[..., Decision]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from swftools.drift.sample import Sample
 from swftools.errors import ParameterError
-from swftools.names import Names
+from swftools.parameters.names import Names
 
 NUMBERS, CATEGORIES = "numbers", "categories"
 """What a statistic compares: samples of numbers, or of things that have no order, such as users."""

@@ -21,7 +21,7 @@ from typing import BinaryIO, Protocol, cast
 
 from swftools.errors import ParameterError, StorageError, SwfToolsError, UnreadableLogError
 from swftools.formats.members import Members, Reader
-from swftools.whole_files import LONGEST_NAME_SHOWN, create_file, unwritable
+from swftools.output.whole_files import LONGEST_NAME_SHOWN, create_file, unwritable
 
 if sys.version_info >= (3, 14):
     from compression import zstd

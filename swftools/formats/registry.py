@@ -14,8 +14,8 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 from swftools.formats.accounting.names import Privacy
 from swftools.formats.compression import TEXT_LIMIT, Progress
 from swftools.formats.several import LogFiles
-from swftools.names import Names
 from swftools.parameters import Parameters, refuse_unknown
+from swftools.parameters.names import Names
 from swftools.trace import Trace
 
 F = TypeVar("F", bound="type[LogFormat]")

@@ -16,9 +16,9 @@ from swftools.errors import SchemaError
 from swftools.formats.compression import LogSource
 from swftools.formats.swf.reader import read_lines
 from swftools.header import SwfHeader
+from swftools.output.whole_files import create_file
 from swftools.tables import QUICK_OPTIONS, read_table, to_arrow, to_pandas, write_table
 from swftools.trace import Trace
-from swftools.whole_files import create_file
 
 TABLES = ("jobs", "quarantine", "merged", "names")
 """The tables of a trace."""

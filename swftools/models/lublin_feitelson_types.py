@@ -14,7 +14,6 @@ from typing import ClassVar
 
 from swftools.parameters import Parameters, number
 
-# The two limits are compiled into kernels of other files; the words swftools.kernel make this file count among theirs.
 MAX_RUN_TIME_LOG = 12.0
 """Natural logarithm of the longest run time, s; larger draws are drawn again."""
 

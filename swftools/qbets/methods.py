@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from swftools.errors import ParameterError
-from swftools.names import Names
-from swftools.parameter_text import read_entry
 from swftools.parameters import did_you_mean
+from swftools.parameters.as_text import read_entry
+from swftools.parameters.names import Names
 from swftools.qbets.bounds import Bound, find_bound, list_bounds
 from swftools.qbets.rivals import Rival, find_rival, list_rivals
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from swftools.errors import ParameterError
-from swftools.pictures import new_figure
+from swftools.output.figure import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

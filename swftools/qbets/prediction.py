@@ -17,8 +17,8 @@ import numpy as np
 
 from swftools.errors import ParameterError
 from swftools.kernel import FloatArray
-from swftools.parameter_text import read_entry
 from swftools.parameters import did_you_mean, is_number, is_whole
+from swftools.parameters.as_text import read_entry
 from swftools.qbets.asked_cluster import AskedCluster, kept_waits
 from swftools.qbets.asked_method import (
     FIRST_WAIT,

@@ -52,7 +52,7 @@ from swftools.qbets.rivals.at_submission import read_submitted
 from swftools.qbets.rivals.registry import Rival
 from swftools.qbets.rivals.replaying import nothing_submitted, replay_rival
 from swftools.qbets.saved_state import read_state, write_state
-from swftools.simulator.aside import run_aside
+from swftools.simulator.engine.aside import run_aside
 from swftools.simulator.schedule import Schedule
 from swftools.trace import Trace
 

@@ -22,8 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from swftools.errors import StateError, StateNotFoundError
+from swftools.output.whole_files import create_file
 from swftools.qbets.known_queue import KnownQueue, check_known
-from swftools.whole_files import create_file
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -6,7 +6,6 @@ one's own is registered by ``@policy`` and uses what this package exports; ``doc
 
 import swftools.simulator.policies
 import swftools.simulator.predictors  # noqa: F401 (imported for what they register)
-from swftools.simulator.fairness import delays_at_heads, delays_from_submission
 from swftools.simulator.machine.events import END, OUTLIVED, START, STOP, SUBMISSION
 from swftools.simulator.machine.state import CHECKPOINT, ENDED, KILL, RUNNING, STARTED, STOPPED, SUSPEND, WAITING
 from swftools.simulator.machine.verbs import hold, predict, preempt, resize, start, start_on, wake_at
@@ -32,6 +31,7 @@ from swftools.simulator.metrics.of_jobs import measure_jobs, start_delay
 from swftools.simulator.metrics.over_time import max_over_time, mean_over_time, over_time
 from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.metrics.prediction_errors import prediction_errors
+from swftools.simulator.one_call import simulate
 from swftools.simulator.policies.search import recorded_search
 from swftools.simulator.predictors.registry import (
     Predictor,
@@ -42,13 +42,14 @@ from swftools.simulator.predictors.registry import (
     predictor,
     python_predictor,
 )
+from swftools.simulator.questions.fairness import delays_at_heads, delays_from_submission
+from swftools.simulator.questions.watching import find_worse, watch_policies
 from swftools.simulator.registry import Policy, find_policy, list_policies, policy
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.search.explaining import explain_decision
 from swftools.simulator.search.measures import planned_measure
-from swftools.simulator.simulation import Simulation, simulate
+from swftools.simulator.simulation import Simulation
 from swftools.simulator.validation.report import ValidationReport, validate
-from swftools.simulator.watching import find_worse, watch_policies
 
 __all__ = [
     "ANY",

@@ -11,8 +11,8 @@ import pandas as pd
 import pyarrow as pa
 
 from swftools.keyed_random import count_occurrences
+from swftools.simulator.engine.replay import COMPLETED, Log
 from swftools.simulator.machine.state import CHECKPOINT, KILL, RESIZE, SUSPEND, Requests
-from swftools.simulator.replay import COMPLETED, Log
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.workload import Workload
 from swftools.trace import Trace

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from swftools.errors import ParameterError
 from swftools.kernel import Kernel
-from swftools.names import Names
 from swftools.parameters import Parameters, is_whole, refuse_unknown
-from swftools.simulator.entry import Memory, check_arguments, compiled_entry, compiled_or_none, interpreted_entry
-from swftools.simulator.signatures import call_by, policy_signature
+from swftools.parameters.names import Names
+from swftools.simulator.engine.entry import Memory, check_arguments, compiled_entry, compiled_or_none, interpreted_entry
+from swftools.simulator.engine.signatures import call_by, policy_signature
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from swftools.errors import ParameterError
 from swftools.models.requested_times import RequestedTimeParameters, generate_requested_times
-from swftools.parameter_text import read_entry
 from swftools.parameters import Parameters, did_you_mean, number
+from swftools.parameters.as_text import read_entry
 from swftools.trace import Trace
 
 FloatArray = npt.NDArray[np.float64]

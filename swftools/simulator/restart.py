@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from swftools.errors import ParameterError
-from swftools.parameter_text import read_entry, read_scalar
 from swftools.parameters import Parameters, did_you_mean, is_number, number
+from swftools.parameters.as_text import read_entry, read_scalar
 from swftools.trace import Trace
 
 

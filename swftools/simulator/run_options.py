@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from swftools.choices import CANCELLED, OVERRUN, SEMANTICS
 from swftools.errors import ParameterError
+from swftools.parameters.choices import CANCELLED, OVERRUN, SEMANTICS
 from swftools.simulator.options import check_choice
 from swftools.simulator.predictors.registry import Predictor, PythonPredictor, find_predictor
 from swftools.simulator.registry import Policy, list_policies

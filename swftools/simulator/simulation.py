@@ -1,4 +1,4 @@
-"""simulate(): replay a trace under a policy; and Simulation, which can be stopped, looked at, copied and continued."""
+"""Simulation: a run that can be stopped, looked at, copied and continued."""
 
 from __future__ import annotations
 
@@ -13,16 +13,27 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from swftools.choices import CQSIM, PYSS, SEMANTICS
 from swftools.errors import ParameterError, PolicyError
 from swftools.keyed_random import count_occurrences, generator
 from swftools.parameters import is_whole
-from swftools.simulator.aside import PAUSE, run_aside
-from swftools.simulator.asking import Asked
+from swftools.parameters.choices import CQSIM, PYSS, SEMANTICS
 from swftools.simulator.assumptions import sentences_of
-from swftools.simulator.calling import CHECKED, called_for
-from swftools.simulator.engine import Options, simulate_events
-from swftools.simulator.entry import pack, unpack
+from swftools.simulator.engine.aside import PAUSE, run_aside
+from swftools.simulator.engine.asking import Asked
+from swftools.simulator.engine.calling import CHECKED, called_for
+from swftools.simulator.engine.entry import pack, unpack
+from swftools.simulator.engine.loop import Options, simulate_events
+from swftools.simulator.engine.replay import (
+    ANSWERED,
+    ASKS,
+    BEYOND,
+    COMING,
+    DONE,
+    LEFT,
+    OBSERVED,
+    begin_replay,
+    with_room,
+)
 from swftools.simulator.machine.faults import FAULTS
 from swftools.simulator.machine.state import (
     CAPACITY,
@@ -48,13 +59,12 @@ from swftools.simulator.predictors.registry import (
     list_predictors,
     text_of,
 )
+from swftools.simulator.questions.taking_out import chosen_rows, let_fewer_come, take_out
 from swftools.simulator.registry import Policy, read_policy
-from swftools.simulator.replay import ANSWERED, ASKS, BEYOND, COMING, DONE, LEFT, OBSERVED, begin_replay, with_room
 from swftools.simulator.requested import Logged, find_requests
 from swftools.simulator.restart import Column, Uniform, find_restart_overhead
 from swftools.simulator.run_options import check_needs, check_options, check_semantics
 from swftools.simulator.schedule import Schedule
-from swftools.simulator.taking_out import chosen_rows, let_fewer_come, take_out
 from swftools.simulator.workload import prepare
 from swftools.trace import Trace
 
@@ -330,6 +340,13 @@ class Simulation:
         """Return the schedule of the jobs that have ended; the others are excluded from it, with the reason."""
         return self._schedule(goes_on=True)
 
+    def finish(self, *, progress: Progress | None = None) -> Schedule:
+        """Go on to the end and return the schedule, in half the memory of ``run`` and ``schedule``; then it is over.
+
+        Whatever is asked of the simulation afterwards is an AttributeError.
+        """
+        return self.run(progress=progress)._schedule(goes_on=False)
+
     def _schedule(self, *, goes_on: bool) -> Schedule:
         """Return the schedule; a simulation that does not go on gives its memory away for it."""
         self._check_whole()
@@ -468,98 +485,6 @@ class Simulation:
         """Return what a user calls a job: its number in the trace."""
         number = self.trace.jobs["job_number"].iloc[self._workload.coming.row[job]]
         return f"job {number} (submitted at {self._submitted(job):g} s)"
-
-
-def simulate(  # noqa: PLR0913 (options by name)
-    trace: Trace,
-    policy: str | Policy,
-    processors: int | None = None,
-    *,
-    overrun: str = "extend",
-    cancelled: str = "drop",
-    requests: str | Logged = "logged",
-    predictor: str | Predictor | PythonPredictor = "request",
-    restart_overhead: float | str | Uniform | Column = 0.0,
-    semantics: str = "instant",
-    seed: int = 0,
-    compiled: bool | str = True,
-    progress: Progress | None = None,
-    **parameters: Any,
-) -> Schedule:
-    """Replay a trace under a scheduling policy, from its first submission to its last completion.
-
-    Parameters
-    ----------
-    trace : Trace
-        Jobs with their submissions, widths (allocated processors where known, else requested ones), run times and
-        requested times; see ``swftools.simulator.workload`` for what is missing.
-    policy : str or Policy
-        Name of a policy, also with parameters as in ``easy:reservations=2``; ``module:name`` of one of yours; or the
-        policy itself.
-    processors : int, optional
-        Of the machine; the trace's own by default.
-    overrun : {"extend", "kill", "run-on"}
-        Jobs that ran longer than requested: raise the request, cut the run, or leave both.
-    cancelled : {"drop", "end-at-once", "full-request"}
-        Jobs without a run time: leave them out, let them run 1 s, or as long as requested.
-    requests : str or Logged
-        What users ask for: logged, factor:factor=2, tsafrir.
-    predictor : str, Predictor or PythonPredictor
-        What policies are told of run times: request, exact, last-model, user-average, gradient-boosting,
-        virtual:error=0.5, ``module:name`` of one of yours, or an object of Python that learns.
-    restart_overhead : float, str, Uniform or Column
-        What a run begins with that goes on with work done before: seconds, uniform:per_processor=0.1, or
-        column:name=mine.
-    semantics : {"instant", "pyss", "cqsim"}
-        Order of events at one instant, and how often is decided; the last two restate those simulators.
-    seed : int
-        For requests, predictors and policies that draw.
-    compiled : bool or "checked"
-        "checked" compiles with a look at each index of an array: one that is outside is a PolicyError, where it would
-        otherwise crash, or change what is not its own. False interprets engine and policy: slow, for finding mistakes
-        in a policy. The schedule is the same.
-    progress : callable, optional
-        Called with the numbers of jobs that ended and of all jobs, and the simulated time (s): ten times a second at
-        most, and at the end. What it raises ends the simulation.
-    **parameters
-        Of the policy.
-
-    Returns
-    -------
-    Schedule
-        Jobs of equal submission are taken in order of (job_number, job_occurrence).
-
-    Raises
-    ------
-    ParameterError
-        An option, policy or parameter is unknown, or the machine's size is; the trace lacks what policy or predictor
-        needs; or a job's submission or run time is negative or infinite.
-    PolicyError
-        Policy or predictor did what cannot be done or raised an error itself, or a job is never started; says who, when
-        and of which job.
-
-    Examples
-    --------
-    >>> trace = Trace.from_columns(machine_processors=4, job_number=[1, 2, 3], submit_time=[0, 1, 2],
-    ...     run_time=[10, 10, 5], requested_time=[10, 10, 5], requested_processors=[3, 4, 1])
-    >>> simulate(trace, "easy").jobs["start_time"].tolist()
-    [0.0, 10.0, 2.0]
-    """
-    simulation = Simulation(
-        trace,
-        policy,
-        processors,
-        overrun=overrun,
-        cancelled=cancelled,
-        requests=requests,
-        predictor=predictor,
-        restart_overhead=restart_overhead,
-        semantics=semantics,
-        seed=seed,
-        compiled=compiled,
-        **parameters,
-    )
-    return simulation.run(progress=progress)._schedule(goes_on=False)
 
 
 def _is_time(value: object) -> bool:

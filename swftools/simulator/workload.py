@@ -12,10 +12,10 @@ from swftools.errors import ParameterError
 from swftools.keyed_random import count_occurrences
 from swftools.models.speedup import CURVES, NO_CURVE
 from swftools.simulator.assumptions import Assumed
+from swftools.simulator.engine.replay import Coming
 from swftools.simulator.machine.state import Requests, no_requests
 from swftools.simulator.options import reasons_to_exclude
 from swftools.simulator.predictors.registry import Predictor
-from swftools.simulator.replay import Coming
 from swftools.simulator.requested import Logged
 from swftools.simulator.restart import Column, Uniform
 from swftools.trace import JobArrays, Trace

@@ -16,7 +16,7 @@ from pipelines.cli.main import main
 from pipelines.config import show_progress
 from pipelines.store.data_root import DataRoot
 from pipelines.tasks.evaluate_waits import as_markdown, as_text
-from swftools.shown_text import can_be_shown
+from swftools.output.shown_text import can_be_shown
 from tests.pipelines.history.nights import days
 from tests.pipelines.luigi_runs import SWFTOOLS, run
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from swftools.simulator.simulation import simulate
+from swftools.simulator.one_call import simulate
 from swftools.trace import Trace
 
 

@@ -11,9 +11,9 @@ import pytest
 
 from swftools.errors import PolicyError, PolicyWarning
 from swftools.simulator import Policy, Predictor, Simulation, first_waiting, fits, simulate, start
+from swftools.simulator.engine.replay import begin_replay
 from swftools.simulator.machine import state
 from swftools.simulator.machine.state import SUBMITTED, Machine, Requests, empty_machine, no_requests
-from swftools.simulator.replay import begin_replay
 from tests.strategies import crowded_trace
 
 

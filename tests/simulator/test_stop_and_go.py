@@ -19,8 +19,8 @@ from swftools.simulator import Predictor, Schedule, Simulation, simulate
 from swftools.simulator.machine.events import SUBMISSION
 from swftools.simulator.machine.verbs import predict
 from tests.drawn import draw_trace
+from tests.simulator.engine.test_loop import draws_lots
 from tests.simulator.restless import FICKLE, RESTLESS, fickle
-from tests.simulator.test_engine import draws_lots
 from tests.simulator.test_work_twin import with_work
 from tests.strategies import crowded_trace
 

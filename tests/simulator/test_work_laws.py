@@ -17,9 +17,9 @@ from swftools.simulator.machine.state import CHECKPOINT, KILL, RUNNING, SUBMITTE
 from swftools.simulator.machine.verbs import preempt, start, wake_at
 from swftools.simulator.machine.views import first_waiting, free, next_waiting, now, width
 from swftools.simulator.machine.waiting_queue import NOBODY
+from swftools.simulator.one_call import simulate
 from swftools.simulator.registry import Policy
 from swftools.simulator.schedule import Schedule
-from swftools.simulator.simulation import simulate
 from tests.strategies import crowded_trace
 
 

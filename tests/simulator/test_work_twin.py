@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swftools import Trace
+from swftools.simulator.one_call import simulate
 from swftools.simulator.predictors.registry import find_predictor
-from swftools.simulator.simulation import simulate
 from tests.naive.simulator import STRICTEST, TWINS, Run
 from tests.simulator.restless import FICKLE, RESTLESS, naive_fickle, naive_restless
 from tests.simulator.twin import naive_runs, naive_starts_of, shown, shown_naive

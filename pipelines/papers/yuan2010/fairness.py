@@ -15,8 +15,8 @@ from pipelines.papers.paper import Run, measured
 from pipelines.papers.yuan2010.populations import kept_jobs
 from pipelines.papers.yuan2010.schedules import JOBS
 from swftools.parameters import Parameters, choice, text, whole
-from swftools.simulator.fairness import delays_from_submission
 from swftools.simulator.metrics.columns import column_of
+from swftools.simulator.questions.fairness import delays_from_submission
 from swftools.trace import Trace
 
 

@@ -25,8 +25,8 @@ from swftools.formats.compression import source_name
 from swftools.formats.registry import LogFormat, Reading
 from swftools.formats.several import Joined, LogFiles, open_joined
 from swftools.kernel import FloatArray
-from swftools.parameter_text import write_entry
 from swftools.parameters import text, whole
+from swftools.parameters.as_text import write_entry
 from swftools.tables import empty_frame
 from swftools.trace import Trace
 

@@ -15,10 +15,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from swftools.choices import ANONYMISE
 from swftools.errors import ParameterError
 from swftools.formats.accounting.records import NAMES
 from swftools.kernel import FloatArray
+from swftools.parameters.choices import ANONYMISE
 from swftools.tables import empty_frame
 
 _INTERACTIVE = "interactive"

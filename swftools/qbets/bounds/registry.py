@@ -17,9 +17,9 @@ import numpy.typing as npt
 
 from swftools.errors import NotFittedError, ParameterError
 from swftools.kernel import FloatArray, Kernel, kernel
-from swftools.names import Names
-from swftools.parameter_text import write_entry
 from swftools.parameters import refuse_unknown
+from swftools.parameters.as_text import write_entry
+from swftools.parameters.names import Names
 
 UPPER, LOWER, TWO_SIDED = SIDES = ("upper", "lower", "two-sided")
 

@@ -12,9 +12,9 @@ from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 from swftools.errors import ParameterError
 from swftools.kernel import FloatArray, IntArray
-from swftools.names import Names
-from swftools.parameter_text import write_entry
 from swftools.parameters import Parameters, number, refuse_unknown, whole
+from swftools.parameters.as_text import write_entry
+from swftools.parameters.names import Names
 from swftools.qbets.bounds.registry import check_fraction, list_bounds
 
 R = TypeVar("R", bound="type[Rival]")

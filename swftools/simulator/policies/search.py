@@ -274,7 +274,7 @@ def recorded_search(schedule: Schedule) -> Policy:
 
     Examples
     --------
-    >>> from swftools.simulator.simulation import simulate
+    >>> from swftools.simulator.one_call import simulate
     >>> from swftools.trace import Trace
     >>> trace = Trace.from_columns(machine_processors=4, job_number=[1, 2, 3], submit_time=[0, 1, 2],
     ...     run_time=[10, 10, 5], requested_time=[10, 10, 5], requested_processors=[3, 4, 1])

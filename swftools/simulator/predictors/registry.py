@@ -23,15 +23,15 @@ import numpy.typing as npt
 from swftools.errors import ParameterError, PolicyError
 from swftools.kernel import Kernel
 from swftools.keyed_random import generator
-from swftools.names import Names
-from swftools.parameter_text import read_entry, write_entry
 from swftools.parameters import Parameters, is_whole, refuse_unknown
-from swftools.simulator.entry import Memory, check_arguments, compiled_entry, compiled_or_none, interpreted_entry
+from swftools.parameters.as_text import read_entry, write_entry
+from swftools.parameters.names import Names
+from swftools.simulator.engine.entry import Memory, check_arguments, compiled_entry, compiled_or_none, interpreted_entry
+from swftools.simulator.engine.signatures import call_by, observe_signature
 from swftools.simulator.machine.events import END, OUTLIVED, START, STOP, SUBMISSION
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.registry import checked_class
 from swftools.simulator.requested import REQUESTS
-from swftools.simulator.signatures import call_by, observe_signature
 
 FloatArray = npt.NDArray[np.float64]
 

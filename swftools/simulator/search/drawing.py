@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from swftools.pictures import new_figure
+from swftools.output.figure import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from swftools.shown_text import WIDTH
+from swftools.output.shown_text import WIDTH
 from swftools.simulator.planning import LEAST_TIME
 from swftools.simulator.search.drawing import draw_search
 from swftools.simulator.search.objectives import Objective

@@ -32,8 +32,8 @@ from functools import cached_property
 from swftools.errors import ParameterError
 from swftools.kernel import Kernel, kernel
 from swftools.kernel.outside import address_of
-from swftools.names import Names
 from swftools.parameters import did_you_mean
+from swftools.parameters.names import Names
 
 WAIT, SLOWDOWN, LOST_UTILITY, OWN = range(4)
 """What a job costs: its wait, its slowdown, the utility that it loses, or what a function of one's own says."""

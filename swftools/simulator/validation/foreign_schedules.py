@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from swftools.choices import OVERRUN
 from swftools.errors import ParameterError, UnreadableLogError
 from swftools.keyed_random import count_occurrences
+from swftools.parameters.choices import OVERRUN
 from swftools.simulator.options import check_choice, reasons_to_exclude
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.validation.widths import CURVE_COLUMNS, stretch_on

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from swftools.choices import SEMANTICS
 from swftools.errors import ParameterError
+from swftools.parameters.choices import SEMANTICS
 from swftools.simulator.options import check_choice
 from swftools.simulator.registry import Policy, list_policies, read_policy
 from swftools.simulator.schedule import Schedule

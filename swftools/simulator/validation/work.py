@@ -13,7 +13,7 @@ import numpy as np
 
 from swftools.errors import ParameterError
 from swftools.kernel import FloatArray, IntArray, kernel
-from swftools.parameter_text import read_entry
+from swftools.parameters.as_text import read_entry
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.validation.runs import CHECKPOINTED, KILLED, BoolArray, Finding, Jobs, Runs, floats, of_runs
 from swftools.trace import Trace

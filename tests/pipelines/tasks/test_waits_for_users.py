@@ -13,7 +13,7 @@ import pytest
 from pipelines.tasks.evaluate_waits import EvaluateWaitPredictions, as_text
 from pipelines.tasks.replay_predictor import CheckWaits, ReplayPredictor
 from swftools.errors import ParameterError
-from swftools.shown_text import WIDTH
+from swftools.output.shown_text import WIDTH
 from tests.pipelines.luigi_runs import SWFTOOLS, run
 
 

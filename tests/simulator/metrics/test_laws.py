@@ -18,8 +18,8 @@ from swftools.simulator.metrics.job_classes import Sample, classify
 from swftools.simulator.metrics.measures import measure
 from swftools.simulator.metrics.of_jobs import choose_jobs, measure_jobs, start_delay
 from swftools.simulator.metrics.over_time import mean_over_time, over_time
+from swftools.simulator.one_call import simulate
 from swftools.simulator.schedule import Schedule
-from swftools.simulator.simulation import simulate
 from tests.drawn import schedule_of
 from tests.folders import REFERENCES
 from tests.naive.metrics import jobs_of, naive_percentile, naive_statistics, naive_steps

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from swftools import Trace
 from swftools.simulator import Policy, Simulation, simulate
-from swftools.simulator.entry import unpack
+from swftools.simulator.engine.entry import unpack
 from swftools.simulator.policies.conservative import MOVED, decide_by_plan, plan_memory
 from tests.strategies import crowded_trace, workloads
 

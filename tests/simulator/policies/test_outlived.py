@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from swftools import Trace
-from swftools.simulator.simulation import simulate
+from swftools.simulator.one_call import simulate
 from tests.naive.simulator import TWINS
 from tests.simulator.twin import naive_starts
 

@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 
 from swftools import Trace
 from swftools.errors import ParameterError
+from swftools.simulator.one_call import simulate
 from swftools.simulator.policies.job_orders import ORDERS
 from swftools.simulator.predictors.registry import list_predictors
 from swftools.simulator.registry import find_policy, list_policies
 from swftools.simulator.schedule import Schedule
-from swftools.simulator.simulation import simulate
 from tests.drawn import draw_trace, names_of, picture_columns, rows_of, schedule_columns
 from tests.folders import ROOT
 from tests.naive.simulator import TWINS, Policy
@@ -153,7 +153,7 @@ def test_compiled_equals_interpreted(name: str, predictor: str) -> None:
 
 _WITHOUT_NUMBA = """
 import sys
-from swftools.simulator.simulation import simulate
+from swftools.simulator.one_call import simulate
 from tests.strategies import crowded_trace
 trace = crowded_trace(60)
 for name in sys.argv[1:]:

@@ -9,7 +9,7 @@ import pytest
 
 from swftools.errors import ParameterError
 from swftools.simulator import END, OUTLIVED, START, STOP, SUBMISSION, Predictor, Simulation
-from swftools.simulator.entry import unpack
+from swftools.simulator.engine.entry import unpack
 from swftools.simulator.predictors.registry import EVENTS, predictor
 from tests.strategies import crowded_trace
 

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from swftools.errors import ParameterError
-from swftools.parameter_text import read_entries, read_entry, write_entry
+from swftools.parameters.as_text import read_entries, read_entry, write_entry
 from swftools.simulator.search.measures import list_measures, planned_measure
 from swftools.simulator.search.objectives import MODELS, MOST_MEASURES, Objective, Term, read_objective
 

@@ -10,10 +10,10 @@ from click.testing import CliRunner
 from pipelines.cli.main import main
 from pipelines.logs.find import SHIPPED_LOG
 from swftools.simulator.metrics.measures import measure
+from swftools.simulator.one_call import simulate
 from swftools.simulator.policies.search import SearchParameters
 from swftools.simulator.search.measures import PlannedMeasure, list_measures
 from swftools.simulator.search.objectives import MODELS, read_objective
-from swftools.simulator.simulation import simulate
 from swftools.trace import Trace
 from tests.pages import DOCS, table_on_page
 

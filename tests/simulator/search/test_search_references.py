@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from swftools import Trace
 from swftools.simulator import Simulation, simulate
-from swftools.simulator.entry import unpack
+from swftools.simulator.engine.entry import unpack
 from swftools.simulator.search.state import MEASURES, REFERENCE, TERMS
 from tests.naive.search_objectives import MEASURES as NAIVE
 from tests.naive.search_objectives import Objective, Term

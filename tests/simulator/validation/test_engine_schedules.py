@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swftools import Trace
-from swftools.simulator.simulation import simulate
+from swftools.simulator.one_call import simulate
 from swftools.simulator.validation.report import validate
 from tests.simulator.validation.faults import PROMISES, broken, moved, with_job, with_run
 from tests.simulator.validation.strategies import workloads

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from swftools import Trace
+from swftools.simulator.one_call import simulate
 from swftools.simulator.schedule import Schedule
-from swftools.simulator.simulation import simulate
 from swftools.simulator.validation.report import EXAMPLES, validate
 from swftools.simulator.validation.rules import RULES
 from tests.drawn import draw_schedule, draw_trace

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swftools import Trace
+from swftools.simulator.one_call import simulate
 from swftools.simulator.schedule import Schedule
-from swftools.simulator.simulation import simulate
 from swftools.simulator.validation import promises, reservations
 from swftools.simulator.validation.promises import find_broken_reservations, find_delayed_heads, processors_in_use
 from swftools.simulator.validation.reservations import Manner, Starts

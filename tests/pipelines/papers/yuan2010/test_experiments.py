@@ -23,8 +23,8 @@ from pipelines.papers.yuan2010.populations import (
 )
 from pipelines.papers.yuan2010.schedules import CHECKPOINT_INTERVAL, ScheduleOfPaper, measure_schedule, prepared
 from swftools.simulator import Schedule, find_policy, list_policies, measure, measure_jobs, simulate
-from swftools.simulator.fairness import delays_from_submission
 from swftools.simulator.metrics.heads import find_heads
+from swftools.simulator.questions.fairness import delays_from_submission
 from swftools.trace import Trace
 from tests.drawn import draw_trace
 

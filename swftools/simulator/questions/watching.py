@@ -21,8 +21,8 @@ from swftools.selection import select_jobs
 from swftools.simulator.metrics.definitions import HIGHER, LOWER, MEASURES, NEITHER
 from swftools.simulator.metrics.measures import measure
 from swftools.simulator.metrics.parameters import MetricParameters
+from swftools.simulator.one_call import simulate
 from swftools.simulator.registry import OPTIONS, Policy, read_policy
-from swftools.simulator.simulation import simulate
 from swftools.trace import Trace
 
 DAY = 86_400.0

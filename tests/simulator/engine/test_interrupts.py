@@ -16,7 +16,7 @@ from swftools import Trace
 from swftools.errors import PolicyError
 from swftools.models import lublin_feitelson
 from swftools.simulator import Policy, Simulation, aside, simulate
-from swftools.simulator.aside import run_aside
+from swftools.simulator.engine.aside import run_aside
 
 SUDDENLY_SLOW = """
 import os, signal, threading, time

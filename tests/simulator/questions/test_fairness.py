@@ -24,7 +24,7 @@ from swftools.simulator import (
     start_on,
     wake_at,
 )
-from swftools.simulator.fairness import _running_since_before
+from swftools.simulator.questions.fairness import _running_since_before
 from tests.drawn import draw_trace
 from tests.simulator.restless import RESTLESS
 from tests.simulator.stopped import drawn

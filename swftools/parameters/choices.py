@@ -8,7 +8,6 @@ OVERRUN = ("extend", "kill", "run-on")
 CANCELLED = ("drop", "end-at-once", "full-request")
 """Jobs without a run time: leave them out, let them run 1 s, or as long as requested."""
 
-# Compiled into the engine; the words swftools.kernel make this file count among those of kernels.
 INSTANT, PYSS, CQSIM = range(3)
 
 SEMANTICS = {"instant": INSTANT, "pyss": PYSS, "cqsim": CQSIM}

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from swftools.kernel import kernel  # noqa: F401 (its constants are compiled into kernels)
 from swftools.simulator.machine.state import HELD, RESIZE, Machine, Requests
 from swftools.simulator.machine.waiting_queue import with_more_places
 

@@ -2,7 +2,7 @@
 
 What takes parameters (a model, a policy, a cleaning rule, a predictor, a log that is generated) declares them as a
 frozen dataclass whose fields are made by ``number``, ``whole``, ``choice`` or ``truth``. Their text form, which is the
-same everywhere, is in ``swftools.parameter_text``.
+same everywhere, is in ``swftools.parameters.as_text``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from functools import cache
 from typing import Any, ClassVar, Self
 
 from swftools.errors import ParameterError
-from swftools.parameter_text import write_entry
+from swftools.parameters.as_text import write_entry
 
 LARGEST_SEED = 2**64 - 1
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from swftools.simulator.entry import Call, pack
+from swftools.simulator.engine.entry import Call, pack
 from swftools.simulator.machine.state import empty_machine, no_requests
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swftools.shown_text import can_be_shown, shown, shown_in_json, shown_in_markdown, shown_lines
+from swftools.output.shown_text import can_be_shown, shown, shown_in_json, shown_in_markdown, shown_lines
 
 TEXTS = st.text(st.characters() | st.sampled_from("\x1b\x9b\x85\n\r\t\u202e\u2028\ud800\udcff\U000e0041|`<&>*[]\\"))
 

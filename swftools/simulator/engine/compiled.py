@@ -9,10 +9,10 @@ import numpy as np
 from numba import typeof, types
 
 from swftools.kernel import kernel
-from swftools.simulator.engine import Options, simulate_events
+from swftools.simulator.engine.loop import Options, simulate_events
+from swftools.simulator.engine.replay import Coming, begin_replay
+from swftools.simulator.engine.signatures import machine_type, observe_signature, own_type, policy_signature
 from swftools.simulator.machine.state import no_requests
-from swftools.simulator.replay import Coming, begin_replay
-from swftools.simulator.signatures import machine_type, observe_signature, own_type, policy_signature
 
 
 @cache

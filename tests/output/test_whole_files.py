@@ -28,8 +28,8 @@ from swftools.checkpoints.survey import CheckpointSurvey, read_checkpoint_survey
 from swftools.errors import StorageError, SwfFormatError, UnreadableLogError
 from swftools.formats.parquet import read_parquet, write_parquet
 from swftools.formats.trace_directory import save_trace
+from swftools.output.whole_files import create_file
 from swftools.tables import to_arrow, write_table
-from swftools.whole_files import create_file
 
 JOBS = 3000
 NOBODY = 65534
@@ -301,7 +301,7 @@ def test_nothing_is_written_in_another_way() -> None:
     ways = re.compile(r"""write_bytes\(|write_text\(|open\([^)]*["'][rb]*[wxa]b?["']|\bos\.(replace|rename)\(""")
     root = Path(swftools.__file__).parent
     found = [path.relative_to(root).as_posix() for path in root.rglob("*.py") if ways.search(path.read_text())]
-    assert ["fields/generate.py", "whole_files.py"] == sorted(found)
+    assert ["fields/generate.py", "output/whole_files.py"] == sorted(found)
 
 
 # ---------------------------------------------------------------- what create_file promises

@@ -15,13 +15,13 @@ import pandas as pd
 from swftools.errors import ParameterError
 from swftools.kernel import kernel
 from swftools.keyed_random import count_occurrences
+from swftools.simulator.engine.replay import COMING, DONE, STALE, Replay
 from swftools.simulator.machine.event_queue import push
 from swftools.simulator.machine.running_jobs import release
 from swftools.simulator.machine.state import DISTURBED, HELD, KILL, NOW, SUBMITTED, WAITING, Machine
 from swftools.simulator.machine.views import is_held
 from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting, leave, put
 from swftools.simulator.metrics.columns import rows_of
-from swftools.simulator.replay import COMING, DONE, STALE, Replay
 from swftools.simulator.workload import Workload
 from swftools.trace import Trace
 

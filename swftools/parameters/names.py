@@ -11,8 +11,8 @@ from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from swftools.errors import ParameterError
-from swftools.parameter_text import read_entry
-from swftools.parameters import did_you_mean
+from swftools.parameters.as_text import read_entry
+from swftools.parameters.declared import did_you_mean
 
 T = TypeVar("T")
 

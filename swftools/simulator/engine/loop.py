@@ -14,10 +14,26 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from swftools.choices import INSTANT, PYSS
 from swftools.kernel import kernel
 from swftools.kernel.outside import give_back, lend
-from swftools.simulator.entry import Own
+from swftools.parameters.choices import INSTANT, PYSS
+from swftools.simulator.engine.entry import Own
+from swftools.simulator.engine.replay import (
+    ANSWERED,
+    ASKS,
+    BEYOND,
+    COMING,
+    COMPLETED,
+    DONE,
+    FULL,
+    HAPPENED,
+    IN_VAIN,
+    LEFT,
+    OBSERVED,
+    STALE,
+    Coming,
+    Replay,
+)
 from swftools.simulator.machine.event_queue import pop, push
 from swftools.simulator.machine.events import END, OUTLIVED, START, STOP, SUBMISSION
 from swftools.simulator.machine.faults import ENDLESS, HOLDING, IDLE, fail
@@ -41,22 +57,6 @@ from swftools.simulator.machine.state import (
 from swftools.simulator.machine.views import expected_time, first_waiting, is_held
 from swftools.simulator.machine.waiting_queue import NOBODY, close_up, enter, leave
 from swftools.simulator.machine.work import stretch_on, time_to_go
-from swftools.simulator.replay import (
-    ANSWERED,
-    ASKS,
-    BEYOND,
-    COMING,
-    COMPLETED,
-    DONE,
-    FULL,
-    HAPPENED,
-    IN_VAIN,
-    LEFT,
-    OBSERVED,
-    STALE,
-    Coming,
-    Replay,
-)
 
 PATIENCE = 1_000_000
 """Decisions, one after the other, between which no job comes or ends, after which a policy is stopped."""

@@ -14,13 +14,13 @@ import pytest
 
 from swftools.errors import ParameterError, PolicyError, PolicyWarning
 from swftools.parameters import Parameters, number
-from swftools.simulator import engine
+from swftools.simulator.engine import loop
 from swftools.simulator.machine.state import FREE, KILL, RUNNING
 from swftools.simulator.machine.verbs import preempt, start, wake_at
 from swftools.simulator.machine.views import first_waiting, next_waiting, now, waiting_jobs, waiting_that_fit
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY
+from swftools.simulator.one_call import simulate
 from swftools.simulator.registry import Policy, find_policy, list_policies, policy
-from swftools.simulator.simulation import simulate
 from tests.drawn import draw_trace
 from tests.strategies import crowded_trace
 
@@ -126,7 +126,7 @@ FAULTS = [
 @pytest.mark.parametrize(("decide", "message"), FAULTS, ids=[fault.__name__ for fault, _ in FAULTS])
 def test_faults(monkeypatch: pytest.MonkeyPatch, decide: Any, message: str, compiled: bool) -> None:
     """Each ends the simulation with words that name the policy, the time, the job and what is wrong."""
-    monkeypatch.setattr(engine, "PATIENCE", 50)  # the compiled engine keeps the number that it was compiled with
+    monkeypatch.setattr(loop, "PATIENCE", 50)  # the compiled engine keeps the number that it was compiled with
     with pytest.raises(PolicyError, match=re.escape(message)) as told:
         simulate(draw_trace(TWO_JOBS), Policy("faulty", decide), 2, compiled=compiled)
     assert str(told.value).startswith("policy 'faulty', at ")

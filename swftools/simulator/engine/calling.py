@@ -7,8 +7,8 @@ from typing import Any
 
 from swftools.errors import PolicyError
 from swftools.parameters import Parameters
-from swftools.simulator.engine import simulate_events
-from swftools.simulator.entry import Memory
+from swftools.simulator.engine.entry import Memory
+from swftools.simulator.engine.loop import simulate_events
 from swftools.simulator.predictors.registry import Predictor
 from swftools.simulator.registry import Policy
 
@@ -41,7 +41,7 @@ def called_for(
 
 def _compiled(policy: Policy, predictor: Predictor, form: str, often: bool) -> tuple[Any, Any, Any] | None:
     """Return engine, predictor and policy in a compiled form; None where numba cannot compile one."""
-    from swftools.simulator.compiled import compiled_engine  # noqa: PLC0415 (imports numba)
+    from swftools.simulator.engine.compiled import compiled_engine  # noqa: PLC0415 (imports numba)
 
     observe, decide = getattr(predictor, form), getattr(policy, form)
     if not (observe and decide):

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from swftools.errors import ParameterError
-from swftools.names import Names, import_own
+from swftools.parameters.names import Names, import_own
 
 
 def test_a_module_of_the_current_folder(tmp_path, monkeypatch):

@@ -18,7 +18,7 @@ import pandas as pd
 from swftools.errors import ParameterError, PolicyError
 from swftools.fields.dictionary import KNOWN_OF_JOBS, known_at_submission, known_later
 from swftools.parameters import did_you_mean
-from swftools.simulator.replay import COMPLETED, Coming, Log
+from swftools.simulator.engine.replay import COMPLETED, Coming, Log
 from swftools.trace import Trace
 
 if TYPE_CHECKING:

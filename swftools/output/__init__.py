@@ -1,0 +1,1 @@
+"""How anything goes out: files that appear whole, text that steers no terminal, figures that are drawn."""

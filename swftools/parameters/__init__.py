@@ -1,0 +1,29 @@
+"""Parameters: declared once with default and domain, written as text, and what is found by the name before them."""
+
+from swftools.parameters.declared import (
+    LARGEST_SEED,
+    Parameters,
+    choice,
+    did_you_mean,
+    is_number,
+    is_whole,
+    number,
+    refuse_unknown,
+    text,
+    truth,
+    whole,
+)
+
+__all__ = [
+    "LARGEST_SEED",
+    "Parameters",
+    "choice",
+    "did_you_mean",
+    "is_number",
+    "is_whole",
+    "number",
+    "refuse_unknown",
+    "text",
+    "truth",
+    "whole",
+]

@@ -1,0 +1,1 @@
+"""How a run is carried out: the event loop, how far it is, and what it calls, compiled or interpreted."""

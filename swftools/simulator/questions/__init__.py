@@ -1,0 +1,1 @@
+"""Questions asked of runs: who delays whom, which policy would do better, what were if some jobs were not there."""
