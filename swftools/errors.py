@@ -104,7 +104,7 @@ class BalanceError(SwfToolsError, AssertionError):
 
 
 class KernelError(SwfToolsError, TypeError):
-    """A kernel that does not count references to arrays calls one that returns an array, which would never be freed."""
+    """A kernel cannot be compiled or called so: it would never free an array, or numba is one that is not known."""
 
 
 class PolicyError(SwfToolsError, RuntimeError):

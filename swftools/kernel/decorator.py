@@ -67,12 +67,13 @@ class Kernel(Generic[P, R]):
         return self._compile(checked=True, inner=False)
 
     @functools.cached_property
-    def _inner(self) -> Any:
+    def inner(self) -> Any:
         """The same as ``compiled``, as other kernels call it: without what Python would call."""
         return self._compile(checked=False, inner=True)
 
     @functools.cached_property
-    def _inner_checked(self) -> Any:
+    def inner_checked(self) -> Any:
+        """The same as ``checked``, as other kernels call it."""
         return self._compile(checked=True, inner=True)
 
     @property
@@ -80,7 +81,7 @@ class Kernel(Generic[P, R]):
         """The name is numba's: its type, where a kernel is used in a compiled function."""
         from swftools.kernel.cache import is_checked  # noqa: PLC0415 (as below)
 
-        return (self._inner_checked if is_checked() else self._inner)._numba_type_
+        return (self.inner_checked if is_checked() else self.inner)._numba_type_
 
     def _compile(self, *, checked: bool, inner: bool) -> Any:
         from swftools.kernel.cache import Form, compile_function  # noqa: PLC0415 (imports numba, which takes half a second)

@@ -11,13 +11,12 @@ from typing import Any
 
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba.core import cgutils, types
-from numba.core.runtime.context import NRTContext
 from numba.extending import intrinsic
 
 _DOUBLE, _WHOLE = ir.DoubleType(), ir.IntType(64)
 
 _tools: Any = cgutils  # numba says nothing of its types
-_Counting: Any = NRTContext
+_tuple: Any = types.StarArgTuple.from_types
 
 _ARGUMENTS = 7
 """How many numbers a kernel takes that is called by its address."""
@@ -63,29 +62,27 @@ def call_by_address(
 
 
 @intrinsic
-def lend(typing_context: Any, value: Any) -> Any:  # noqa: ARG001 (numba's own)
-    """Put a tuple on the stack and return its address, which is valid as long as the kernel that lends it runs."""
+def call_kernel(typing_context: Any, place: Any, *numbers: Any) -> Any:  # noqa: ARG001 (numba's own)
+    """Call the kernel at a place, made by numba for as many integers; what it raises is raised here."""
+    form = types.void(*[types.int64] * len(numbers))
 
     def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001 (numba's own)
-        place = _tools.alloca_once_value(builder, arguments[0])
-        return builder.ptrtoint(place, _WHOLE)
-
-    return types.int64(value), write
-
-
-@intrinsic
-def give_back(typing_context: Any, generator: Any) -> Any:  # noqa: ARG001 (numba's own)
-    """Give up the reference that numba took when Python handed a Generator to a kernel that counts none."""
-
-    def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        _Counting(context, enabled=True).decref(builder, signature.args[0], arguments[0])
+        calls = context.call_conv
+        place = builder.inttoptr(arguments[0], calls.get_function_type(form.return_type, form.args).as_pointer())
+        given = [
+            context.cast(builder, number, kind, types.int64)
+            for number, kind in zip(_tools.unpack_tuple(builder, arguments[1]), numbers, strict=True)
+        ]
+        status, _ = calls.call_function(builder, place, form.return_type, form.args, given)
+        with _tools.if_unlikely(builder, status.is_error):
+            calls.return_status_propagate(builder, status)
         return context.get_dummy_value()
 
-    return types.void(generator), write
+    return types.void(types.int64, _tuple(numbers)), write
 
 
 def borrower(kind: Any) -> Any:
-    """Return what takes the tuple of a numba type from the address that ``lend`` returned; it is not copied as such."""
+    """Return what takes the tuple of a numba type from where it lies; of it no more is loaded than is used."""
 
     @intrinsic
     def borrowed(typing_context: Any, address: Any) -> Any:  # noqa: ARG001 (numba's own)

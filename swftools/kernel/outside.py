@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 from swftools.kernel.decorator import Kernel
@@ -29,13 +30,26 @@ class Outside:
     @property
     def _numba_type_(self) -> Any:
         """The name is numba's: its type, where it is used in a compiled function."""
-        from numba.core.registry import cpu_target  # noqa: PLC0415 (numba takes half a second)
-
         from swftools.kernel import intrinsics  # noqa: PLC0415 (imports numba)
 
-        context = cpu_target.typing_context
-        context.refresh()  # numba looks at what was made by its decorators before it compiles, not while it does
-        return context.resolve_value_type(getattr(intrinsics, self.function.__name__))
+        return _resolved(getattr(intrinsics, self.function.__name__))
+
+
+def _resolved(intrinsic: Any) -> Any:
+    """Return numba's type of an intrinsic."""
+    from numba.core.registry import cpu_target  # noqa: PLC0415 (numba takes half a second)
+
+    context = cpu_target.typing_context
+    context.refresh()  # numba looks at what was made by its decorators before it compiles, not while it does
+    return context.resolve_value_type(intrinsic)
+
+
+def described(kind: Any) -> str:
+    """Return a numba type in words, with the fields of named tuples in their order."""
+    if hasattr(kind, "instance_class"):
+        parts = zip(kind.instance_class._fields, kind.types, strict=True)
+        return f"{kind.instance_class.__name__}({', '.join(f'{name}: {described(part)}' for name, part in parts)})"
+    return str(kind)
 
 
 @Outside
@@ -44,22 +58,58 @@ def monotonic_seconds() -> float:
     return time.monotonic()
 
 
-@Outside
-def lend(value: Any) -> Any:
-    """Return where a tuple lies, by which other kernels are handed it; valid as long as the kernel that calls runs.
+class Lent:
+    """Takes a tuple in a kernel from where it lies, so that it is not handed on; interpreted it is the tuple itself.
 
-    A tuple of many arrays is otherwise copied at each call that is not compiled into its caller. Interpreted it is the
-    tuple itself.
+    Parameters
+    ----------
+    like : callable
+        Returns an example of the tuple: its type is what kernels take it for.
     """
-    return value
+
+    def __init__(self, like: Callable[[], Any]) -> None:
+        self._like = like
+
+    def __call__(self, lent: Any) -> Any:
+        """Return what was lent."""
+        return lent
+
+    @cached_property
+    def example(self) -> Any:
+        """A tuple of the kind."""
+        return self._like()
+
+    @property
+    def meaning(self) -> str:
+        """The type in words, with the fields of named tuples: what kernels that take it depend on."""
+        return described(self._kind)
+
+    @cached_property
+    def _kind(self) -> Any:
+        import numba  # noqa: PLC0415 (as below)
+
+        typeof: Any = numba.typeof  # numba says nothing of its types
+        return typeof(self.example)
+
+    @cached_property
+    def _borrower(self) -> Any:
+        from swftools.kernel.intrinsics import borrower  # noqa: PLC0415 (imports numba)
+
+        return borrower(self._kind)
+
+    @property
+    def _numba_type_(self) -> Any:
+        """The name is numba's, as that of ``Outside``."""
+        return _resolved(self._borrower)
 
 
 @Outside
-def give_back(generator: Any) -> None:
-    """Give up the reference to a Generator that numba takes when Python calls a kernel that counts none.
+def call_kernel(place: Any, *numbers: int) -> None:
+    """Call the kernel that lies at a place, as ``place_of`` tells it, with integers; what it raises is raised.
 
-    Only a function that counts references would give it back. Interpreted nothing is taken.
+    Interpreted a place is a function.
     """
+    place(*numbers)
 
 
 @Outside
@@ -82,3 +132,15 @@ def address_of(function: Kernel[..., float]) -> int:
         address = int(result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name))
     _FUNCTIONS[address] = function.py_func
     return address
+
+
+def place_of(function: Kernel[..., None], *, checked: bool = False) -> Any:
+    """Return where the code of a kernel that was made for a signature lies, for ``call_kernel``.
+
+    It is valid in this process, as long as the kernel is there. With NUMBA_DISABLE_JIT it is the function.
+    """
+    compiled = function.inner_checked if checked else function.inner
+    if compiled is function.py_func:
+        return compiled
+    (result,) = compiled.overloads.values()
+    return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))

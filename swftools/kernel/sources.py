@@ -111,6 +111,8 @@ def _meaning(value: Any) -> str:
         return f"{type(value).__qualname__} {value!r}"
     if isinstance(value, type):
         return f"{value.__module__}.{value.__qualname__} {getattr(value, '_fields', '')}"
+    if hasattr(value, "meaning"):
+        return str(value.meaning)
     if hasattr(value, "py_func"):
         options = [str(getattr(value, name, None)) for name in ("allocates", "merges", "signature")]
         return f"kernel {value.py_func.__module__}.{value.py_func.__qualname__} {options}"

@@ -12,8 +12,7 @@ from swftools.errors import ParameterError
 from swftools.kernel import Kernel
 from swftools.parameters import Parameters, is_whole, refuse_unknown
 from swftools.parameters.names import Names
-from swftools.simulator.engine.entry import Memory, check_arguments, compiled_entry, compiled_or_none, interpreted_entry
-from swftools.simulator.engine.signatures import call_by, policy_signature
+from swftools.simulator.engine.entry import Memory, check_arguments, compiled_entry, interpreted_entry, place_or_none
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,20 +101,18 @@ class Policy:
     @cached_property
     def compiled(self) -> Any:
         """The policy compiled; None, with a warning, where numba cannot."""
-        return compiled_or_none(f"policy {self.name!r}", self._entry, checked=False)
+        return place_or_none(f"policy {self.name!r}", self._entry, checked=False)
 
     @cached_property
     def checked(self) -> Any:
         """The same, where an index outside its array is an error."""
-        return compiled_or_none(f"policy {self.name!r}", self._entry, checked=True)
+        return place_or_none(f"policy {self.name!r}", self._entry, checked=True)
 
     @cached_property
     def _entry(self) -> Kernel[..., None]:
         chosen = self.chosen({})
         values, memory = chosen.values(), self.empty_memory(1, 1, chosen)
-        return compiled_entry(
-            self.decide, ["machine"], self.own, values, memory, call_by(policy_signature()), self.allocates
-        )
+        return compiled_entry(self.decide, ["machine"], self.own, values, memory, self.allocates)
 
     def made_for(self, chosen: Parameters) -> Policy:
         """Return the policy as it is carried out: by ``usual`` where all parameters are the defaults."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from numbers import Real
@@ -18,37 +17,22 @@ from swftools.keyed_random import count_occurrences, generator
 from swftools.parameters import is_whole
 from swftools.parameters.choices import CQSIM, PYSS, SEMANTICS
 from swftools.simulator.assumptions import sentences_of
-from swftools.simulator.engine.aside import PAUSE, run_aside
+from swftools.simulator.engine.aside import PAUSE
 from swftools.simulator.engine.asking import Asked
 from swftools.simulator.engine.calling import CHECKED, called_for
+from swftools.simulator.engine.driver import Driver
 from swftools.simulator.engine.entry import pack, unpack
-from swftools.simulator.engine.loop import Options, simulate_events
-from swftools.simulator.engine.replay import (
-    ANSWERED,
-    ASKS,
-    BEYOND,
-    COMING,
-    DONE,
-    LEFT,
-    OBSERVED,
-    begin_replay,
-    with_room,
-)
-from swftools.simulator.machine.faults import FAULTS
+from swftools.simulator.engine.loop import Options
+from swftools.simulator.engine.replay import BEYOND, COMING, DONE, Replay, begin_replay
 from swftools.simulator.machine.state import (
     CAPACITY,
-    FAULT,
-    FAULT_FREE,
-    FAULT_JOB,
     HELD,
     HOLDS,
-    NOW,
     RUNNING,
     SUBMITTED,
-    WAITING,
     WAKE,
+    Machine,
     empty_machine,
-    with_requests,
 )
 from swftools.simulator.machine.views import waiting_jobs
 from swftools.simulator.outcome import schedule_of, what_was_done
@@ -69,9 +53,6 @@ from swftools.simulator.workload import prepare
 from swftools.trace import Trace
 
 Progress = Callable[[int, int, float], None]
-
-FEW, MANY = 64, 2**62
-"""Instants after which an interpreted engine stops to tell of progress; the compiled one stops when it is asked to."""
 
 
 class Simulation:
@@ -145,24 +126,25 @@ class Simulation:
             overhead=overhead,
         )
         row, unknown = self._workload.coming.row, self._workload.no_requests()
-        self._machine = empty_machine(
-            unknown, size, self._workload.restart, plans_by_limit=SEMANTICS[semantics] == CQSIM
-        )
-        self._replay = begin_replay(unknown, size)
+        machine = empty_machine(unknown, size, self._workload.restart, plans_by_limit=SEMANTICS[semantics] == CQSIM)
         self._taken_out = np.zeros(0)  # when, by job; no rows as long as nobody was
-        self._broken = ""
-        self._asked = Asked(learner, trace, self._workload.coming) if learner else None
-        self._events = Options(
-            SEMANTICS[semantics], int(self.policy.rests), told.observes, int(self._asked is not None)
+        learning = Asked(learner, trace, self._workload.coming) if learner else None
+        chosen = self._chosen = self.policy.chosen(given)
+        self._memory = self.policy.empty_memory(len(row), size, chosen)
+        remembered = told.empty_memory(len(row), size)
+        self._driver = Driver(
+            policy=self.policy,
+            predictor=told,
+            called=called_for(self.policy, chosen, self._memory, told, remembered, compiled=compiled),
+            coming=self._workload.coming,
+            machine=machine,
+            replay=begin_replay(unknown, size),
+            options=Options(SEMANTICS[semantics], int(self.policy.rests), told.observes, int(learning is not None)),
+            observer=pack(told.given.values(), remembered, generator(seed, f"predict/{told.name}")),
+            decider=pack(chosen.values(), self._memory, generator(seed, f"simulate/{self.policy.name}")),
+            asked=learning,
+            number_of=self._number_of,
         )
-        chosen = self.policy.chosen(given)
-        memories = self.policy.empty_memory(len(row), size, chosen), told.empty_memory(len(row), size)
-        self._observer = pack(told.given.values(), memories[1], generator(seed, f"predict/{told.name}"))
-        self._decider = pack(chosen.values(), memories[0], generator(seed, f"simulate/{self.policy.name}"))
-        self._engine, self._observe, self._decide = called_for(
-            *(self.policy, chosen, memories[0], told, memories[1]), compiled=compiled, often=self._asked is not None
-        )
-        self._chosen, self._memory, self._predicts = chosen, memories[0], told.name
         self.options: dict[str, Any] = {
             "overrun": overrun,
             "cancelled": cancelled,
@@ -175,15 +157,23 @@ class Simulation:
         }
 
     @property
+    def _machine(self) -> Machine:
+        return self._driver.machine
+
+    @property
+    def _replay(self) -> Replay:
+        return self._driver.replay
+
+    @property
     def now(self) -> float:
         """The last instant that was simulated, s; -inf before the first."""
-        now = float(self._machine.clock[NOW])
+        now = self._driver.now
         return now if now < np.inf else -np.inf
 
     @property
     def is_over(self) -> bool:
         """Whether every job has ended."""
-        return bool(self._replay.counts[DONE] == self._replay.counts[COMING])
+        return self._driver.is_over
 
     @property
     def processors(self) -> int:
@@ -193,12 +183,12 @@ class Simulation:
     @property
     def predictor(self) -> PythonPredictor | None:
         """The predictor in Python, with what it has learned so far; None if there is none."""
-        return self._asked.predictor if self._asked else None
+        return self._driver.asked.predictor if self._driver.asked else None
 
     @property
     def predictor_seconds(self) -> float:
         """Seconds that a predictor in Python took so far."""
-        return self._asked.seconds if self._asked else 0.0
+        return self._driver.asked.seconds if self._driver.asked else 0.0
 
     @property
     def waiting(self) -> pd.DataFrame:
@@ -228,7 +218,7 @@ class Simulation:
         """Tables of what the policy noted of its decisions so far; none where it notes nothing."""
         if not self.policy.notes:
             return {}
-        tables = self.policy.notes(unpack(self._decider, self._memory), self._chosen)
+        tables = self.policy.notes(unpack(self._driver.decider, self._memory), self._chosen)
         return {name: self._with_keys(table) for name, table in tables.items()}
 
     @property
@@ -256,32 +246,24 @@ class Simulation:
             than half a second.
         """
         self._check_whole()
-        counts = self._replay.counts
         if until is not None and not _is_time(until):
             raise ParameterError(f"until={until!r} is neither a time (s) nor None, which is the end")
-        self._replay.until[0] = np.inf if until is None else until
-        jobs, told = int(counts[COMING]), time.perf_counter()
-        counts[BEYOND] = 0
-        while counts[DONE] < jobs and not counts[BEYOND]:
-            counts[LEFT] = FEW if self._engine is simulate_events else MANY
-            self._go_on_aside(pauses=progress is not None)
-            if progress and time.perf_counter() - told >= PAUSE and counts[DONE] < jobs:
-                told = time.perf_counter()
-                progress(int(counts[DONE]), jobs, self.now)
-        if progress:
-            progress(int(counts[DONE]), jobs, self.now)
+        counts = self._replay.counts
+
+        def tell() -> None:
+            if progress:
+                progress(int(counts[DONE]), int(counts[COMING]), self.now)
+
+        self._driver.go_on(np.inf if until is None else until, tell if progress else None, PAUSE)
         return self
 
     def copy(self) -> Simulation:
         """Return a simulation that is as far, and goes on by itself."""
         self._check_whole()
         other = copy.copy(self)
-        other._replay = _copied(self._replay)
-        other._machine = with_requests(_copied(self._machine._replace(predicted=np.zeros(0))), other._replay.requests)
-        coming = self._workload.coming
-        other._workload = self._workload._replace(coming=coming._replace(told=coming.told.copy()))
-        other._observer, other._decider = _copied(self._observer), _copied(self._decider)
-        other._asked = self._asked and self._asked.copy()
+        other._driver = self._driver.copy()
+        other._driver.number_of = other._number_of
+        other._workload = self._workload._replace(coming=other._driver.coming)
         return other
 
     def without_later_jobs(self) -> Self:
@@ -325,11 +307,12 @@ class Simulation:
         if len(self._taken_out):
             is_out &= np.isnan(self._taken_out)
         is_out[self._replay.counts[COMING] :] = False
-        (take_out.py_func if self._engine is simulate_events else take_out)(self._machine, self._replay, is_out)
+        (take_out if self._driver.called.is_compiled else take_out.py_func)(self._machine, self._replay, is_out)
         submitted = int(self._machine.counts[SUBMITTED])
         self._workload, order = let_fewer_come(self._workload, submitted, self._replay, is_out)
-        if self._asked:
-            self._asked.expect(self._workload.coming)
+        self._driver.coming = self._workload.coming
+        if self._driver.asked:
+            self._driver.asked.expect(self._workload.coming)
         before = self._taken_out if len(self._taken_out) else np.full(len(row), np.nan)
         self._taken_out = np.where(is_out, self.now, before)[order]
         if is_out[:submitted].any():
@@ -366,7 +349,7 @@ class Simulation:
         holds, is_partial = int(self._machine.counts[HOLDS]), lacks_some or not self.is_over
         notes, assumed = self.notes, self.assumptions
         if not goes_on:
-            del self._workload, self._machine, self._replay, self._observer, self._decider, log
+            del self._workload, self._driver, log
         done = what_was_done(*parts, copies=goes_on)
         del parts
         schedule = schedule_of(self.trace, done, is_over, *about)
@@ -386,116 +369,25 @@ class Simulation:
         keys: pd.DataFrame = self.trace.jobs[names].iloc[self._workload.coming.row[jobs]]
         return keys.reset_index(drop=True)
 
+    def _number_of(self, job: int) -> object:
+        """Return what a user calls a job: its number in the trace."""
+        return self.trace.jobs["job_number"].iloc[self._workload.coming.row[job]]
+
     def _decide_again(self) -> None:
         """Let the policy decide once more at the present instant, and whatever follows from that at once happen."""
-        clock, counts = self._machine.clock, self._replay.counts
-        wake, self._replay.until[0], counts[BEYOND], counts[LEFT] = float(clock[WAKE]), self.now, 0, 1
+        clock, replay = self._machine.clock, self._replay
+        wake, replay.until[0], replay.counts[BEYOND] = float(clock[WAKE]), self.now, 0
         clock[WAKE] = self.now
-        self._go_on_aside(pauses=False)
+        self._driver.go_on_for(1)
         clock[WAKE] = min(wake, clock[WAKE])
         self.run(until=self.now)
 
-    def _go_on_aside(self, *, pauses: bool) -> None:
-        """Go on; where it is compiled, in a thread of its own."""
-        if self._engine is simulate_events:  # which debuggers can follow only here
-            self._go_on()
-        else:
-            run_aside(self._go_on, self._stop, pauses=pauses, leave=self._leave)
-
-    def _go_on(self) -> None:
-        """Run events to the end, to ``until``, or until it is told to stop; that is after an instant."""
-        counts = self._replay.counts
-        while counts[DONE] < counts[COMING] and counts[LEFT] > 0 and not counts[BEYOND]:
-            self._machine, self._replay = with_room(self._machine, self._replay)
-            self._run_some()
-            if counts[ASKS]:
-                self._ask()
-
-    def _stop(self) -> None:
-        """Let the engine stop after the instant that it is at; where it counts down just now, it does not hear it."""
-        self._replay.counts[LEFT] = 0
-
-    def _leave(self) -> None:
-        """Give up what an engine that does not stop goes on with."""
-        self._broken = "it was interrupted within a decision"
-
     def _check_whole(self) -> None:
         """Refuse to go on where a decision broke off in its middle."""
-        if self._broken:
-            raise PolicyError(
-                f"policy {self.policy.name!r}: the simulation cannot go on, for {self._broken}; make another"
-            )
-
-    def _ask(self) -> None:
-        """Ask a predictor in Python about the job that is being submitted."""
-        job, coming, counts = int(self._machine.counts[SUBMITTED]), self._workload.coming, self._replay.counts
-        if self._asked:
-            told = self._asked.predict(job, self.now, self._replay.log)
-            coming.told[job] = min(max(told, 0.0), coming.limit[job])
-        counts[ASKS], counts[ANSWERED] = 0, job + 1
-
-    def _run_some(self) -> None:
-        """Run the engine until it stops, and say in words what went wrong."""
-        machine, counts = self._machine, self._replay.counts
-        try:
-            self._engine(
-                self._workload.coming,
-                machine,
-                self._replay,
-                self._events,
-                self._observe,
-                self._observer,
-                self._decide,
-                self._decider,
-            )
-        except PolicyError:
-            self._broken = "the policy failed"
-            raise
-        except Exception as error:
-            observed = int(counts[OBSERVED]) - 1
-            who = f"predictor {self._predicts!r}" if observed >= 0 else f"policy {self.policy.name!r}"
-            self._broken = "the predictor failed" if observed >= 0 else "the policy failed"
-            if machine.counts[FAULT]:
-                raise PolicyError(f"{who}, {self._told()}") from error
-            where = f"{who}, at {machine.clock[NOW]:g} s" + (f", {self._called(observed)}" if observed >= 0 else "")
-            is_hidden = isinstance(error, IndexError) and self._engine is not simulate_events
-            more = "; compiled=False tells the line, if it is the policy's own" if is_hidden else ""
-            raise PolicyError(f"{where}: raised {type(error).__name__}: {error}{more}") from error
-
-    def _told(self) -> str:
-        """Return what the policy did wrong."""
-        machine, coming = self._machine, self._workload.coming
-        index = int(machine.counts[FAULT_JOB])
-        known = 0 <= index < len(coming.row)
-        return f"at {machine.clock[NOW]:g} s: " + FAULTS[int(machine.counts[FAULT])].format(
-            job=f"{index} of the queue (submitted at {self._submitted(index):g} s)" if known else index,
-            index=index,
-            width=coming.processors[coming.row[index]] if known else "?",
-            free=machine.counts[FAULT_FREE],
-            waiting=machine.counts[WAITING],
-            held=machine.counts[HELD],
-        )
-
-    def _submitted(self, job: int) -> float:
-        """Return when a job is submitted, s."""
-        coming = self._workload.coming
-        return float(coming.submit_time[coming.row[job]])
-
-    def _called(self, job: int) -> str:
-        """Return what a user calls a job: its number in the trace."""
-        number = self.trace.jobs["job_number"].iloc[self._workload.coming.row[job]]
-        return f"job {number} (submitted at {self._submitted(job):g} s)"
+        if broken := self._driver.broken:
+            raise PolicyError(f"policy {self.policy.name!r}: the simulation cannot go on, for {broken}; make another")
 
 
 def _is_time(value: object) -> bool:
     """Whether a value is a number, also an infinite one, and no truth value."""
     return not isinstance(value, bool) and isinstance(value, Real) and not np.isnan(float(value))
-
-
-def _copied(part: Any) -> Any:
-    """Return a copy of arrays, tuples of arrays and generators; what cannot be written to is no copy."""
-    if isinstance(part, np.ndarray) and not part.flags.writeable:
-        return part
-    if isinstance(part, tuple):
-        return type(part)(*(_copied(inner) for inner in part))
-    return copy.deepcopy(part)

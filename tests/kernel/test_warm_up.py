@@ -64,9 +64,9 @@ from swftools.kernel import warm_up, watch_compiling
 names = []
 with watch_compiling(lambda count, name: names.append(name)):
     count = warm_up()
-import swftools.simulator.engine.compiled, swftools.simulator.registry
-assert sum(swftools.simulator.engine.compiled.compiled_engine().compiled.stats.cache_hits.values()) == 1
-assert sum(swftools.simulator.registry.find_policy("easy").compiled.stats.cache_hits.values()) == 1
+import swftools.simulator.engine.calling, swftools.simulator.registry
+assert sum(swftools.simulator.engine.calling.engine_kernel().compiled.stats.cache_hits.values()) == 1
+assert sum(swftools.simulator.registry.find_policy("easy")._entry.inner.stats.cache_hits.values()) == 1
 print(count, names)
 """
 

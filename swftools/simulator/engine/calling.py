@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 from swftools.errors import PolicyError
+from swftools.kernel import kernel
+from swftools.kernel.layout import Layout
+from swftools.kernel.outside import Lent
 from swftools.parameters import Parameters
 from swftools.simulator.engine.entry import Memory
 from swftools.simulator.engine.loop import simulate_events
@@ -16,6 +20,29 @@ CHECKED = "checked"
 """What ``compiled`` is for a look at each index."""
 
 
+class Called(NamedTuple):
+    """The engine, and what it calls of the predictor and of the policy.
+
+    Compiled, ``observe`` and ``decide`` are where these kernels lie, and the engine takes all else by where it lies.
+    """
+
+    engine: Callable[[Any], None]
+    observe: Any
+    decide: Any
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether it is machine code; it is not where numba cannot compile something, or shall not."""
+        return isinstance(self.decide, int)
+
+    def lay_out(self, value: Any, lent: Lent) -> tuple[Any, Layout | None]:
+        """Return what the engine is handed for a tuple, and what is to be kept meanwhile."""
+        if not self.is_compiled:
+            return value, None
+        layout = Layout(value, lent.example)
+        return layout.address, layout
+
+
 def called_for(
     policy: Policy,
     parameters: Parameters,
@@ -24,34 +51,24 @@ def called_for(
     remembered: Memory,
     *,
     compiled: bool | str,
-    often: bool,
-) -> tuple[Any, Any, Any]:
-    """Return the engine, and what it calls of the predictor and of the policy; interpreted where numba cannot compile.
-
-    ``often`` says that the engine is called at each submission.
-    """
+) -> Called:
+    """Return what a simulation calls; interpreted where numba cannot compile."""
     policy = policy.made_for(parameters)
     if compiled:
-        found = _compiled(policy, predictor, "checked" if compiled == CHECKED else "compiled", often)
-        if found:
-            return found
+        form = "checked" if compiled == CHECKED else "compiled"
+        observe, decide = getattr(predictor, form), getattr(policy, form)
+        if observe is not None and decide is not None:
+            return Called(getattr(engine_kernel(), form), observe, decide)
     observe, decide = predictor.interpreted(remembered), policy.interpreted(parameters, memory)
-    return simulate_events, observe, _without_answer(policy.name, decide)
+    return Called(simulate_events, observe, _without_answer(policy.name, decide))
 
 
-def _compiled(policy: Policy, predictor: Predictor, form: str, often: bool) -> tuple[Any, Any, Any] | None:
-    """Return engine, predictor and policy in a compiled form; None where numba cannot compile one."""
-    from swftools.simulator.engine.compiled import compiled_engine  # noqa: PLC0415 (imports numba)
+@cache
+def engine_kernel() -> Any:
+    """Return the event loop as a kernel: compiled at its first use, from then on taken from the cache on disk."""
+    from numba import types  # noqa: PLC0415 (takes half a second, and is needed from here on)
 
-    observe, decide = getattr(predictor, form), getattr(policy, form)
-    if not (observe and decide):
-        return None
-    engine = getattr(compiled_engine(), form)
-    return (
-        (_called_directly(engine), _found_directly(observe), _found_directly(decide))
-        if often
-        else (engine, observe, decide)
-    )
+    return kernel(types.void(types.int64), allocates=False)(simulate_events)
 
 
 def _without_answer(name: str, entry: Callable[..., Any]) -> Callable[..., None]:
@@ -63,26 +80,3 @@ def _without_answer(name: str, entry: Callable[..., Any]) -> Callable[..., None]
             raise PolicyError(f"policy {name!r} returned {answer!r}; a policy acts by start(), it returns nothing")
 
     return decide
-
-
-# numba finds out the types of all arguments anew at each call, and what is compiled of each function among them: 0.3 ms
-# together, nothing for a call that takes seconds, and most of the time for one that goes to the next submission.
-
-
-def _called_directly(compiled: Any) -> Any:
-    """Return what a function compiled for one signature runs, without a look at types; the caller guarantees these."""
-    result = _result(compiled)
-    return compiled if result is None else result.entry_point
-
-
-def _found_directly(compiled: Any) -> Any:
-    """Return a function compiled for one signature that, as an argument, is found without a look at its types."""
-    result = _result(compiled)
-    if result is not None:
-        compiled.get_compile_result = lambda signature: result  # noqa: ARG005 (there is one)
-    return compiled
-
-
-def _result(compiled: Any) -> Any:
-    """Return what numba made of a function; None where it compiles nothing (NUMBA_DISABLE_JIT)."""
-    return next(iter(getattr(compiled, "overloads", {}).values()), None)

@@ -11,7 +11,8 @@ from __future__ import annotations
 import inspect
 import itertools
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,8 @@ import numpy.typing as npt
 
 from swftools.errors import ParameterError, PolicyWarning
 from swftools.kernel import Kernel, kernel
+from swftools.kernel.outside import Lent, place_of
+from swftools.simulator.machine.state import empty_machine, no_requests
 
 OPTIONAL = ("parameters", "memory", "rng")
 """The arguments that a policy or predictor has only if it names them."""
@@ -34,14 +37,6 @@ class Own(NamedTuple):
     memory: npt.NDArray[np.uint8]
     places: npt.NDArray[np.int64]
     rng: np.random.Generator
-
-
-class Call(NamedTuple):
-    """How the compiled engine calls: the types, what takes machine and ``Own`` from where they lie, both in words."""
-
-    signature: Any
-    takes: Mapping[str, Callable[[Any], Any]]
-    forms: str
 
 
 def check_arguments(
@@ -97,6 +92,10 @@ def pack(values: Sequence[float], memory: Memory, rng: np.random.Generator) -> O
     return Own(np.array(values, np.float64), buffer, np.array(places, np.int64).ravel(), rng)
 
 
+own_at = Lent(lambda: pack([], (), np.random.default_rng(0)))
+machine_at = Lent(lambda: empty_machine(no_requests(1), 1, np.zeros(2)))
+
+
 def unpack(own: Own, memory: Memory) -> Memory:
     """Return the memory, shaped as another one, as views of what the engine hands on."""
     places = iter(own.places.reshape(-1, 2))
@@ -145,14 +144,14 @@ def compiled_entry(
     own: tuple[str, ...],
     values: Any,
     memory: Memory,
-    call: Call,
     allocates: bool = True,
 ) -> Kernel[..., None]:
     """Return what the compiled engine calls: a kernel that unpacks what is the function's own, and calls it.
 
     It is handed the machine, and what is the function's own, by where they lie, and so takes of them what is used.
     """
-    names: dict[str, Any] = {"decide": kernel(allocates=allocates, merges=True)(function), **call.takes}
+    decide = kernel(allocates=allocates, merges=True)(function)
+    names: dict[str, Any] = {"decide": decide, "machine_at": machine_at, "own_at": own_at}
     counter = itertools.count()
     written = {
         "parameters": _written_values(values, names),
@@ -161,26 +160,33 @@ def compiled_entry(
     }
     arguments = ", ".join([*first, *(written[name] for name in own)])
     taken = "machine, own = machine_at(machine), own_at(own)"
-    # The first line is for the key of numba's cache: arguments are numbers, whatever lies there.
-    text = f"def entry({', '.join(first)}, own):\n    {call.forms!r}\n    {taken}\n    decide({arguments})\n"
+    text = f"def entry({', '.join(first)}, own):\n    {taken}\n    decide({arguments})\n"
     # The file and the name are the function's: by these, and by what the file says, numba's cache is kept.
     names["__name__"] = function.__module__
     exec(compile(text, function.__code__.co_filename, "exec"), names)  # noqa: S102 (text of ours, as namedtuple's)
     entry = names["entry"]
     entry.__module__, entry.__qualname__ = function.__module__, f"{function.__qualname__}.entry"
-    return kernel(call.signature, allocates=False)(entry)
+    return kernel(_signature(len(first) + 1), allocates=False)(entry)
 
 
-def compiled_or_none(what: str, entry: Kernel[..., None], *, checked: bool) -> Any:
-    """Return what a kernel is compiled to; None, with a warning, where numba cannot."""
+def place_or_none(what: str, entry: Kernel[..., None], *, checked: bool) -> Any:
+    """Return where a kernel lies, compiled now at the latest; None, with a warning, where numba cannot compile it."""
     from numba.core.errors import NumbaError  # noqa: PLC0415 (takes half a second, and is needed from here on)
 
     try:
-        return entry.checked if checked else entry.compiled
+        return place_of(entry, checked=checked)
     except NumbaError as error:
         reason = str(error).strip().splitlines()[-1][:200]
         warnings.warn(f"{what} is interpreted, not compiled: {reason}", PolicyWarning, stacklevel=3)
         return None
+
+
+@cache
+def _signature(integers: int) -> Any:
+    """Return numba's signature of what takes so many integers, and returns nothing."""
+    from numba import types  # noqa: PLC0415 (as above)
+
+    return types.void(*[types.int64] * integers)
 
 
 def _written_values(values: Any, names: dict[str, Any]) -> str:

@@ -9,15 +9,14 @@ every event.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from swftools.kernel import kernel
-from swftools.kernel.outside import give_back, lend
+from swftools.kernel.outside import Lent, call_kernel
 from swftools.parameters.choices import INSTANT, PYSS
-from swftools.simulator.engine.entry import Own
+from swftools.simulator.engine.entry import machine_at
 from swftools.simulator.engine.replay import (
     ANSWERED,
     ASKS,
@@ -32,7 +31,8 @@ from swftools.simulator.engine.replay import (
     OBSERVED,
     STALE,
     Coming,
-    Replay,
+    coming_at,
+    replay_at,
 )
 from swftools.simulator.machine.event_queue import pop, push
 from swftools.simulator.machine.events import END, OUTLIVED, START, STOP, SUBMISSION
@@ -76,29 +76,45 @@ class Options(NamedTuple):
     asks: int
 
 
-def simulate_events(
-    coming: Coming,
-    machine: Machine,
-    replay: Replay,
-    options: Options,
-    observe: Callable[[int, Any, int, Any], None],
-    observer: Own,
-    decide: Callable[[Any, Any], None],
-    decider: Own,
-) -> None:
+class Run(NamedTuple):
+    """What the engine runs: ``options``, and where each of the others lies; interpreted these are what lies there.
+
+    ``observe`` is the predictor's kernel, ``observer`` what it has of its own; ``decide`` and ``decider`` the policy's.
+    """
+
+    coming: Any
+    machine: Any
+    replay: Any
+    options: Options
+    observe: Any
+    observer: Any
+    decide: Any
+    decider: Any
+
+
+run_at = Lent(lambda: Run(0, 0, 0, Options(0, 0, 0, 0), 0, 0, 0, 0))
+
+
+def simulate_events(place: Any) -> None:
     """Replay jobs, sorted by submission, to the end of the last; ``replay`` has what happened, and how far it is.
 
     It returns earlier after the instants that ``replay`` has left, at the first that is beyond ``replay.until``, where
     a predictor in Python is to be asked (``ASKS``), or where the room for another decision lacks (``with_room``);
     called again it goes on, and where it stops changes nothing. The caller guarantees that every job fits the machine,
     that times are finite and not negative, and that users are numbered from 0, or are -1.
+
+    Parameters
+    ----------
+    place : int or Run
+        Where the run lies; interpreted the run.
     """
-    # It returns nothing: numba crashes if an interrupt comes while it makes Python's tuples of what is returned.
+    given = run_at(place)
+    coming, machine, replay = coming_at(given.coming), machine_at(given.machine), replay_at(given.replay)
+    options, here, theirs, own = given.options, given.machine, given.observer, given.decider
     counts, clock, queue = machine.counts, machine.clock, machine.queue
     log, ends, progress = replay.log, replay.ends, replay.counts
     jobs, most, places = progress[COMING], len(machine.started), len(machine.queue.job)
     at_once = jobs + 1 if options.semantics == INSTANT else 1
-    here, theirs, own = lend(machine), lend(observer), lend(decider)
     while progress[DONE] < jobs and progress[LEFT] > 0:
         progress[OBSERVED] = 0
         if log.size[0] + most > len(log.job) or ends.size[0] + most > len(ends.times):
@@ -151,7 +167,7 @@ def simulate_events(
             if options.observes & 1 << END:
                 machine.done[job] = coming.run_time[job]
                 progress[OBSERVED] = job + 1
-                observe(END, here, job, theirs)
+                call_kernel(given.observe, END, here, job, theirs)
         # Outlived predictions; not of jobs that end now, in turn
         if progress[HAPPENED] == 0 and (ends.size[0] == 0 or ends.times[0] > now):
             for _ in range(count_outlived(machine)):
@@ -160,7 +176,7 @@ def simulate_events(
                     outlive(machine, job)
                     if options.observes & 1 << OUTLIVED:
                         progress[OBSERVED] = job + 1
-                        observe(OUTLIVED, here, job, theirs)
+                        call_kernel(given.observe, OUTLIVED, here, job, theirs)
             while count_outlived(machine) > 0:  # what was predicted just now was too short as well
                 outlive(machine, machine.running[counts[OVER]])
         # Jobs that were held back, then submissions
@@ -196,7 +212,7 @@ def simulate_events(
             held = counts[HELD]
             if options.observes & 1 << SUBMISSION:
                 progress[OBSERVED] = submitted + 1
-                observe(SUBMISSION, here, submitted, theirs)
+                call_kernel(given.observe, SUBMISSION, here, submitted, theirs)
                 coming.told[submitted] = machine.requests.requested_time[submitted]
             if counts[HELD] == held or not is_held(machine, submitted):
                 time = machine.requests.requested_time[submitted]
@@ -218,7 +234,7 @@ def simulate_events(
             continue  # no waiting job fits
         counts[STARTED] = counts[STOPPED] = 0
         progress[OBSERVED] = 0
-        decide(here, own)
+        call_kernel(given.decide, here, own)
         counts[ENDED] = 0
         progress[IN_VAIN] += 1  # jobs that are held back, and come again, are no progress
         # What the decision did goes into the log, and what follows from it into the ends.
@@ -229,7 +245,7 @@ def simulate_events(
             machine.run[log.job[run]] = NOBODY
             if options.observes & 1 << STOP:
                 progress[OBSERVED] = log.job[run] + 1
-                observe(STOP, here, log.job[run], theirs)
+                call_kernel(given.observe, STOP, here, log.job[run], theirs)
         for i in range(counts[STARTED]):
             job = machine.started[i]
             if machine.allocated[job] == 0 or machine.run[job] != NOBODY:
@@ -247,9 +263,7 @@ def simulate_events(
             ends.size[0] += 1
             if options.observes & 1 << START:
                 progress[OBSERVED] = job + 1
-                observe(START, here, job, theirs)
-    give_back(observer.rng)  # where a policy raises, they stay
-    give_back(decider.rng)
+                call_kernel(given.observe, START, here, job, theirs)
 
 
 @kernel(allocates=False)

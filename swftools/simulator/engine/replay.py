@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from swftools.simulator.machine.state import HELD, RESIZE, Machine, Requests
+from swftools.kernel.outside import Lent
+from swftools.simulator.machine.state import HELD, RESIZE, Machine, Requests, no_requests
 from swftools.simulator.machine.waiting_queue import with_more_places
 
 IntArray = npt.NDArray[np.int64]
@@ -107,6 +108,18 @@ def begin_replay(requests: Requests, processors: int) -> Replay:
     counts = np.zeros(OBSERVED + 1, np.int64)
     counts[COMING] = jobs
     return Replay(requests, log, ends, counts, np.full(1, np.inf))
+
+
+def _coming() -> Coming:
+    floats, integers = np.zeros(1), np.zeros(1, np.int64)
+    return Coming(
+        *(integers, floats, floats, floats, floats, integers, integers, integers, integers, floats),
+        *(np.zeros((1, 5)), np.zeros((1, 1, 2)), floats),
+    )
+
+
+coming_at = Lent(_coming)
+replay_at = Lent(lambda: begin_replay(no_requests(1), 1))
 
 
 def with_room(machine: Machine, replay: Replay) -> tuple[Machine, Replay]:

@@ -26,8 +26,7 @@ from swftools.keyed_random import generator
 from swftools.parameters import Parameters, is_whole, refuse_unknown
 from swftools.parameters.as_text import read_entry, write_entry
 from swftools.parameters.names import Names
-from swftools.simulator.engine.entry import Memory, check_arguments, compiled_entry, compiled_or_none, interpreted_entry
-from swftools.simulator.engine.signatures import call_by, observe_signature
+from swftools.simulator.engine.entry import Memory, check_arguments, compiled_entry, interpreted_entry, place_or_none
 from swftools.simulator.machine.events import END, OUTLIVED, START, STOP, SUBMISSION
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.registry import checked_class
@@ -172,18 +171,18 @@ class Predictor:
     @cached_property
     def compiled(self) -> Any:
         """What observes, compiled; None, with a warning, where numba cannot."""
-        return compiled_or_none(f"predictor {self.name!r}", self._entry, checked=False)
+        return place_or_none(f"predictor {self.name!r}", self._entry, checked=False)
 
     @cached_property
     def checked(self) -> Any:
         """The same, where an index outside its array is an error."""
-        return compiled_or_none(f"predictor {self.name!r}", self._entry, checked=True)
+        return place_or_none(f"predictor {self.name!r}", self._entry, checked=True)
 
     @cached_property
     def _entry(self) -> Kernel[..., None]:
         values, memory = self.given.values(), self.empty_memory(1, 1)
         function, allocates = self.observe or nothing, self.observe is not None and self.allocates
-        return compiled_entry(function, _FIRST, self.own, values, memory, call_by(observe_signature()), allocates)
+        return compiled_entry(function, _FIRST, self.own, values, memory, allocates)
 
     def interpreted(self, memory: Memory) -> Callable[..., Any]:
         """Return what observes as an interpreted engine calls it."""

@@ -35,7 +35,7 @@ def test_only_what_it_asked_for(events: tuple[int, ...], compiled: bool) -> None
     def told(some: tuple[int, ...]) -> list[int]:
         told = Predictor("counts", counts, memory=five, events=some)
         simulation = Simulation(trace, "pv-easy", predictor=told, overrun="run-on", compiled=compiled).run()
-        return unpack(simulation._observer, five(1, 1))[0].tolist()  # type: ignore[no-any-return]
+        return unpack(simulation._driver.observer, five(1, 1))[0].tolist()  # type: ignore[no-any-return]
 
     every = told(EVENTS)
     assert min(every) > 0

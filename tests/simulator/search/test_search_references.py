@@ -20,7 +20,7 @@ def references_at(trace: Trace, objective: Objective, time: float, waiting: int)
     """Return the references of the last decision by a time; means as means."""
     simulation = Simulation(trace, "search", branching="fcfs", nodes=0, objective=objective.to_text(), seed=3)
     simulation.run(until=time)
-    memory = unpack(simulation._decider, simulation._memory)
+    memory = unpack(simulation._driver.decider, simulation._memory)
     assert memory.counts[MEASURES] == len(objective.terms)
     sums = memory.aim[REFERENCE * TERMS :][: len(objective.terms)]
     return [

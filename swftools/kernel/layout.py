@@ -1,0 +1,97 @@
+"""Tuples as compiled code sees them in memory, so that Python hands a kernel no more than where they lie.
+
+numba takes a tuple of arrays apart at each call from Python: of the simulator's machine that took .2 ms, nothing for a
+run that takes seconds, and most of the time of a step to the next decision. What is laid out here once serves until
+an array is replaced by another. Nothing is counted: whoever lays out keeps what is laid out.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.metadata
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from swftools.errors import KernelError
+
+_CALLS = ("next_uint64", "next_uint32", "next_double")
+
+_ARRAY = ("meminfo", "parent", "nitems", "itemsize", "data", "shape", "strides")
+_GENERATOR = ("bit_generator", "meminfo", "parent")
+_BITS = (
+    "parent",
+    "state_address",
+    "state",
+    "fnptr_next_uint64",
+    "fnptr_next_uint32",
+    "fnptr_next_double",
+    "bit_generator",
+)
+
+
+class Layout:
+    """A tuple laid out in memory, of numbers, contiguous arrays, Generators, and of such tuples.
+
+    Parameters
+    ----------
+    value : tuple
+        It is kept as long as this is.
+    like : tuple
+        Of the same kind: what compiled code was compiled for.
+
+    Raises
+    ------
+    TypeError
+        An array has another type or shape than that of ``like``, or is not contiguous.
+    """
+
+    def __init__(self, value: Any, like: Any) -> None:
+        _check_numba()
+        self._value = value
+        self._words = np.array(list(_words(value, like)), np.uint64)
+        self.address = address_of_array(self._words)
+
+
+def address_of_array(array: Any) -> int:
+    """Return where the elements of an array lie."""
+    return int(array.__array_interface__["data"][0])
+
+
+@cache
+def _check_numba() -> None:
+    """Raise KernelError where numba lays out its tuples otherwise than it is done here."""
+    from numba.core import types  # noqa: PLC0415 (takes half a second)
+    from numba.core.datamodel import registry  # noqa: PLC0415
+
+    models: Any = registry.default_manager
+
+    known = {types.Array(types.int64, 1, "C"): _ARRAY, types.npy_rng: _GENERATOR, types.npy_bitgen: _BITS}
+    for kind, fields in known.items():
+        if models[kind]._fields != fields:
+            raise KernelError(
+                f"numba {importlib.metadata.version('numba')} has {kind} in memory as {models[kind]._fields}, not as "
+                f"{fields}; install another version of numba"
+            )
+
+
+def _words(value: Any, like: Any) -> Iterator[int]:
+    """Yield the words of 8 bytes that a value takes."""
+    if isinstance(value, tuple):
+        if type(value) is not type(like) or len(value) != len(like):
+            raise TypeError(f"{type(value).__name__} of {len(value)} is not laid out as {type(like).__name__}")
+        for part, other in zip(value, like, strict=True):
+            yield from _words(part, other)
+    elif isinstance(value, np.ndarray):
+        if value.dtype != like.dtype or value.ndim != like.ndim or not value.flags.c_contiguous:
+            raise TypeError(f"an array of {value.dtype}, {value.ndim} dimensions, is not laid out as {like.dtype}")
+        yield from (0, 0, value.size, value.itemsize, address_of_array(value), *value.shape, *value.strides)
+    elif isinstance(value, np.random.Generator):
+        inner = value.bit_generator.ctypes
+        yield from (id(value.bit_generator), inner.state_address, inner.state.value)
+        yield from (ctypes.cast(getattr(inner, name), ctypes.c_void_p).value or 0 for name in _CALLS)
+        yield from (inner.bit_generator.value, 0, id(value))  # numba has its memory in between, which it counts
+    else:
+        yield value

@@ -1,0 +1,252 @@
+"""What drives the event loop: gives it room, asks a predictor in Python, stops it, and says what went wrong."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from swftools.errors import PolicyError
+from swftools.simulator.engine.aside import run_aside
+from swftools.simulator.engine.asking import Asked
+from swftools.simulator.engine.calling import Called
+from swftools.simulator.engine.entry import Own, machine_at, own_at
+from swftools.simulator.engine.loop import Options, Run, run_at
+from swftools.simulator.engine.replay import (
+    ANSWERED,
+    ASKS,
+    BEYOND,
+    COMING,
+    DONE,
+    LEFT,
+    OBSERVED,
+    Coming,
+    Replay,
+    coming_at,
+    replay_at,
+    with_room,
+)
+from swftools.simulator.machine.faults import FAULTS
+from swftools.simulator.machine.state import (
+    FAULT,
+    FAULT_FREE,
+    FAULT_JOB,
+    HELD,
+    NOW,
+    SUBMITTED,
+    WAITING,
+    Machine,
+    with_requests,
+)
+from swftools.simulator.predictors.registry import Predictor
+from swftools.simulator.registry import Policy
+
+FEW, MANY = 64, 2**62
+"""Instants after which an interpreted engine stops to tell of progress; the compiled one stops when it is asked to."""
+
+SHORT = 0.002
+"""Seconds: what takes no longer is not worth a thread of its own, and no interrupt waits for it noticeably."""
+
+
+class Driver:
+    """A run of the engine.
+
+    Parameters
+    ----------
+    policy, predictor
+        Who decides, and who predicts; for what is said of them.
+    called : Called
+        Engine, predictor and policy.
+    coming, machine, replay, options, observer, decider
+        What the engine runs; ``machine`` and ``replay`` are replaced where there is no room.
+    asked : Asked, optional
+        A predictor in Python.
+    number_of : callable
+        Takes a job, and returns what a user calls it: its number in the trace.
+    """
+
+    def __init__(  # noqa: PLR0913 (the parts of a run, by name)
+        self,
+        *,
+        policy: Policy,
+        predictor: Predictor,
+        called: Called,
+        coming: Coming,
+        machine: Machine,
+        replay: Replay,
+        options: Options,
+        observer: Own,
+        decider: Own,
+        asked: Asked | None,
+        number_of: Callable[[int], object],
+    ) -> None:
+        self.policy, self.predictor, self.called, self.number_of = policy, predictor, called, number_of
+        self.coming, self.machine, self.replay, self.asked = coming, machine, replay, asked
+        self.options, self.observer, self.decider = options, observer, decider
+        self.broken = ""
+        self._laid_out: list[tuple[Any, Any]] = []  # what the engine was handed, by identity: laid out anew if replaced
+        self._kept: list[Any] = []
+        self._place: Any = None
+        self._pace = np.inf  # seconds that an instant took in the last call
+
+    @property
+    def now(self) -> float:
+        """The last instant that was simulated, s; infinite before the first."""
+        return float(self.machine.clock[NOW])
+
+    @property
+    def is_over(self) -> bool:
+        """Whether every job has ended."""
+        return bool(self.replay.counts[DONE] == self.replay.counts[COMING])
+
+    def copy(self) -> Driver:
+        """Return another one that is as far, and goes on by itself."""
+        other = copy.copy(self)
+        other.replay = _copied(self.replay)
+        other.machine = with_requests(_copied(self.machine._replace(predicted=np.zeros(0))), other.replay.requests)
+        other.coming = self.coming._replace(told=self.coming.told.copy())
+        other.observer, other.decider = _copied(self.observer), _copied(self.decider)
+        other.asked = self.asked and self.asked.copy()
+        other._laid_out, other._kept, other._place = [], [], None
+        return other
+
+    def go_on(self, until: float, told: Callable[[], None] | None = None, pause: float = np.inf) -> None:
+        """Go on to the end, or to a time, whose events still happen; call ``told`` at most so often, s, and at the end.
+
+        Raises
+        ------
+        PolicyError
+            Policy or predictor did what cannot be done, or raised an error; then, and where an interrupt came within a
+            long decision, it is ``broken``.
+        """
+        counts, last = self.replay.counts, time.perf_counter()
+        self.replay.until[0], counts[BEYOND] = until, 0
+        while counts[DONE] < counts[COMING] and not counts[BEYOND]:
+            self.go_on_for(MANY if self.called.is_compiled else FEW, pauses=told is not None)
+            if told and time.perf_counter() - last >= pause and counts[DONE] < counts[COMING]:
+                last = time.perf_counter()
+                told()
+        if told:
+            told()
+
+    def go_on_for(self, instants: int, *, pauses: bool = False) -> None:
+        """Go on for so many instants at most; compiled in a thread of its own, so that an interrupt is heard."""
+        counts = self.replay.counts
+        counts[LEFT] = instants
+        if not self.called.is_compiled:  # which debuggers can follow only here
+            self._go_on()
+            return
+        if few := self._short():
+            counts[LEFT] = min(instants, few)
+            self._run_some()
+            counts[LEFT] = instants
+            if counts[DONE] == counts[COMING] or counts[BEYOND]:
+                return
+        run_aside(self._go_on, self._stop, pauses=pauses, leave=self._leave)
+
+    def _short(self) -> int:
+        """Return for how many instants the engine may run without a thread of its own; 0 where this is not known.
+
+        A policy of somebody's own may decide without end, and interrupts are heard only between two calls.
+        """
+        is_ours = self.policy.decide.__module__.startswith("swftools.")
+        return int(min(FEW, SHORT / self._pace)) if is_ours and self._pace > 0.0 else 0
+
+    def _go_on(self) -> None:
+        """Run events to the end, to ``until``, or until it is told to stop; that is after an instant."""
+        counts = self.replay.counts
+        while counts[DONE] < counts[COMING] and counts[LEFT] > 0 and not counts[BEYOND]:
+            self.machine, self.replay = with_room(self.machine, self.replay)
+            self._run_some()
+            if counts[ASKS]:
+                self._ask()
+
+    def _stop(self) -> None:
+        """Let the engine stop after the instant that it is at; where it counts down just now, it does not hear it."""
+        self.replay.counts[LEFT] = 0
+
+    def _leave(self) -> None:
+        """Give up what an engine that does not stop goes on with."""
+        self.broken = "it was interrupted within a decision"
+
+    def _ask(self) -> None:
+        """Ask a predictor in Python about the job that is being submitted."""
+        job, counts = int(self.machine.counts[SUBMITTED]), self.replay.counts
+        if self.asked:
+            told = self.asked.predict(job, self.now, self.replay.log)
+            self.coming.told[job] = min(max(told, 0.0), self.coming.limit[job])
+        counts[ASKS], counts[ANSWERED] = 0, job + 1
+
+    def _given(self) -> Any:
+        """Return what the engine is handed, which is laid out in memory at first, and where a part was replaced."""
+        parts = [
+            *((self.coming, coming_at), (self.machine, machine_at), (self.replay, replay_at)),
+            *((self.observer, own_at), (self.decider, own_at)),
+        ]
+        if len(parts) == len(self._laid_out) and all(a[0] is b[0] for a, b in zip(parts, self._laid_out, strict=True)):
+            return self._place
+        called = self.called
+        laid_out = [called.lay_out(*part) for part in parts]
+        coming, machine, replay, observer, decider = (place for place, _ in laid_out)
+        run = Run(coming, machine, replay, self.options, called.observe, observer, called.decide, decider)
+        self._place, kept = called.lay_out(run, run_at)
+        self._kept = [kept, *laid_out]
+        self._laid_out = parts
+        return self._place
+
+    def _run_some(self) -> None:
+        """Run the engine until it stops, and say in words what went wrong."""
+        machine, counts, place = self.machine, self.replay.counts, self._given()
+        left, begin = int(counts[LEFT]), time.perf_counter()
+        try:
+            self.called.engine(place)
+        except PolicyError:
+            self.broken = "the policy failed"
+            raise
+        except Exception as error:
+            observed = int(counts[OBSERVED]) - 1
+            who = f"predictor {self.predictor.name!r}" if observed >= 0 else f"policy {self.policy.name!r}"
+            self.broken = "the predictor failed" if observed >= 0 else "the policy failed"
+            if machine.counts[FAULT]:
+                raise PolicyError(f"{who}, {self._told()}") from error
+            where = f"{who}, at {machine.clock[NOW]:g} s" + (f", {self._called(observed)}" if observed >= 0 else "")
+            is_hidden = isinstance(error, IndexError) and self.called.is_compiled
+            more = "; compiled=False tells the line, if it is the policy's own" if is_hidden else ""
+            raise PolicyError(f"{where}: raised {type(error).__name__}: {error}{more}") from error
+        rest = int(counts[LEFT])
+        was_stopped = rest == 0 and left > FEW  # from outside, so that nobody knows after how many
+        self._pace = np.inf if was_stopped else (time.perf_counter() - begin) / max(left - rest, 1)
+
+    def _told(self) -> str:
+        """Return what the policy did wrong."""
+        machine, coming = self.machine, self.coming
+        index = int(machine.counts[FAULT_JOB])
+        known = 0 <= index < len(coming.row)
+        return f"at {machine.clock[NOW]:g} s: " + FAULTS[int(machine.counts[FAULT])].format(
+            job=f"{index} of the queue (submitted at {self._submitted(index):g} s)" if known else index,
+            index=index,
+            width=coming.processors[coming.row[index]] if known else "?",
+            free=machine.counts[FAULT_FREE],
+            waiting=machine.counts[WAITING],
+            held=machine.counts[HELD],
+        )
+
+    def _submitted(self, job: int) -> float:
+        """Return when a job is submitted, s."""
+        return float(self.coming.submit_time[self.coming.row[job]])
+
+    def _called(self, job: int) -> str:
+        """Return what a user calls a job."""
+        return f"job {self.number_of(job)} (submitted at {self._submitted(job):g} s)"
+
+
+def _copied(part: Any) -> Any:
+    """Return a copy of arrays, tuples of arrays and generators; what cannot be written to is no copy."""
+    if isinstance(part, np.ndarray):
+        return part.copy() if part.flags.writeable else part
+    if isinstance(part, tuple):
+        return type(part)(*(_copied(inner) for inner in part))
+    return copy.deepcopy(part)
