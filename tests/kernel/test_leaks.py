@@ -28,7 +28,6 @@ from swftools.models import lublin_feitelson
 from swftools.simulator import (
     Policy,
     Simulation,
-    entry,
     first_waiting,
     fits,
     list_policies,
@@ -38,6 +37,7 @@ from swftools.simulator import (
     start,
     waiting_jobs,
 )
+from swftools.simulator.engine import entry
 from swftools.simulator.machine.state import Machine
 
 RUNS = 50
@@ -114,7 +114,7 @@ def test_memory_of_the_process() -> None:
 
 
 def test_stretches_keep_nothing(counting: None, trace: Trace) -> None:
-    """Each call of the compiled engine is handed two Generators."""
+    """The engine is called two hundred times, with what was laid out for it once."""
     simulate(trace, "easy")
     before = in_use()
     simulation = Simulation(trace, "easy")

@@ -139,11 +139,11 @@ class Driver:
         if not self.called.is_compiled:  # which debuggers can follow only here
             self._go_on()
             return
-        if few := self._short():
-            counts[LEFT] = min(instants, few)
+        if few := min(instants, self._short()):
+            counts[LEFT] = few
             self._run_some()
-            counts[LEFT] = instants
-            if counts[DONE] == counts[COMING] or counts[BEYOND]:
+            counts[LEFT] += instants - few
+            if counts[DONE] == counts[COMING] or counts[BEYOND] or counts[LEFT] == 0:
                 return
         run_aside(self._go_on, self._stop, pauses=pauses, leave=self._leave)
 

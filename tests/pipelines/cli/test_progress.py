@@ -14,6 +14,7 @@ from pipelines.cli import progress
 from pipelines.cli.main import main
 from swftools.kernel import kernel
 from swftools.simulator import simulation
+from swftools.simulator.engine import driver
 
 
 class Terminal(io.StringIO):
@@ -96,7 +97,7 @@ def test_compiling_on_a_terminal() -> None:
 def test_simulate_tells_its_progress(monkeypatch: pytest.MonkeyPatch, shipped_log: Path) -> None:
     """The command passes it on; what is printed on stdout is the same."""
     monkeypatch.setattr(simulation, "PAUSE", 0.0)
-    monkeypatch.setattr(simulation, "MANY", 100)
+    monkeypatch.setattr(driver, "MANY", 100)
     told = []
 
     class Heard(progress.Bar):

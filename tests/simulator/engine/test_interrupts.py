@@ -15,7 +15,8 @@ import pytest
 from swftools import Trace
 from swftools.errors import PolicyError
 from swftools.models import lublin_feitelson
-from swftools.simulator import Policy, Simulation, aside, simulate
+from swftools.simulator import Policy, Simulation, simulate
+from swftools.simulator.engine import aside
 from swftools.simulator.engine.aside import run_aside
 
 SUDDENLY_SLOW = """

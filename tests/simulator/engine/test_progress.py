@@ -14,7 +14,8 @@ import pytest
 from swftools import Trace
 from swftools.errors import PolicyError
 from swftools.models import lublin_feitelson
-from swftools.simulator import Policy, aside, engine, list_policies, now, simulate, simulation, wake_at
+from swftools.simulator import Policy, list_policies, now, simulate, simulation, wake_at
+from swftools.simulator.engine import aside, driver, loop
 
 JOBS = 300
 
@@ -29,8 +30,8 @@ def trace() -> Trace:
 @pytest.fixture
 def by_instants(monkeypatch: pytest.MonkeyPatch) -> None:
     """Stop after every instant, and tell of each."""
-    monkeypatch.setattr(simulation, "FEW", 1)
-    monkeypatch.setattr(simulation, "MANY", 1)
+    monkeypatch.setattr(driver, "FEW", 1)
+    monkeypatch.setattr(driver, "MANY", 1)
     monkeypatch.setattr(simulation, "PAUSE", 0.0)
 
 
@@ -75,8 +76,8 @@ def test_no_jobs() -> None:
 @pytest.mark.parametrize("compiled", [True, False])
 def test_progress_is_told_ten_times_a_second(trace: Trace, monkeypatch: pytest.MonkeyPatch, compiled: bool) -> None:
     """No more often, however short the stretches are."""
-    monkeypatch.setattr(simulation, "FEW", 1)
-    monkeypatch.setattr(simulation, "MANY", 1)
+    monkeypatch.setattr(driver, "FEW", 1)
+    monkeypatch.setattr(driver, "MANY", 1)
     told: list[float] = []
     simulate(trace, "easy", compiled=compiled, progress=lambda done, jobs, now: told.append(time.perf_counter()))
     assert (np.diff(told)[:-1] >= simulation.PAUSE).all()
@@ -131,7 +132,7 @@ def wakes_for_ever(machine):  # type: ignore[no-untyped-def]
 
 def test_patience_outlasts_a_stretch(trace: Trace, by_instants: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Decisions in vain are counted on from one stretch to the next."""
-    monkeypatch.setattr(engine, "PATIENCE", 20)
+    monkeypatch.setattr(loop, "PATIENCE", 20)
     last = float(trace.arrays.submit_time.max())
 
     def count(done: int, jobs: int, now: float) -> None:

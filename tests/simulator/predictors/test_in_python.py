@@ -15,7 +15,6 @@ from swftools.simulator import (
     RUNNING,
     Policy,
     Simulation,
-    asking,
     first_waiting,
     fits,
     now,
@@ -23,6 +22,7 @@ from swftools.simulator import (
     simulate,
     start,
 )
+from swftools.simulator.engine import asking
 from tests.strategies import crowded_trace
 
 
