@@ -33,7 +33,7 @@ _BITS = (
 
 
 class Layout:
-    """A tuple laid out in memory, of numbers, contiguous arrays, Generators, and of such tuples.
+    """A tuple laid out in memory, of integers, contiguous arrays, Generators, and of such tuples.
 
     Parameters
     ----------
@@ -45,7 +45,10 @@ class Layout:
     Raises
     ------
     TypeError
-        An array has another type or shape than that of ``like``, or is not contiguous.
+        An array has another type or number of dimensions than that of ``like``, or is not contiguous; a value is
+        something else.
+    KernelError
+        numba is of a version that lays out its tuples otherwise.
     """
 
     def __init__(self, value: Any, like: Any) -> None:
@@ -65,6 +68,7 @@ def _check_numba() -> None:
     """Raise KernelError where numba lays out its tuples otherwise than it is done here."""
     from numba.core import types  # noqa: PLC0415 (takes half a second)
     from numba.core.datamodel import registry  # noqa: PLC0415
+    from numba.np.random import generator_core  # noqa: F401, PLC0415 (says how it has Generators)
 
     models: Any = registry.default_manager
 
@@ -93,5 +97,7 @@ def _words(value: Any, like: Any) -> Iterator[int]:
         yield from (id(value.bit_generator), inner.state_address, inner.state.value)
         yield from (ctypes.cast(getattr(inner, name), ctypes.c_void_p).value or 0 for name in _CALLS)
         yield from (inner.bit_generator.value, 0, id(value))  # numba has its memory in between, which it counts
+    elif isinstance(value, int):
+        yield value % 2**64
     else:
-        yield value
+        raise TypeError(f"{type(value).__name__} {value!r:.40} cannot be laid out")
