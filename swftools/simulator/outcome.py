@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
+from swftools.kernel import kernel
 from swftools.keyed_random import count_occurrences
 from swftools.simulator.engine.replay import COMPLETED, Log
 from swftools.simulator.machine.state import CHECKPOINT, KILL, RESIZE, SUSPEND, Requests
@@ -120,10 +121,10 @@ def schedule_of(
     rest = rest if len(row) == len(trace) else rest.iloc[row]  # all of them: no copy
     table = pd.DataFrame({name: column[row] for name, column in keys.items()} | jobs, copy=False)
     out = np.concatenate([excluded["row"].to_numpy(dtype=np.int64), left])
-    reasons = [*excluded["reason"], *unended]
+    reasons = pd.concat([excluded["reason"], pd.Series(unended, dtype="str")]) if unended else excluded["reason"]
     order = np.argsort(out, kind="stable")
     others = pd.DataFrame({name: column[out[order]] for name, column in keys.items()})
-    others["reason"] = pd.array(reasons, dtype="str")[order]
+    others["reason"] = reasons.array[order]
     return Schedule(
         pd.concat([table, rest.reset_index(drop=True)], axis=1),
         pd.DataFrame(segments, copy=False),
@@ -196,18 +197,27 @@ def _columns(done: Done, is_backfilled: npt.NDArray[np.bool_]) -> tuple[dict[str
         "end_time": end,
         "allocated_processors": _whole(processors),
         "work": work,
-        "lost_work": _lost(job, before, work) if stopped.any() else np.zeros(len(job)),
+        "lost_work": _lost(job, before, work, jobs) if stopped.any() else np.zeros(len(job)),
         "overhead": overhead,
         "ended_by": _words(how),
     }
     return columns, segments
 
 
-def _lost(job: npt.NDArray[np.int32], before: FloatArray, work: FloatArray) -> FloatArray:
+def _lost(job: npt.NDArray[np.int32], before: FloatArray, work: FloatArray, jobs: int) -> FloatArray:
     """Return how much of the work of each run was lost, at its end or later: what was done last is lost first."""
-    backwards = pd.Series(before[::-1]).groupby(job[::-1]).cummin()
-    least = backwards.groupby(job[::-1]).shift(fill_value=np.inf).to_numpy()[::-1]  # that a later run begins with
-    return np.clip(before + work - least, 0.0, work)
+    lost = np.empty(len(job))
+    _find_lost(job, before, work, np.full(jobs, np.inf), lost)
+    return lost
+
+
+@kernel(allocates=False)
+def _find_lost(job: Any, before: Any, work: Any, least: Any, lost: Any) -> None:
+    """Fill in ``lost`` by run; ``least`` is, by job, the least that a later run begins with, infinite at first."""
+    for run in range(len(job) - 1, -1, -1):
+        kept = before[run] + work[run] - least[job[run]]
+        lost[run] = min(max(kept, 0.0), work[run])
+        least[job[run]] = min(least[job[run]], before[run])
 
 
 def _is_backfilled(begin: FloatArray) -> npt.NDArray[np.bool_]:
