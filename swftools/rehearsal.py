@@ -18,7 +18,7 @@ from swftools.formats.read_log import read_log
 from swftools.formats.swf.reader import read_swf
 from swftools.formats.swf.writer import write_swf
 from swftools.kernel import rehearsed
-from swftools.kernel.outside import place_of
+from swftools.kernel.outside import Lent, place_of
 from swftools.keyed_random import next_gamma, next_normal, next_uniform, stream
 from swftools.models import cirne_berman, lublin_feitelson
 from swftools.models.fixed_requested_times import draw_requested_times, fit_requested_times
@@ -37,7 +37,7 @@ from swftools.qbets.change_points import autocorrelation, misses_in_a_row, rare_
 from swftools.qbets.clusters import cluster
 from swftools.qbets.predictor import replay
 from swftools.qbets.rivals import features_at_submission
-from swftools.simulator.engine.entry import compiled_entry
+from swftools.simulator.engine.entry import compiled_entry, pack
 from swftools.simulator.machine.state import SUSPEND, Machine
 from swftools.simulator.machine.verbs import hold, predict, preempt, resize, start_on, wake_at
 from swftools.simulator.machine.views import capacity, next_waiting, now, waiting_jobs
@@ -223,7 +223,7 @@ def _all_verbs(machine: Machine) -> None:
 
 
 def _compile_verbs() -> None:
-    place_of(compiled_entry(_all_verbs, ["machine"], (), None, None))
+    place_of(compiled_entry(_all_verbs, ["machine"], (), None, Lent(lambda: pack([], (), np.random.default_rng(0)))))
 
 
 @rehearsed

@@ -79,17 +79,3 @@ def call_kernel(typing_context: Any, place: Any, *numbers: Any) -> Any:  # noqa:
         return context.get_dummy_value()
 
     return types.void(types.int64, _tuple(numbers)), write
-
-
-def borrower(kind: Any) -> Any:
-    """Return what takes the tuple of a numba type from where it lies; of it no more is loaded than is used."""
-
-    @intrinsic
-    def borrowed(typing_context: Any, address: Any) -> Any:  # noqa: ARG001 (numba's own)
-        def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001 (numba's own)
-            form = context.get_value_type(kind).as_pointer()
-            return builder.load(builder.inttoptr(arguments[0], form))
-
-        return kind(types.int64), write
-
-    return borrowed

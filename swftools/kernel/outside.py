@@ -93,7 +93,7 @@ class Lent:
 
     @cached_property
     def _borrower(self) -> Any:
-        from swftools.kernel.intrinsics import borrower  # noqa: PLC0415 (imports numba)
+        from swftools.kernel.lent_types import borrower  # noqa: PLC0415 (imports numba)
 
         return borrower(self._kind)
 

@@ -8,11 +8,21 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from swftools.errors import ParameterError
 from swftools.kernel import Kernel
+from swftools.kernel.outside import Lent
 from swftools.parameters import Parameters, is_whole, refuse_unknown
 from swftools.parameters.names import Names
-from swftools.simulator.engine.entry import Memory, check_arguments, compiled_entry, interpreted_entry, place_or_none
+from swftools.simulator.engine.entry import (
+    Memory,
+    check_arguments,
+    compiled_entry,
+    interpreted_entry,
+    pack,
+    place_or_none,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,9 +120,14 @@ class Policy:
 
     @cached_property
     def _entry(self) -> Kernel[..., None]:
+        values = self.chosen({}).values()
+        return compiled_entry(self.decide, ["machine"], self.own, values, self.own_at, self.allocates)
+
+    @cached_property
+    def own_at(self) -> Lent:
+        """What takes of the kind that it has of its own, for which it is compiled."""
         chosen = self.chosen({})
-        values, memory = chosen.values(), self.empty_memory(1, 1, chosen)
-        return compiled_entry(self.decide, ["machine"], self.own, values, memory, self.allocates)
+        return Lent(lambda: pack(chosen.values(), self.empty_memory(1, 1, chosen), np.random.default_rng(0)))
 
     def made_for(self, chosen: Parameters) -> Policy:
         """Return the policy as it is carried out: by ``usual`` where all parameters are the defaults."""
@@ -126,9 +141,9 @@ class Policy:
         made.own  # noqa: B018 (refuses wrong arguments)
         return made
 
-    def interpreted(self, chosen: Parameters, memory: Memory) -> Callable[..., Any]:
+    def interpreted(self, chosen: Parameters) -> Callable[..., Any]:
         """Return the policy as an interpreted engine calls it."""
-        return interpreted_entry(self.decide, self.own, chosen.values(), memory)
+        return interpreted_entry(self.decide, self.own, chosen.values())
 
     def chosen(self, given: Mapping[str, Any]) -> Parameters:
         """Return every parameter, those that are given and the defaults.

@@ -21,7 +21,7 @@ from swftools.simulator.engine.aside import PAUSE
 from swftools.simulator.engine.asking import Asked
 from swftools.simulator.engine.calling import CHECKED, called_for
 from swftools.simulator.engine.driver import Driver
-from swftools.simulator.engine.entry import pack, unpack
+from swftools.simulator.engine.entry import pack
 from swftools.simulator.engine.loop import Options
 from swftools.simulator.engine.replay import BEYOND, COMING, DONE, Replay, begin_replay
 from swftools.simulator.machine.state import (
@@ -130,18 +130,17 @@ class Simulation:
         self._taken_out = np.zeros(0)  # when, by job; no rows as long as nobody was
         learning = Asked(learner, trace, self._workload.coming) if learner else None
         chosen = self._chosen = self.policy.chosen(given)
-        self._memory = self.policy.empty_memory(len(row), size, chosen)
-        remembered = told.empty_memory(len(row), size)
+        memory, remembered = self.policy.empty_memory(len(row), size, chosen), told.empty_memory(len(row), size)
         self._driver = Driver(
             policy=self.policy,
             predictor=told,
-            called=called_for(self.policy, chosen, self._memory, told, remembered, compiled=compiled),
+            called=called_for(self.policy, chosen, told, compiled=compiled),
             coming=self._workload.coming,
             machine=machine,
             replay=begin_replay(unknown, size),
             options=Options(SEMANTICS[semantics], int(self.policy.rests), told.observes, int(learning is not None)),
             observer=pack(told.given.values(), remembered, generator(seed, f"predict/{told.name}")),
-            decider=pack(chosen.values(), self._memory, generator(seed, f"simulate/{self.policy.name}")),
+            decider=pack(chosen.values(), memory, generator(seed, f"simulate/{self.policy.name}")),
             asked=learning,
             number_of=self._number_of,
         )
@@ -218,7 +217,7 @@ class Simulation:
         """Tables of what the policy noted of its decisions so far; none where it notes nothing."""
         if not self.policy.notes:
             return {}
-        tables = self.policy.notes(unpack(self._driver.decider, self._memory), self._chosen)
+        tables = self.policy.notes(self._driver.decider.memory, self._chosen)
         return {name: self._with_keys(table) for name, table in tables.items()}
 
     @property

@@ -120,7 +120,7 @@ class Unseekable(io.RawIOBase):
 
     def __init__(self, data: bytes) -> None:
         super().__init__()
-        self._inner = io.BytesIO(data)
+        self.inner = io.BytesIO(data)
 
     def readable(self) -> bool:
         """Say that it is."""
@@ -128,7 +128,7 @@ class Unseekable(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         """Give a few bytes."""
-        data = self._inner.read(min(len(buffer), 7))
+        data = self.inner.read(min(len(buffer), 7))
         buffer[: len(data)] = data
         return len(data)
 

@@ -76,5 +76,6 @@ def test_memories_of_one_value() -> None:
     """An array that is one value many times is packed as what it says, nothing or not."""
     rng = np.random.default_rng(0)
     packed = pack([], (np.broadcast_to(np.int32(7), 3), np.broadcast_to(0.0, 2), np.array([1.5])), rng)
-    assert packed.memory[:12].view(np.int32).tolist() == [7, 7, 7]
-    assert packed.memory[16:].view(np.float64).tolist() == [0, 0, 1.5]
+    assert [array.tolist() for array in packed.memory] == [[7, 7, 7], [0, 0], [1.5]]
+    assert [array.dtype for array in packed.memory] == [np.int32, np.float64, np.float64]
+    assert all(array.flags.writeable for array in packed.memory)

@@ -181,7 +181,7 @@ def test_what_is_expected_of_a_job_that_was_stopped(compiled: bool, how: int, ex
     trace = draw_trace("submit run request width / 0 10 12 3", processors=4)
     simulation = Simulation(trace, made, restart_overhead="uniform:seconds=0.5,per_processor=0.5", compiled=compiled)
     schedule = simulation.run().schedule()
-    assert [2.0, expected, 0.0, -1.0, 1.0, 7.0 + expected] == simulation._driver.decider.memory.view(float).tolist()
+    assert [2.0, expected, 0.0, -1.0, 1.0, 7.0 + expected] == simulation._driver.decider.memory[0].tolist()
     last = 7.0 + (10.0 if how == KILL else 2.0 + 4.0)
     assert [last] == schedule.jobs["end_time"].tolist()
 

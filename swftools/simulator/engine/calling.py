@@ -11,7 +11,6 @@ from swftools.kernel import kernel
 from swftools.kernel.layout import Layout
 from swftools.kernel.outside import Lent
 from swftools.parameters import Parameters
-from swftools.simulator.engine.entry import Memory
 from swftools.simulator.engine.loop import simulate_events
 from swftools.simulator.predictors.registry import Predictor
 from swftools.simulator.registry import Policy
@@ -23,44 +22,40 @@ CHECKED = "checked"
 class Called(NamedTuple):
     """The engine, and what it calls of the predictor and of the policy.
 
-    Compiled, ``observe`` and ``decide`` are where these kernels lie, and the engine takes all else by where it lies.
+    Compiled, ``observe`` and ``decide`` are where these kernels lie, and the engine takes all else by where it lies;
+    ``observer_at`` and ``decider_at`` take what these two have of their own.
     """
 
     engine: Callable[[Any], None]
     observe: Any
     decide: Any
+    observer_at: Lent
+    decider_at: Lent
 
     @property
     def is_compiled(self) -> bool:
         """Whether it is machine code; it is not where numba cannot compile something, or shall not."""
         return isinstance(self.decide, int)
 
-    def lay_out(self, value: Any, lent: Lent) -> tuple[Any, Layout | None]:
-        """Return what the engine is handed for a tuple, and what is to be kept meanwhile."""
+    def lay_out(self, value: Any, like: Lent) -> tuple[Any, Layout | None]:
+        """Return what the engine is handed for a tuple, and what is to be kept meanwhile; ``like`` takes its kind."""
         if not self.is_compiled:
             return value, None
-        layout = Layout(value, lent.example)
+        layout = Layout(value, like.example)
         return layout.address, layout
 
 
-def called_for(
-    policy: Policy,
-    parameters: Parameters,
-    memory: Memory,
-    predictor: Predictor,
-    remembered: Memory,
-    *,
-    compiled: bool | str,
-) -> Called:
+def called_for(policy: Policy, parameters: Parameters, predictor: Predictor, *, compiled: bool | str) -> Called:
     """Return what a simulation calls; interpreted where numba cannot compile."""
     policy = policy.made_for(parameters)
+    likes = predictor.own_at, policy.own_at
     if compiled:
         form = "checked" if compiled == CHECKED else "compiled"
         observe, decide = getattr(predictor, form), getattr(policy, form)
         if observe is not None and decide is not None:
-            return Called(getattr(engine_kernel(), form), observe, decide)
-    observe, decide = predictor.interpreted(remembered), policy.interpreted(parameters, memory)
-    return Called(simulate_events, observe, _without_answer(policy.name, decide))
+            return Called(getattr(engine_kernel(), form), observe, decide, *likes)
+    observe, decide = predictor.interpreted(), policy.interpreted(parameters)
+    return Called(simulate_events, observe, _without_answer(policy.name, decide), *likes)
 
 
 @cache

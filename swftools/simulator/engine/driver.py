@@ -13,7 +13,7 @@ from swftools.errors import PolicyError
 from swftools.simulator.engine.aside import run_aside
 from swftools.simulator.engine.asking import Asked
 from swftools.simulator.engine.calling import Called
-from swftools.simulator.engine.entry import Own, machine_at, own_at
+from swftools.simulator.engine.entry import Own, machine_at
 from swftools.simulator.engine.loop import Options, Run, run_at
 from swftools.simulator.engine.replay import (
     ANSWERED,
@@ -182,13 +182,13 @@ class Driver:
 
     def _given(self) -> Any:
         """Return what the engine is handed, which is laid out in memory at first, and where a part was replaced."""
+        called = self.called
         parts = [
             *((self.coming, coming_at), (self.machine, machine_at), (self.replay, replay_at)),
-            *((self.observer, own_at), (self.decider, own_at)),
+            *((self.observer, called.observer_at), (self.decider, called.decider_at)),
         ]
         if len(parts) == len(self._laid_out) and all(a[0] is b[0] for a, b in zip(parts, self._laid_out, strict=True)):
             return self._place
-        called = self.called
         laid_out = [called.lay_out(*part) for part in parts]
         coming, machine, replay, observer, decider = (place for place, _ in laid_out)
         run = Run(coming, machine, replay, self.options, called.observe, observer, called.decide, decider)

@@ -9,9 +9,8 @@ that unpacks it is written here, as text, for each policy, since numba needs the
 from __future__ import annotations
 
 import inspect
-import itertools
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -31,11 +30,10 @@ Memory = Any
 
 
 class Own(NamedTuple):
-    """What a policy or predictor has of its own: numbers, its memory in bytes, where its arrays begin there, draws."""
+    """What a policy or predictor has of its own: its parameters as numbers, its memory, draws."""
 
     parameters: npt.NDArray[np.float64]
-    memory: npt.NDArray[np.uint8]
-    places: npt.NDArray[np.int64]
+    memory: Memory
     rng: np.random.Generator
 
 
@@ -77,62 +75,32 @@ def pack(values: Sequence[float], memory: Memory, rng: np.random.Generator) -> O
     ParameterError
         The memory is not of one-dimensional arrays of numbers.
     """
-    arrays = list(_arrays(memory))
-    for array in arrays:
-        if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype.kind not in "iufb":
-            raise ParameterError(f"memory {array!r:.80}: a memory is a tuple of one-dimensional arrays of numbers")
-    sizes = [-(-array.nbytes // 8) * 8 for array in arrays]  # each begins where an 8-byte number may
-    begins = [0, *itertools.accumulate(sizes)]
-    buffer = np.zeros(begins[-1], np.uint8)
-    places = [(begin, begin + array.nbytes) for begin, array in zip(begins, arrays, strict=False)]
-    for (begin, end), array in zip(places, arrays, strict=True):
-        # A look at zeros that were never used would make the system hand out memory for them.
-        if (array[:1] if array.strides == (0,) else array).any():
-            buffer[begin:end] = np.ascontiguousarray(array).view(np.uint8)
-    return Own(np.array(values, np.float64), buffer, np.array(places, np.int64).ravel(), rng)
+    return Own(np.array(values, np.float64), _owned(memory), rng)
 
 
-own_at = Lent(lambda: pack([], (), np.random.default_rng(0)))
+def _owned(memory: Memory) -> Memory:
+    """Return a memory of the same kind and content that nobody else has."""
+    if isinstance(memory, tuple):
+        parts = [_owned(part) for part in memory]
+        return type(memory)(*parts) if hasattr(memory, "_fields") else tuple(parts)
+    if not isinstance(memory, np.ndarray) or memory.ndim != 1 or memory.dtype.kind not in "iufb":
+        raise ParameterError(f"memory {memory!r:.80}: a memory is a tuple of one-dimensional arrays of numbers")
+    owned = np.zeros(memory.shape, memory.dtype)
+    # A look at zeros that were never used would make the system hand out memory for them.
+    if (memory[:1] if memory.strides == (0,) else memory).any():
+        owned[:] = memory
+    return owned
+
+
 machine_at = Lent(lambda: empty_machine(no_requests(1), 1, np.zeros(2)))
 
 
-def unpack(own: Own, memory: Memory) -> Memory:
-    """Return the memory, shaped as another one, as views of what the engine hands on."""
-    places = iter(own.places.reshape(-1, 2))
-
-    def view(part: Memory) -> Memory:
-        if isinstance(part, tuple):
-            return _remade(part, [view(inner) for inner in part])
-        begin, end = next(places)
-        return own.memory[begin:end].view(part.dtype)
-
-    return view(memory)
-
-
-def _remade(part: tuple[Any, ...], values: Iterable[Any]) -> tuple[Any, ...]:
-    """Return a tuple of the same kind with other values."""
-    return type(part)(*values) if hasattr(part, "_fields") else tuple(values)
-
-
-def _arrays(memory: Memory) -> Iterator[npt.NDArray[Any]]:
-    """Yield the arrays of a memory."""
-    if isinstance(memory, tuple):
-        for part in memory:
-            yield from _arrays(part)
-    else:
-        yield memory
-
-
-def interpreted_entry(
-    function: Callable[..., Any], own: tuple[str, ...], values: Any, memory: Memory
-) -> Callable[..., Any]:
+def interpreted_entry(function: Callable[..., Any], own: tuple[str, ...], values: Any) -> Callable[..., Any]:
     """Return what an interpreted engine calls; what the function returns is returned."""
 
     def entry(*arguments: Any) -> Any:
         *given, packed = arguments
-        mine = {"parameters": values, "memory": None, "rng": packed.rng}
-        if "memory" in own:
-            mine["memory"] = unpack(packed, memory)
+        mine = {"parameters": values, "memory": packed.memory, "rng": packed.rng}
         return function(*given, *(mine[name] for name in own))
 
     return entry
@@ -143,21 +111,31 @@ def compiled_entry(
     first: Sequence[str],
     own: tuple[str, ...],
     values: Any,
-    memory: Memory,
+    own_at: Lent,
     allocates: bool = True,
 ) -> Kernel[..., None]:
     """Return what the compiled engine calls: a kernel that unpacks what is the function's own, and calls it.
 
     It is handed the machine, and what is the function's own, by where they lie, and so takes of them what is used.
+
+    Parameters
+    ----------
+    function : callable
+        A policy, or what a predictor observes with.
+    first : sequence of str
+        Its arguments before those of its own.
+    own : tuple of str
+        Which of ``OPTIONAL`` it takes.
+    values : named tuple
+        Its parameters; their names and types are compiled in.
+    own_at : Lent
+        Takes an ``Own`` of its kind.
+    allocates : bool
+        As of a kernel.
     """
     decide = kernel(allocates=allocates, merges=True)(function)
     names: dict[str, Any] = {"decide": decide, "machine_at": machine_at, "own_at": own_at}
-    counter = itertools.count()
-    written = {
-        "parameters": _written_values(values, names),
-        "memory": _written_memory(memory, names, counter),
-        "rng": "own.rng",
-    }
+    written = {"parameters": _written_values(values, names), "memory": "own.memory", "rng": "own.rng"}
     arguments = ", ".join([*first, *(written[name] for name in own)])
     taken = "machine, own = machine_at(machine), own_at(own)"
     text = f"def entry({', '.join(first)}, own):\n    {taken}\n    decide({arguments})\n"
@@ -197,22 +175,3 @@ def _written_values(values: Any, names: dict[str, Any]) -> str:
     kinds = {bool: "{} != 0.0", int: "int({})", float: "{}"}
     numbers = [kinds[type(value)].format(f"own.parameters[{i}]") for i, value in enumerate(values)]
     return f"Values({', '.join(numbers)})"
-
-
-def _written_memory(memory: Memory, names: dict[str, Any], counter: Iterator[int]) -> str:
-    """Return how a memory is made of its bytes."""
-    from swftools.kernel.memory_views import part_of  # noqa: PLC0415 (imports numba)
-
-    names["part_of"] = part_of
-    if memory is None:
-        return "None"
-    if isinstance(memory, tuple):
-        inner = ", ".join(_written_memory(part, names, counter) for part in memory)
-        if not hasattr(memory, "_fields"):
-            return f"({inner},)"
-        kind = f"{type(memory).__name__}_"
-        names[kind] = type(memory)
-        return f"{kind}({inner})"
-    place, kind = next(counter), f"type_{memory.dtype.name}"
-    names[kind] = memory.dtype.type
-    return f"part_of(own.memory, own.places[{2 * place}], own.places[{2 * place + 1}], {kind})"

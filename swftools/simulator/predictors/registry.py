@@ -22,11 +22,19 @@ import numpy.typing as npt
 
 from swftools.errors import ParameterError, PolicyError
 from swftools.kernel import Kernel
+from swftools.kernel.outside import Lent
 from swftools.keyed_random import generator
 from swftools.parameters import Parameters, is_whole, refuse_unknown
 from swftools.parameters.as_text import read_entry, write_entry
 from swftools.parameters.names import Names
-from swftools.simulator.engine.entry import Memory, check_arguments, compiled_entry, interpreted_entry, place_or_none
+from swftools.simulator.engine.entry import (
+    Memory,
+    check_arguments,
+    compiled_entry,
+    interpreted_entry,
+    pack,
+    place_or_none,
+)
 from swftools.simulator.machine.events import END, OUTLIVED, START, STOP, SUBMISSION
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.registry import checked_class
@@ -180,13 +188,17 @@ class Predictor:
 
     @cached_property
     def _entry(self) -> Kernel[..., None]:
-        values, memory = self.given.values(), self.empty_memory(1, 1)
         function, allocates = self.observe or nothing, self.observe is not None and self.allocates
-        return compiled_entry(function, _FIRST, self.own, values, memory, allocates)
+        return compiled_entry(function, _FIRST, self.own, self.given.values(), self.own_at, allocates)
 
-    def interpreted(self, memory: Memory) -> Callable[..., Any]:
+    @cached_property
+    def own_at(self) -> Lent:
+        """What takes of the kind that it has of its own, for which it is compiled."""
+        return Lent(lambda: pack(self.given.values(), self.empty_memory(1, 1), np.random.default_rng(0)))
+
+    def interpreted(self) -> Callable[..., Any]:
         """Return what observes as an interpreted engine calls it."""
-        return interpreted_entry(self.observe or nothing, self.own, self.given.values(), memory)
+        return interpreted_entry(self.observe or nothing, self.own, self.given.values())
 
     def empty_memory(self, jobs: int, processors: int) -> Memory:
         """Return its memory at the beginning.

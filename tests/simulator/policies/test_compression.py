@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from swftools import Trace
 from swftools.simulator import Policy, Simulation, simulate
-from swftools.simulator.engine.entry import unpack
 from swftools.simulator.policies.conservative import MOVED, decide_by_plan, plan_memory
 from tests.strategies import crowded_trace, workloads
 
@@ -64,7 +63,7 @@ def test_who_stands_before_one_that_moved_follows_at_the_next_completion(compile
     planned, moved = [], []
     for until in (4, 5, 6):
         simulation.run(until=until)
-        memory = unpack(simulation._driver.decider, plan_memory(4, 3))
+        memory = simulation._driver.decider.memory
         planned.append(memory.plan.begin.tolist())
         moved.append(memory.counts[MOVED])
     assert [[0.0, 6.0, 7.0, 6.0], [0.0, 5.0, 7.0, 5.0], [0.0, 5.0, 6.0, 5.0]] == planned

@@ -9,7 +9,6 @@ import pytest
 
 from swftools.errors import ParameterError
 from swftools.simulator import END, OUTLIVED, START, STOP, SUBMISSION, Predictor, Simulation
-from swftools.simulator.engine.entry import unpack
 from swftools.simulator.predictors.registry import EVENTS, predictor
 from tests.strategies import crowded_trace
 
@@ -35,7 +34,7 @@ def test_only_what_it_asked_for(events: tuple[int, ...], compiled: bool) -> None
     def told(some: tuple[int, ...]) -> list[int]:
         told = Predictor("counts", counts, memory=five, events=some)
         simulation = Simulation(trace, "pv-easy", predictor=told, overrun="run-on", compiled=compiled).run()
-        return unpack(simulation._driver.observer, five(1, 1))[0].tolist()  # type: ignore[no-any-return]
+        return simulation._driver.observer.memory[0].tolist()  # type: ignore[no-any-return]
 
     every = told(EVENTS)
     assert min(every) > 0

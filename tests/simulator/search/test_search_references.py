@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from swftools import Trace
 from swftools.simulator import Simulation, simulate
-from swftools.simulator.engine.entry import unpack
 from swftools.simulator.search.state import MEASURES, REFERENCE, TERMS
 from tests.naive.search_objectives import MEASURES as NAIVE
 from tests.naive.search_objectives import Objective, Term
@@ -20,7 +19,7 @@ def references_at(trace: Trace, objective: Objective, time: float, waiting: int)
     """Return the references of the last decision by a time; means as means."""
     simulation = Simulation(trace, "search", branching="fcfs", nodes=0, objective=objective.to_text(), seed=3)
     simulation.run(until=time)
-    memory = unpack(simulation._driver.decider, simulation._memory)
+    memory = simulation._driver.decider.memory
     assert memory.counts[MEASURES] == len(objective.terms)
     sums = memory.aim[REFERENCE * TERMS :][: len(objective.terms)]
     return [
