@@ -102,8 +102,9 @@ def test_the_window_is_a_list(
     interpreted: bool, steps: list[tuple[str, int, int, float]], question: tuple[int, float, int]
 ) -> None:
     """Jobs enter, start, are stopped and end while places are closed up and doubled: order and answers of a list."""
-    kernels = (waiting_queue.enter, waiting_queue.leave, waiting_queue.close_up, waiting_queue.is_waiting)
-    enter, leave, close_up, is_waiting = (each.py_func if interpreted else each for each in kernels)
+    names = ("enter", "leave", "close_up", "is_waiting", "first_place")
+    kernels = [getattr(waiting_queue, name) for name in names]
+    enter, leave, close_up, is_waiting, first_place = (each.py_func if interpreted else each for each in kernels)
     queue, jobs = empty_queue(len(steps), 2), 0
     there: list[int] = []  # in order of entry, those that run among them
     asks: dict[int, tuple[int, float]] = {}
@@ -133,6 +134,8 @@ def test_the_window_is_a_list(
         assert is_index(queue)
         assert [job for job in range(jobs) if is_waiting(queue, job)] == sorted(waits)
         assert [int(job) for job in queue.job if job != NOBODY] == there
+        first = first_place(queue)
+        assert next((job for job in there if job in waits), NOBODY) == (NOBODY if first == NOBODY else queue.job[first])
         processors, time, spare = question
         fitting = [
             job

@@ -6,7 +6,7 @@ import numpy as np
 
 from swftools.kernel import IntArray, kernel
 from swftools.simulator.machine.state import CAPACITY, FREE, HELD, NOW, RUNNING, WAITING, Machine
-from swftools.simulator.machine.waiting_queue import ANY, NOBODY, next_fitting_place
+from swftools.simulator.machine.waiting_queue import ANY, NOBODY, first_place, next_fitting_place
 from swftools.simulator.machine.work import time_to_go
 
 
@@ -67,7 +67,10 @@ def expected_time(machine: Machine, job: int) -> float:
 @kernel(allocates=False)
 def first_waiting(machine: Machine) -> int:
     """Return the waiting job that entered the queue first, or NOBODY."""
-    return next_fitting(machine, NOBODY, ANY, ANY, ANY)
+    if machine.counts[WAITING] == 0:
+        return NOBODY
+    place = first_place(machine.queue)
+    return NOBODY if place == NOBODY else machine.queue.job[place]
 
 
 @kernel(allocates=False)
@@ -83,6 +86,8 @@ def next_fitting(machine: Machine, job: int, processors: float, time: float, spa
     It fits if needed <= processors and (expected time <= time or needed <= spare). The other job need not wait any
     more, but must not have ended.
     """
+    if machine.counts[WAITING] == 0:  # often, behind a job that was just started
+        return NOBODY
     queue = machine.queue
     place = next_fitting_place(queue, 0 if job == NOBODY else queue.place[job] + 1, processors, time, spare)
     return NOBODY if place == NOBODY else queue.job[place]

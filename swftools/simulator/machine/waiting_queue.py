@@ -29,7 +29,8 @@ class WaitingQueue(NamedTuple):
 
     ``least`` is the tree: node i has the processors at 2 i and the time at 2 i + 1; its children are the nodes 2 i and
     2 i + 1, which stand side by side; node 1 is the root, and the leaves begin at the number of places. ``job`` has the
-    job of each place, ``place`` the place of each job, and ``used`` how many places have been given away.
+    job of each place, ``place`` the place of each job, and ``used`` how many places have been given away, and before
+    which of them nobody waits.
     """
 
     least: FloatArray
@@ -44,7 +45,7 @@ def empty_queue(jobs: int, places: int = 256) -> WaitingQueue:
         np.full(4 * places, np.inf),
         np.full(places, NOBODY, np.int32),
         np.full(jobs, NOBODY, np.int32),
-        np.zeros(1, np.int64),
+        np.zeros(2, np.int64),
     )
 
 
@@ -88,6 +89,8 @@ def put(queue: WaitingQueue, place: int, processors: float, time: float) -> None
     least = queue.least
     node = place + len(queue.job)
     least[2 * node], least[2 * node + 1] = processors, time
+    if place < queue.used[1] and processors < np.inf:
+        queue.used[1] = place
     while node > 1:
         node >>= 1
         fewest = min(least[4 * node], least[4 * node + 2])
@@ -95,6 +98,15 @@ def put(queue: WaitingQueue, place: int, processors: float, time: float) -> None
         if least[2 * node] == fewest and least[2 * node + 1] == shortest:
             break
         least[2 * node], least[2 * node + 1] = fewest, shortest
+
+
+@kernel(allocates=False)
+def first_place(queue: WaitingQueue) -> int:
+    """Return the first place whose job waits, or NOBODY; it is looked for from where the last one was."""
+    place = next_fitting_place(queue, queue.used[1], ANY, ANY, ANY)
+    if place != NOBODY:
+        queue.used[1] = place
+    return place
 
 
 @kernel(allocates=False)
@@ -140,7 +152,7 @@ def close_up(queue: WaitingQueue) -> None:
     for place in range(kept, queue.used[0]):
         queue.job[place] = NOBODY
         least[2 * (places + place)] = least[2 * (places + place) + 1] = np.inf
-    queue.used[0] = kept
+    queue.used[0], queue.used[1] = kept, 0
     index(queue)
 
 
