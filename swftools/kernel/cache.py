@@ -28,6 +28,7 @@ from numba.core.compiler_lock import global_compiler_lock
 
 from swftools.errors import KernelError
 from swftools.kernel.compiling import WATCH, is_kernel
+from swftools.kernel.inner import InnerCompiler, OuterCompiler, rebuild_inner
 from swftools.kernel.sources import compiler_stamp, fingerprint
 
 _LOG = logging.getLogger("swftools")
@@ -39,13 +40,14 @@ KEPT = 4
 class Form(NamedTuple):
     """How a kernel is compiled.
 
-    Whether it counts references, goes into its callers, is checked, and is called by kernels only.
+    Whether it counts references, goes into its callers, and is checked; and who calls it: Python, other kernels, or
+    whoever knows its place.
     """
 
     allocates: bool
     merges: bool
     checked: bool
-    inner: bool
+    called_by: str
 
 
 _COMPILING: ContextVar[tuple[Any, ...]] = ContextVar("what is being compiled, each for the one before", default=())
@@ -71,15 +73,16 @@ def compile_function(function: Callable[..., Any], signature: Any, form: Form) -
         options["forceinline"] = True
     if form.checked:
         options["boundscheck"] = True  # False would overrule NUMBA_BOUNDSCHECK
-    if form.inner:
+    if form.called_by != "python":
         options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    options["pipeline_class"] = InnerCompiler if form.called_by == "kernels" else OuterCompiler
     dispatcher: Any = njit(**options)(function)
     if config.DISABLE_JIT:  # type: ignore[attr-defined]
         return dispatcher
     dispatcher.get_call_template = partial(_by_type, dispatcher, dispatcher.get_call_template)
     if _is_importable(function):
         try:
-            dispatcher._cache = _CACHES[form.checked, form.inner](function)
+            dispatcher._cache = _CACHES[form.checked, form.called_by](function)
             dispatcher._cache.form = form
         except (RuntimeError, OSError) as error:  # no folder can be written, or no source can be read
             _LOG.info("compiled kernels cannot be kept: %s", error)
@@ -157,6 +160,12 @@ class _Implementation(caching.CompileResultCacheImpl):
     _locator_classes = [_Named, _Beside, _OfUser]  # noqa: RUF012 (numba's way)
     form = ""
 
+    def rebuild(self, target_context: Any, payload: Any) -> Any:
+        """Return what is made of what was kept."""
+        if "-kernels" in self.form:
+            return rebuild_inner(super().rebuild, target_context, payload)
+        return super().rebuild(target_context, payload)
+
     def get_filename_base(self, fullname: str, abiflags: str) -> str:
         return str(super().get_filename_base(f"{fullname}{self.form}", abiflags))
 
@@ -165,7 +174,7 @@ class _KernelCache(caching.FunctionCache):
     """The files of one kernel in one form."""
 
     _impl_class = _Implementation
-    form = Form(allocates=True, merges=False, checked=False, inner=False)
+    form = Form(allocates=True, merges=False, checked=False, called_by="python")
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
         """Return what tells one compiled form from others that the files have: to numba, types and bytecode alone."""
@@ -211,11 +220,11 @@ def _cache_of(name: str) -> type[_KernelCache]:
 
 
 _CACHES = {
-    (checked, inner): _cache_of("-checked" * checked + "-inner" * inner)
+    (checked, called_by): _cache_of("-checked" * checked + f"-{called_by}")
     for checked in (False, True)
-    for inner in (False, True)
+    for called_by in ("python", "kernels", "place")
 }
-"""By whether a kernel is checked, and inner."""
+"""By whether a kernel is checked, and who calls it."""
 
 
 def _named_tuples(kind: Any) -> Iterator[Any]:

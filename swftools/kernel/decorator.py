@@ -59,22 +59,32 @@ class Kernel(Generic[P, R]):
         numba.core.errors.NumbaError
             There is a signature, and numba cannot compile the function for it.
         """
-        return self._compile(checked=False, inner=False)
+        return self._compile(checked=False, called_by="python")
 
     @functools.cached_property
     def checked(self) -> Any:
         """The same, with an IndexError where an index is outside its array, in kernels that it calls too."""
-        return self._compile(checked=True, inner=False)
+        return self._compile(checked=True, called_by="python")
 
     @functools.cached_property
     def inner(self) -> Any:
         """The same as ``compiled``, as other kernels call it: without what Python would call."""
-        return self._compile(checked=False, inner=True)
+        return self._compile(checked=False, called_by="kernels")
 
     @functools.cached_property
     def inner_checked(self) -> Any:
         """The same as ``checked``, as other kernels call it."""
-        return self._compile(checked=True, inner=True)
+        return self._compile(checked=True, called_by="kernels")
+
+    @functools.cached_property
+    def placed(self) -> Any:
+        """The same as ``compiled``, for who knows where it lies: ``swftools.kernel.outside.place_of`` tells."""
+        return self._compile(checked=False, called_by="place")
+
+    @functools.cached_property
+    def placed_checked(self) -> Any:
+        """The same as ``checked``, so."""
+        return self._compile(checked=True, called_by="place")
 
     @property
     def _numba_type_(self) -> Any:
@@ -83,10 +93,10 @@ class Kernel(Generic[P, R]):
 
         return (self.inner_checked if is_checked() else self.inner)._numba_type_
 
-    def _compile(self, *, checked: bool, inner: bool) -> Any:
+    def _compile(self, *, checked: bool, called_by: str) -> Any:
         from swftools.kernel.cache import Form, compile_function  # noqa: PLC0415 (imports numba, which takes half a second)
 
-        return compile_function(self.py_func, self.signature, Form(self.allocates, self.merges, checked, inner))
+        return compile_function(self.py_func, self.signature, Form(self.allocates, self.merges, checked, called_by))
 
 
 @overload

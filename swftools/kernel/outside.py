@@ -139,7 +139,7 @@ def place_of(function: Kernel[..., None], *, checked: bool = False) -> Any:
 
     It is valid in this process, as long as the kernel is there. With NUMBA_DISABLE_JIT it is the function.
     """
-    compiled = function.inner_checked if checked else function.inner
+    compiled = function.placed_checked if checked else function.placed
     if compiled is function.py_func:
         return compiled
     (result,) = compiled.overloads.values()

@@ -65,7 +65,7 @@ def kept(folder: Path, suffix: str = "nbi") -> list[str]:
 @needs_jit
 def test_a_change_in_another_file_is_seen(copy: Path) -> None:
     """A constant that a called kernel of another file uses: the caller is compiled anew; the cache does not grow."""
-    assert run(copy) == "-1 first_waiting next_fitting next_fitting_place"
+    assert run(copy) == "-1 first_waiting first_place next_fitting_place"
     assert run(copy) == "-1"
     files = kept(copy)
     source = copy / "swftools/simulator/machine/waiting_queue.py"
@@ -74,20 +74,20 @@ def test_a_change_in_another_file_is_seen(copy: Path) -> None:
     for value in range(-7, -7 - KEPT, -1):
         moved = text.replace("NOBODY = -1\n", f"NOBODY = {value}\n")
         source.write_text(f"# Line {value} moves every function.\n{moved}")
-        assert run(copy) == f"{value} first_waiting next_fitting next_fitting_place"
+        assert run(copy) == f"{value} first_waiting first_place next_fitting_place"
     assert run(copy) == str(value)
     assert kept(copy) == files
     assert len(kept(copy, "nbc")) == KEPT * len(files)
     source.write_text(text.replace("NOBODY = -1\n", "NOBODY = -7\n"))
     assert run(copy) == "-7"  # one of the newest
     source.write_text(text)
-    assert run(copy) == "-1 first_waiting next_fitting next_fitting_place"
+    assert run(copy) == "-1 first_waiting first_place next_fitting_place"
 
 
 @needs_jit
 def test_a_change_elsewhere_compiles_nothing(copy: Path) -> None:
     """Of a kernel that is not called, of a comment, or of where a function stands in its file."""
-    assert run(copy) == "-1 first_waiting next_fitting next_fitting_place"
+    assert run(copy) == "-1 first_waiting first_place next_fitting_place"
     own, other = (copy / f"swftools/simulator/machine/{name}.py" for name in ("waiting_queue", "verbs"))
     own.write_text("# A line more, which moves every function.\n" + own.read_text())
     text = other.read_text()
@@ -128,8 +128,8 @@ def test_a_file_changed_while_the_process_runs(copy: Path) -> None:
         f"names = []\nfrom pathlib import Path\nfile = Path({str(source)!r})\n"
         "file.write_text(file.read_text().replace('NOBODY = -1', 'NOBODY = -7'))",
     )
-    assert run(copy, changing) == "-1 first_waiting next_fitting next_fitting_place"
-    assert run(copy) == "-7 first_waiting next_fitting next_fitting_place"
+    assert run(copy, changing) == "-1 first_waiting first_place next_fitting_place"
+    assert run(copy) == "-7 first_waiting first_place next_fitting_place"
     assert run(copy) == "-7"
     source.write_text(source.read_text().replace("NOBODY = -7", "NOBODY = -1"))
     assert run(copy) == "-1"
@@ -141,7 +141,7 @@ def test_a_folder_that_cannot_be_written(copy: Path, tmp_path: Path) -> None:
     """The user's cache directory is taken, as in an installation of the system."""
     for folder in [copy / "swftools", *(path for path in (copy / "swftools").rglob("*") if path.is_dir())]:
         folder.chmod(0o555)
-    assert run(copy, HOME=str(tmp_path)) == "-1 first_waiting next_fitting next_fitting_place"
+    assert run(copy, HOME=str(tmp_path)) == "-1 first_waiting first_place next_fitting_place"
     assert run(copy, HOME=str(tmp_path)) == "-1"
 
 
@@ -150,7 +150,7 @@ def test_the_users_directory_is_taken(copy: Path) -> None:
     """Where no folder can be made beside the source (a file has its name), the cache is in the user's directory."""
     for folder in [copy / "swftools", *(path for path in (copy / "swftools").rglob("*") if path.is_dir())]:
         (folder / "__pycache__").write_text("a file")
-    assert run(copy, XDG_CACHE_HOME=str(copy / "cache")) == "-1 first_waiting next_fitting next_fitting_place"
+    assert run(copy, XDG_CACHE_HOME=str(copy / "cache")) == "-1 first_waiting first_place next_fitting_place"
     assert run(copy, XDG_CACHE_HOME=str(copy / "cache")) == "-1"
     assert len(kept(copy / "cache")) == 3
 
@@ -161,7 +161,7 @@ def test_nothing_can_be_written(copy: Path) -> None:
     for folder in [copy / "swftools", *(path for path in (copy / "swftools").rglob("*") if path.is_dir())]:
         (folder / "__pycache__").write_text("a file")
     for _ in range(2):
-        assert run(copy, XDG_CACHE_HOME="/dev/null/cache") == "-1 first_waiting next_fitting next_fitting_place"
+        assert run(copy, XDG_CACHE_HOME="/dev/null/cache") == "-1 first_waiting first_place next_fitting_place"
 
 
 @needs_jit
@@ -179,7 +179,7 @@ def test_damaged_files(copy: Path, suffix: str, damage: bytes) -> None:
     run(copy)
     for path in copy.rglob(f"*.{suffix}"):
         path.write_bytes(damage)
-    assert run(copy) == "-1 first_waiting next_fitting next_fitting_place"
+    assert run(copy) == "-1 first_waiting first_place next_fitting_place"
     assert run(copy) == "-1"
 
 
@@ -231,10 +231,10 @@ def test_the_modules_that_have_kernels() -> None:
 @needs_jit
 def test_code_that_compiles_otherwise(copy: Path) -> None:
     """Another decorator, or other code of the cache's own, is another key for all."""
-    assert run(copy) == "-1 first_waiting next_fitting next_fitting_place"
+    assert run(copy) == "-1 first_waiting first_place next_fitting_place"
     decorator = copy / "swftools/kernel/decorator.py"
     decorator.write_text(decorator.read_text() + "\n")
-    assert run(copy) == "-1 first_waiting next_fitting next_fitting_place"
+    assert run(copy) == "-1 first_waiting first_place next_fitting_place"
 
 
 def add(x, y):  # type: ignore[no-untyped-def]

@@ -66,7 +66,7 @@ with watch_compiling(lambda count, name: names.append(name)):
     count = warm_up()
 import swftools.simulator.engine.calling, swftools.simulator.registry
 assert sum(swftools.simulator.engine.calling.engine_kernel().compiled.stats.cache_hits.values()) == 1
-assert sum(swftools.simulator.registry.find_policy("easy")._entry.inner.stats.cache_hits.values()) == 1
+assert sum(swftools.simulator.registry.find_policy("easy")._entry.placed.stats.cache_hits.values()) == 1
 print(count, names)
 """
 
