@@ -8,3 +8,5 @@ import numpy.typing as npt
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
+ShortArray = npt.NDArray[np.int32]
+TinyArray = npt.NDArray[np.int8]

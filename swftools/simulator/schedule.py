@@ -62,8 +62,8 @@ class Schedule:
         return len(self.jobs)
 
 
-def ends_of(segments: pd.DataFrame) -> npt.NDArray[np.int64]:
+def ends_of(segments: pd.DataFrame) -> npt.NDArray[np.int8]:
     """Return how runs ended, as places in ``ENDS``; -1 where ``ended_by`` is none of these."""
     words = pa.array(segments["ended_by"].astype("str").array)
     places = pc.index_in(words, value_set=pa.array(ENDS, type=words.type))
-    return np.asarray(pc.fill_null(places, -1).to_numpy(zero_copy_only=False), dtype=np.int64)
+    return np.asarray(pc.fill_null(places.cast(pa.int8()), -1).to_numpy(zero_copy_only=False))

@@ -12,6 +12,13 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 
+def contiguous(frame: pd.DataFrame, name: str) -> FloatArray:
+    """Return a column as kernels take it, which shares the memory of the frame if it can; nobody may write to it."""
+    values = frame[name]
+    seen = np.asarray(values.array) if values.dtype == np.float64 else column_of(frame, name)
+    return np.require(seen, np.float64, ["C", "W"])
+
+
 def column_of(frame: pd.DataFrame, name: str) -> FloatArray:
     """Return a column as float64; NaN is missing."""
     return frame[name].to_numpy(dtype=np.float64, na_value=np.nan)
@@ -27,7 +34,7 @@ def rows_of(wanted: pd.DataFrame, jobs: pd.DataFrame) -> IntArray:
     """
     (number, occurrence), (of_number, of_occurrence) = _keys(jobs), _keys(wanted)
     if len(number) and (number[1:] > number[:-1]).all():  # as in most logs: no number repeats
-        row = np.minimum(np.searchsorted(number, of_number), len(number) - 1)
+        row = _rows_by_number(number, of_number)
         if (number[row] == of_number).all() and (occurrence[row] == of_occurrence).all():
             return row
     numbers = np.sort(number, kind="stable")
@@ -45,6 +52,19 @@ def rows_of(wanted: pd.DataFrame, jobs: pd.DataFrame) -> IntArray:
         first = int(np.flatnonzero(wrong)[0])
         raise ParameterError(f"job {of_number[first]}, occurrence {of_occurrence[first]}, is not among the jobs")
     return row
+
+
+def _rows_by_number(number: IntArray, wanted: IntArray) -> IntArray:
+    """Return where the numbers wanted may be among numbers that increase; any place for those that are not there.
+
+    Numbers that leave few gaps, as in most logs, are looked up in a table of all that there could be.
+    """
+    first, last = int(number[0]), int(number[-1])
+    if last - first >= 2 * len(number):
+        return np.minimum(np.searchsorted(number, wanted), len(number) - 1)
+    place = np.zeros(last - first + 1, np.int64)
+    place[number - first] = np.arange(len(number))
+    return place[np.clip(wanted, first, last) - first]
 
 
 def _keys(frame: pd.DataFrame) -> tuple[IntArray, IntArray]:
