@@ -90,7 +90,12 @@ class Room(NamedTuple):
 
 @kernel(allocates=False)
 def link_runs(
-    job: ShortArray, by_start: ShortArray, start: FloatArray, submit: FloatArray, first: ShortArray, following: ShortArray
+    job: ShortArray,
+    by_start: ShortArray,
+    start: FloatArray,
+    submit: FloatArray,
+    first: ShortArray,
+    following: ShortArray,
 ) -> int:
     """Fill in the first run of each job, and the next of each run; return how often a job may wait again, at most.
 

@@ -224,7 +224,9 @@ def _job_rows(
     reference: Schedule | None,
 ) -> list[_Row]:
     """Return the statistics of the chosen jobs."""
-    jobs, made = schedule.jobs, {name: partial(_chosen_of, make, chosen) for name, make in measures.items()}
+    jobs, made = schedule.jobs, dict[str, Callable[[], FloatArray]]()
+    for name, make in measures.items():
+        made[name] = partial(_chosen_of, make, chosen)
     if parameters.trimmed:
         left_out = _trimmed(column_of(jobs, "submit_time")[chosen])
         made["bounded_slowdown"] = partial(_without, made["bounded_slowdown"], left_out)
@@ -249,8 +251,8 @@ def _job_rows(
     rows = []
     for name in [*SPREAD, *TRUTH, *(name for name in EXCESS if name in made)]:
         sample = Sample(made[name](), classes.of_job, len(classes.labels))
-        for statistic, unit, jobs, value in _statistics(name, sample, weights, parameters.percentiles):
-            rows.append(_Row(name, statistic, thresholds.get(name, np.nan), unit, jobs, value))
+        for statistic, unit, over, value in _statistics(name, sample, weights, parameters.percentiles):
+            rows.append(_Row(name, statistic, thresholds.get(name, np.nan), unit, over, value))
     return rows
 
 

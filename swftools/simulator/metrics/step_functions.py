@@ -16,7 +16,6 @@ from swftools.kernel import FloatArray, IntArray, kernel
 from swftools.simulator.metrics.columns import column_of, contiguous, rows_of
 from swftools.simulator.metrics.of_runs import Stretches, stretches_of, were_plain
 
-
 ONE = np.ones(1)
 """The amount of what is counted."""
 
@@ -89,11 +88,12 @@ class MachineOverTime:
 
     def __init__(self, jobs: pd.DataFrame, segments: pd.DataFrame, processors: int, demand: str) -> None:
         self._jobs, self._segments, self._processors, self._demand = jobs, segments, processors, demand
+        is_plain = were_plain(segments)
         self._row = rows_of(segments, jobs)
         start, end = (contiguous(segments, name) for name in ("start_time", "end_time"))
         self._submits = changes_at(contiguous(jobs, "submit_time"))
         self._starts, self._ends = changes_at(start), changes_at(end)
-        self._odd = None if were_plain(segments) else _odd_changes(stretches_of(segments), self._row)
+        self._odd = None if is_plain else _odd_changes(stretches_of(segments), self._row)
         others = self._odd.each() if self._odd else ()
         self.times = instants_of(*(changes.at for changes in (self._submits, self._starts, self._ends, *others)))
         self._is_queue: npt.NDArray[np.bool_] | None = None

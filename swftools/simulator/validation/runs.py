@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.errors import ParameterError
-from swftools.kernel import FloatArray, IntArray
+from swftools.kernel import FloatArray, IntArray, TinyArray
 from swftools.simulator.schedule import ENDS, Schedule, ends_of
 from swftools.simulator.validation.widths import moldable_jobs
 
@@ -32,7 +32,7 @@ class Runs(NamedTuple):
     work: FloatArray
     lost: FloatArray
     overhead: FloatArray
-    how: IntArray
+    how: TinyArray
 
     @property
     def stopped(self) -> BoolArray:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from swftools.errors import ParameterError
-from swftools.kernel import FloatArray, IntArray, kernel
+from swftools.kernel import FloatArray, IntArray, TinyArray, kernel
 from swftools.parameters.as_text import read_entry
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.validation.runs import CHECKPOINTED, KILLED, BoolArray, Finding, Jobs, Runs, floats, of_runs
@@ -64,7 +64,7 @@ def _follow_work(
     order: IntArray,
     job: IntArray,
     work: FloatArray,
-    how: IntArray,
+    how: TinyArray,
     interval: FloatArray,
     before: FloatArray,
     lost: FloatArray,
