@@ -34,7 +34,7 @@ def rows_of(wanted: pd.DataFrame, jobs: pd.DataFrame) -> IntArray:
     """
     (number, occurrence), (of_number, of_occurrence) = _keys(jobs), _keys(wanted)
     if len(number) and (number[1:] > number[:-1]).all():  # as in most logs: no number repeats
-        row = _rows_by_number(number, of_number)
+        row = rows_by_number(number, of_number)
         if (number[row] == of_number).all() and (occurrence[row] == of_occurrence).all():
             return row
     numbers = np.sort(number, kind="stable")
@@ -54,7 +54,7 @@ def rows_of(wanted: pd.DataFrame, jobs: pd.DataFrame) -> IntArray:
     return row
 
 
-def _rows_by_number(number: IntArray, wanted: IntArray) -> IntArray:
+def rows_by_number(number: IntArray, wanted: IntArray) -> IntArray:
     """Return where the numbers wanted may be among numbers that increase; any place for those that are not there.
 
     Numbers that leave few gaps, as in most logs, are looked up in a table of all that there could be.

@@ -198,7 +198,7 @@ def sweep(
                 waiting_again += 1
         while fresh < submitted and not _is_fresh(jobs, room, fresh):
             fresh += 1
-        while waiting_again > 0 and not _waits(jobs, room, submitted, room.again[0]):
+        while waiting_again > 0 and not _waits(room, submitted, room.again[0]):
             pop(room.keys, room.again, waiting_again)
             waiting_again -= 1
         head = fresh if fresh < submitted else NOBODY
@@ -219,7 +219,7 @@ def _is_fresh(jobs: Jobs, room: Room, job: int) -> bool:
 
 
 @kernel(allocates=False)
-def _waits(jobs: Jobs, room: Room, submitted: int, job: int) -> bool:
+def _waits(room: Room, submitted: int, job: int) -> bool:
     """Whether a job was submitted, does not run and has another run to come."""
     return job < submitted and room.active[job] == 0 and room.next_run[job] != NOBODY
 

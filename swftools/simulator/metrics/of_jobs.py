@@ -126,7 +126,7 @@ def measures_of_jobs(schedule: Schedule, parameters: MetricParameters) -> dict[s
         A utility function breaks the form.
     """
     jobs = schedule.jobs
-    delays, spent = _delays(schedule), spent_by_jobs(schedule)
+    spent, delays = spent_by_jobs(schedule), _delays(schedule)
     wait, run, requested = (column_of(jobs, name) for name in ("wait_time", "run_time", "requested_time"))
     start, end = column_of(jobs, "start_time"), column_of(jobs, "end_time")
     # Not end - submission, which is a rounding error away from the run time of a job that did not wait.

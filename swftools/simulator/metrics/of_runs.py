@@ -113,7 +113,7 @@ def spent_by_jobs(schedule: Schedule) -> Spent:
     jobs = schedule.jobs
     runs = None if were_plain(schedule.segments) else stretches_of(schedule.segments)
     whole = column_of(jobs, "allocated_processors") * column_of(jobs, "run_time")
-    is_odd = np.False_ if runs is None else runs.is_stopped | (runs.overhead > 0) | (runs.lost > 0)
+    is_odd = np.zeros(0, np.bool_) if runs is None else runs.is_stopped | (runs.overhead > 0) | (runs.lost > 0)
     if runs is None or not is_odd.any():
         zero = np.zeros(len(jobs))
         return Spent(zero, zero, zero, whole, zero, dict.fromkeys(STOPS, zero))

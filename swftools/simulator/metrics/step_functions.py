@@ -129,11 +129,10 @@ class MachineOverTime:
 
     def _queued_work(self) -> FloatArray:
         """Return the work of those that wait: sums of times that are no whole numbers end a rounding error from 0."""
-        if self._is_queue is None:
-            self._waiting(None)
+        is_queue = self._waiting(None) > 0 if self._is_queue is None else self._is_queue
         width, time = (column_of(self._jobs, name) for name in ("allocated_processors", self._demand))
         total = self._waiting(width * time)
-        return np.where(self._is_queue, np.maximum(total, 0.0, out=total), 0.0)
+        return np.where(is_queue, np.maximum(total, 0.0, out=total), 0.0)
 
     def _wasted(self, name: str) -> FloatArray:
         """Return the processors that do lost work, or none yet."""
