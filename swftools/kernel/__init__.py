@@ -5,7 +5,7 @@ tells who asks while they are compiled for the first time.
 """
 
 from swftools.kernel.ahead import rehearsed, warm_up
-from swftools.kernel.arrays import BoolArray, FloatArray, IntArray, ShortArray, TinyArray
+from swftools.kernel.arrays import BoolArray, FloatArray, IntArray, ShortArray, TinyArray, untouched_zeros
 from swftools.kernel.compiling import watch_compiling
 from swftools.kernel.decorator import Kernel, kernel
 
@@ -18,6 +18,7 @@ __all__ = [
     "TinyArray",
     "kernel",
     "rehearsed",
+    "untouched_zeros",
     "warm_up",
     "watch_compiling",
 ]

@@ -18,9 +18,9 @@ from swftools.simulator.machine.state import no_requests
 @cache
 def compiled_engine() -> Any:
     """Return the compiled event loop; made at its first use, from then on taken from the cache on disk."""
-    floats, integers = np.zeros(1), np.zeros(1, np.int64)
+    floats, integers, short = np.zeros(1), np.zeros(1, np.int64), np.zeros(1, np.int32)
     coming = Coming(
-        *(integers, floats, floats, floats, floats, integers, integers, integers, integers, floats),
+        *(short, floats, floats, floats, floats, integers, short, integers, integers, floats),
         *(np.zeros((1, 5)), np.zeros((1, 1, 2)), floats),
     )
     signature = types.void(

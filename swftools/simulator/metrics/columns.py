@@ -7,16 +7,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.errors import ParameterError
+from swftools.simulator.schedule import rows_by_number
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
-
-
-def contiguous(frame: pd.DataFrame, name: str) -> FloatArray:
-    """Return a column as kernels take it, which shares the memory of the frame if it can; nobody may write to it."""
-    values = frame[name]
-    seen = np.asarray(values.array) if values.dtype == np.float64 else column_of(frame, name)
-    return np.require(seen, np.float64, ["C", "W"])
 
 
 def column_of(frame: pd.DataFrame, name: str) -> FloatArray:
@@ -52,19 +46,6 @@ def rows_of(wanted: pd.DataFrame, jobs: pd.DataFrame) -> IntArray:
         first = int(np.flatnonzero(wrong)[0])
         raise ParameterError(f"job {of_number[first]}, occurrence {of_occurrence[first]}, is not among the jobs")
     return row
-
-
-def rows_by_number(number: IntArray, wanted: IntArray) -> IntArray:
-    """Return where the numbers wanted may be among numbers that increase; any place for those that are not there.
-
-    Numbers that leave few gaps, as in most logs, are looked up in a table of all that there could be.
-    """
-    first, last = int(number[0]), int(number[-1])
-    if last - first >= 2 * len(number):
-        return np.minimum(np.searchsorted(number, wanted), len(number) - 1)
-    place = np.zeros(last - first + 1, np.int64)
-    place[number - first] = np.arange(len(number))
-    return place[np.clip(wanted, first, last) - first]
 
 
 def _keys(frame: pd.DataFrame) -> tuple[IntArray, IntArray]:

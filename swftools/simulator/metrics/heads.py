@@ -12,7 +12,7 @@ import pandas as pd
 
 from swftools.errors import ParameterError
 from swftools.kernel import FloatArray, IntArray, ShortArray
-from swftools.simulator.metrics.columns import column_of, contiguous, rows_of
+from swftools.simulator.metrics.columns import column_of, rows_of
 from swftools.simulator.metrics.head_sweep import (
     NOBODY,
     Heads,
@@ -24,7 +24,7 @@ from swftools.simulator.metrics.head_sweep import (
     most_at_once,
     sweep,
 )
-from swftools.simulator.schedule import Schedule, ends_of
+from swftools.simulator.schedule import Schedule, contiguous, ends_of
 
 COMPLETED = 4
 """The place in ``ENDS`` of runs with which a job is done."""

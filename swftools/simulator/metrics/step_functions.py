@@ -13,8 +13,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.kernel import FloatArray, IntArray, kernel
-from swftools.simulator.metrics.columns import column_of, contiguous, rows_of
+from swftools.simulator.metrics.columns import column_of, rows_of
 from swftools.simulator.metrics.of_runs import Stretches, stretches_of, were_plain
+from swftools.simulator.schedule import contiguous
 
 ONE = np.ones(1)
 """The amount of what is counted."""

@@ -11,8 +11,7 @@ import pandas as pd
 
 from swftools.errors import ParameterError
 from swftools.kernel import FloatArray, IntArray, TinyArray
-from swftools.simulator.metrics.columns import contiguous, rows_by_number
-from swftools.simulator.schedule import ENDS, Schedule, ends_of
+from swftools.simulator.schedule import ENDS, Schedule, contiguous, ends_of, rows_by_number
 from swftools.simulator.validation.widths import moldable_jobs
 
 BoolArray = npt.NDArray[np.bool_]
