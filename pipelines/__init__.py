@@ -11,11 +11,12 @@ from lazy_loader import attach_stub
 __getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
 
 if "luigi.cmdline" in sys.modules:
-    # luigi's own command finds those tasks that are defined once it has imported the module it is told to.
-    from pipelines.config import show_progress
+    # luigi's own command finds those tasks that are defined once it has imported the module that it is told to. A task
+    # brings along what it requires.
+    from pipelines.config import named_tasks, show_progress
     from pipelines.tasks.luigi_settings import check_luigis_command
 
-    for _name in __all__:
+    for _name in named_tasks(__all__, sys.argv[1:]):
         __getattr__(_name)
     show_progress()
     check_luigis_command()

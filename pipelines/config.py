@@ -9,12 +9,16 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from collections.abc import Sequence
 from configparser import ConfigParser
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
 from swftools.output.shown_text import shown_lines
+
+LUIGIS_FILES = ("/etc/luigi/client.cfg", "/etc/luigi/luigi.cfg", "client.cfg", "luigi.cfg")
+"""Where luigi looks for its configuration, beside what the variables ``LUIGI_CONFIG_...`` name."""
 
 
 @cache
@@ -29,10 +33,29 @@ def setting(name: str) -> str:
     """Return a setting by its name in the section ``[swftools]``."""
     if value := os.environ.get(f"SWFTOOLS_{name.upper()}"):
         return value
+    shipped = shipped_settings().get("swftools", name, fallback="")
+    if not _is_configured():
+        return shipped
     # Imported late: who only reads data, or asks for help, needs no luigi.
     from luigi.configuration import get_config  # noqa: PLC0415
 
-    return str(get_config().get("swftools", name, shipped_settings().get("swftools", name, fallback="")))
+    return str(get_config().get("swftools", name, shipped))
+
+
+def _is_configured() -> bool:
+    """Whether luigi may know of a setting: it is loaded, or a file or variable that it heeds is there."""
+    if "luigi" in sys.modules or any(name.startswith("LUIGI_CONFIG") for name in os.environ):
+        return True
+    return any(Path(file).exists() for file in LUIGIS_FILES)
+
+
+def named_tasks(names: Sequence[str], arguments: Sequence[str]) -> Sequence[str]:
+    """Return which tasks a command line of luigi speaks of, by a task's name or ``--NAME-PARAMETER``; if of none, all.
+
+    All of them too where it asks for the help on all.
+    """
+    found = [name for name in names if any(word == name or word.startswith(f"--{name}-") for word in arguments)]
+    return found if set(found) & set(arguments) and "--help-all" not in arguments else names
 
 
 def work_root(data_root: str) -> Path:

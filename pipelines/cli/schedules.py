@@ -195,7 +195,7 @@ def _report_as_mapping(report: ValidationReport) -> dict[str, Any]:
 
 def policy_entry(policy: str) -> dict[str, Any]:
     """Return the policy that an option names, with its parameters, as tasks have it."""
-    from pipelines.tasks.parameters import PoliciesParameter
+    from pipelines.tasks.simulation_parameters import PoliciesParameter
 
     (entry,) = json.loads(PoliciesParameter().normalize(policy if policy.lstrip().startswith("{") else [policy]))
     return dict(entry)

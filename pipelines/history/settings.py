@@ -18,14 +18,9 @@ from pipelines.catalog.problems import message_of, path_of, report
 from pipelines.catalog.strict_yaml import NotYamlError, read_yaml
 from pipelines.logs.find import catalog_in_use
 from pipelines.logs.how_read import HowRead
-from pipelines.tasks.parameters import (
-    AugmentParameter,
-    MethodsParameter,
-    ParametersParameter,
-    PoliciesParameter,
-    ReplayOptionsParameter,
-)
+from pipelines.tasks.parameters import AugmentParameter, MethodsParameter, ParametersParameter, ReplayOptionsParameter
 from pipelines.tasks.replay_predictor import groups_of
+from pipelines.tasks.simulation_parameters import PoliciesParameter
 from swftools.cleaning import resolve_rules
 from swftools.errors import ParameterError, SwfToolsError
 

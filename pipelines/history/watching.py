@@ -10,8 +10,8 @@ import pandas as pd
 
 from pipelines.history.settings import Settings
 from pipelines.tasks.measure import MeasureSchedule
-from pipelines.tasks.parameters import PoliciesParameter
 from pipelines.tasks.simulate import SimulatePolicy, source_hash
+from pipelines.tasks.simulation_parameters import PoliciesParameter
 from swftools.drift import measure_drift
 from swftools.parameters.as_text import write_entry
 from swftools.simulator.questions.watching import find_worse, watch_policies

@@ -9,13 +9,11 @@ and then finds the log in place.
 from __future__ import annotations
 
 import errno
-import hashlib
 import logging
 import os
 import socket
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import BinaryIO
 from urllib.parse import urlsplit
 
 import requests
@@ -24,10 +22,10 @@ from filelock import BaseFileLock, FileLock, SoftFileLock, Timeout
 from requests.adapters import HTTPAdapter
 from tqdm import tqdm
 
+from pipelines.logs.text_hash import text_sha256
 from swftools._version import __version__
 from swftools.errors import AcquireError, StorageError, SwfToolsError, UnreadableLogError
-from swftools.formats.compression import TEXT_LIMIT, open_log
-from swftools.formats.several import LogFiles, open_joined
+from swftools.formats.compression import TEXT_LIMIT
 
 BACKOFF = 0.5
 """Half the seconds before the second further attempt; each one after it waits twice as long as the one before."""
@@ -35,7 +33,6 @@ BACKOFF = 0.5
 LONGEST_WAIT = 120.0
 """Most seconds between two attempts, whatever the server asks for."""
 
-_BLOCK = 1 << 18
 _PIECE = 1 << 14  # what a broken connection or a kill may lose of what came
 
 _CAUSES: dict[tuple[type[BaseException], ...], str] = {
@@ -54,43 +51,6 @@ _CAUSES: dict[tuple[type[BaseException], ...], str] = {
 """What users read, by what is somewhere in the chain of errors; the first that fits."""
 
 logger = logging.getLogger(__name__)
-
-
-def text_sha256(path: str | os.PathLike[str] | BinaryIO, max_bytes: int = TEXT_LIMIT) -> str:
-    """Return the sha256 of a log's decompressed text, as the cards of ``data_catalog.yaml`` state it.
-
-    Parameters
-    ----------
-    path : path or binary file object
-        Plain or compressed (gzip, bzip2, xz, Zstandard), recognised by its first bytes.
-    max_bytes : int
-        Most bytes that compressed text may have; plain text has no limit.
-
-    Raises
-    ------
-    UnreadableLogError
-        The log is missing, truncated, corrupt, or longer than ``max_bytes`` once decompressed.
-    """
-    digest = hashlib.sha256()
-    with open_log(path, max_bytes=max_bytes) as stream:
-        while block := stream.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
-
-
-def joined_sha256(files: LogFiles) -> str:
-    """Return the sha256 of the text of several files that are one log.
-
-    Raises
-    ------
-    UnreadableLogError
-        One of them is missing, truncated or corrupt.
-    """
-    digest = hashlib.sha256()
-    with open_joined(files) as stream:
-        while block := stream.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
 
 
 def download(

@@ -11,12 +11,12 @@ from pipelines.catalog.cards import RESOURCES, Catalog, LogCard
 from pipelines.catalog.reader import read_catalog
 from pipelines.config import log_directories, setting
 from pipelines.keys import canonical_json
-from pipelines.logs.download import joined_sha256, text_sha256
 from pipelines.logs.file_cache import FileCache
 from pipelines.logs.generated import MODELS, find_model
 from pipelines.logs.how_read import HowRead
 from pipelines.logs.names import name_of_file, name_of_model
 from pipelines.logs.published import hash_of_jobs, read_manifest, version_folder
+from pipelines.logs.text_hash import joined_sha256, text_sha256
 from swftools.errors import SwfToolsError
 from swftools.formats.compression import source_name
 from swftools.formats.several import log_files

@@ -12,9 +12,9 @@ from pathlib import Path
 import luigi
 
 from pipelines.config import setting, work_root
-from pipelines.logs.download import download, joined_sha256, text_sha256
 from pipelines.logs.find import Log, find_log, is_there
 from pipelines.logs.published import JOBS, NAMES, hash_of_jobs, read_manifest
+from pipelines.logs.text_hash import joined_sha256, text_sha256
 from pipelines.names import MANIFEST
 from pipelines.store.staging import staging
 from pipelines.tasks.log_task import LogTask
@@ -131,6 +131,8 @@ def _downloaded(found: Log, folder: Path) -> Path:
             f"log {found.name}: its card has no url, and it is in none of the directories of the setting "
             f"log_path ({setting('log_path') or 'none given'}); pass --log PATH"
         )
+    from pipelines.logs.download import download  # noqa: PLC0415 (what it needs for that is of no use before)
+
     part = folder / f"{found.card.name}.swf.gz"
     download(found.card.url, part, sha256=found.card.sha256, max_bytes=found.card.bytes)
     return part

@@ -14,9 +14,9 @@ from pipelines.keys import canonical_json, content_key
 from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.facts import card_of, facts_of, software
 from pipelines.tasks.measure import MeasureSchedule, MeasuringTask
-from pipelines.tasks.parameters import PoliciesParameter
 from pipelines.tasks.publishing import Contents, LogPublishingTask, writer_of
 from pipelines.tasks.simulate import own_measures, source_hash, version_of_predictor
+from pipelines.tasks.simulation_parameters import PoliciesParameter
 from swftools.errors import ParameterError
 from swftools.fields.dictionary import SCHEMA_VERSION
 from swftools.output.shown_text import WIDTH

@@ -8,8 +8,8 @@ import luigi
 import pandas as pd
 
 from pipelines.keys import canonical_json, content_key
-from pipelines.tasks.parameters import MetricsParameter, PoliciesParameter
 from pipelines.tasks.simulate import SimulatePolicy, SimulationTask, check_queues, label_of
+from pipelines.tasks.simulation_parameters import MetricsParameter, PoliciesParameter
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
 from swftools.simulator.metrics.measures import measure

@@ -1,4 +1,6 @@
-"""Parameters of tasks: how rules, policies, metrics and augmentations are given on a command line or in Python.
+"""Parameters of tasks: how rules, methods and augmentations are given on a command line or in Python.
+
+Those of tasks that simulate are in ``simulation_parameters.py``.
 
 Each class reads what a person writes, text or JSON, and normalizes it to canonical JSON, so that equal meanings are
 equal tasks. A mistake is told before any task is run.
@@ -18,12 +20,7 @@ from pipelines.keys import canonical_json
 from swftools.cleaning import list_rules, resolve_rules
 from swftools.errors import ParameterError
 from swftools.parameters import did_you_mean
-from swftools.parameters.as_text import read_assignments, read_entries, read_entry, write_entry
-from swftools.simulator.metrics.parameters import MetricParameters
-from swftools.simulator.predictors.registry import find_predictor, list_predictors
-from swftools.simulator.registry import list_policies, read_policy
-from swftools.simulator.requested import find_requests
-from swftools.simulator.restart import find_restart_overhead
+from swftools.parameters.as_text import read_assignments, read_entries, write_entry
 
 AUGMENTATIONS: dict[str, type[Any]] = {}
 """The tasks of augmentations by name, in the order in which they are defined; their base class fills this."""
@@ -62,88 +59,10 @@ class RulesParameter(luigi.Parameter):
         rules = value
         if isinstance(value, str):
             known = {*list_rules(), "default"}
-            entries = _from_json("rules", value, "[")
+            entries = from_json("rules", value, "[")
             rules = [_named("rule", *entry) for entry in read_entries(value, known)] if entries is None else entries
         resolve_rules(rules)
         return canonical_json(list(rules))
-
-
-class PoliciesParameter(luigi.Parameter):
-    """Policies as text, such as ``fcfs,easy:reservations=2``, or as a JSON list of such texts and of mappings."""
-
-    def normalize(self, value: Any) -> str:
-        """Return the policies as canonical JSON, each a mapping with every parameter that was given.
-
-        Raises
-        ------
-        ParameterError
-            A policy or a parameter is unknown, or none is given.
-        """
-        listed = _from_json("policies", value, "[{") if isinstance(value, str) else value
-        if listed is None:
-            listed = [{"policy": name, **given} for name, given in read_entries(value, list_policies())]
-        chosen = [_policy_entry(entry) for entry in (listed if isinstance(listed, list | tuple) else [listed])]
-        if not chosen:
-            raise ParameterError("policies: give at least one")
-        return canonical_json(chosen)
-
-
-class RequestsParameter(luigi.Parameter):
-    """What users ask for, as text: ``logged``, ``factor:factor=2``, ``tsafrir``."""
-
-    def normalize(self, value: Any) -> str:
-        """Return name and parameters in their one form.
-
-        Raises
-        ------
-        ParameterError
-            There is none of that name, or it takes no such parameter.
-        """
-        return find_requests(value).to_text()
-
-
-class PredictorParameter(luigi.Parameter):
-    """What policies are told of run times, as text: ``exact``, ``virtual:error=0.5``, ``module:name`` of one's own."""
-
-    def normalize(self, value: Any) -> str:
-        """Return name and parameters that are given in one form, ``module:`` with them.
-
-        Raises
-        ------
-        ParameterError
-            There is none of that name, or it takes no such parameter.
-        """
-        find_predictor(value)
-        name, given = read_entry(value, list_predictors())
-        return write_entry(name, dict(sorted(given.items())))
-
-
-class RestartOverheadParameter(luigi.Parameter):
-    """What it takes to go on with work, as text: seconds, ``uniform:per_processor=0.1``, ``column:name=mine``."""
-
-    def normalize(self, value: Any) -> str:
-        """Return name and parameters in their one form.
-
-        Raises
-        ------
-        ParameterError
-            It is negative, there is none of that name, or it takes no such parameter.
-        """
-        return find_restart_overhead(value).to_text()
-
-
-class MetricsParameter(luigi.Parameter):
-    """Parameters of the metrics as text, such as ``bound=60,trimmed=true``, or as JSON."""
-
-    def normalize(self, value: Any) -> str:
-        """Return the parameters as canonical JSON.
-
-        Raises
-        ------
-        ParameterError
-            One is unknown or outside its domain.
-        """
-        return canonical_json(MetricParameters.from_mapping(_assignments("metrics", value)).to_mapping())
 
 
 class MethodsParameter(luigi.Parameter):
@@ -159,7 +78,7 @@ class MethodsParameter(luigi.Parameter):
         """
         from swftools.qbets.methods import find_method, list_methods  # noqa: PLC0415 (imports scikit-learn: a second)
 
-        listed = _from_json("methods", value, "[") if isinstance(value, str) else list(value)
+        listed = from_json("methods", value, "[") if isinstance(value, str) else list(value)
         if listed is None:
             listed = [write_entry(name, given) for name, given in read_entries(value, list_methods())]
         for text in listed:
@@ -182,7 +101,7 @@ class ReplayOptionsParameter(luigi.Parameter):
         """
         from swftools.qbets.predictor import ReplayParameters  # noqa: PLC0415 (as above)
 
-        return canonical_json(ReplayParameters.from_mapping(_assignments("options", value)).to_mapping())
+        return canonical_json(ReplayParameters.from_mapping(assignments("options", value)).to_mapping())
 
 
 class AugmentParameter(luigi.Parameter):
@@ -230,7 +149,7 @@ class ParametersParameter(luigi.Parameter):
         return canonical_json(chosen)
 
 
-def _from_json(what: str, text: str, opening: str) -> Any:
+def from_json(what: str, text: str, opening: str) -> Any:
     """Return what a text says that is JSON by its first character; None if it is not."""
     if not text.lstrip().startswith(tuple(opening)):
         return None
@@ -240,28 +159,17 @@ def _from_json(what: str, text: str, opening: str) -> Any:
         raise ParameterError(f"{what}={text!r} is not JSON: {error}") from error
 
 
-def _assignments(what: str, value: Any) -> Any:
+def assignments(what: str, value: Any) -> Any:
     """Return parameters that are given as ``KEY=VALUE,KEY=VALUE``, as JSON, or as a mapping."""
     if not isinstance(value, str):
         return value
-    mapping = _from_json(what, value, "{")
+    mapping = from_json(what, value, "{")
     return read_assignments(value) if mapping is None else mapping
 
 
 def _named(kind: str, name: str, parameters: Mapping[str, Any]) -> str | dict[str, Any]:
     """Return an entry of a list as JSON has it: a name alone, or a mapping with the parameters."""
     return {kind: name, **parameters} if parameters else name
-
-
-def _policy_entry(entry: Any) -> dict[str, Any]:
-    """Return a policy, given as text or as a mapping, with the parameters that are given, checked."""
-    given = {"policy": entry} if isinstance(entry, str) else entry
-    if not isinstance(given, Mapping) or not isinstance(given.get("policy"), str):
-        raise ParameterError(f"policies: {entry!r} is neither a name nor a mapping with the key policy")
-    name, _ = read_entry(given["policy"], list_policies())
-    policy, parameters = read_policy(given["policy"], {key: given[key] for key in given if key != "policy"})
-    values = policy.chosen(parameters).to_mapping()  # texts in their one form
-    return {"policy": name, **{key: values[key] for key in parameters}}
 
 
 def _load_parameters(text: str) -> Any:

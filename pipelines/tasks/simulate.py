@@ -17,9 +17,8 @@ from pipelines.tasks.augmentations.registry import Augmentation
 from pipelines.tasks.augmented import augmentations_of, augmented
 from pipelines.tasks.clean import CleanTrace, RulesTask
 from pipelines.tasks.notes import read_notes, write_notes
-from pipelines.tasks.parameters import (
-    AugmentParameter,
-    ParametersParameter,
+from pipelines.tasks.parameters import AugmentParameter, ParametersParameter
+from pipelines.tasks.simulation_parameters import (
     PoliciesParameter,
     PredictorParameter,
     RequestsParameter,

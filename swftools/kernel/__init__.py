@@ -5,8 +5,20 @@ tells who asks while they are compiled for the first time.
 """
 
 from swftools.kernel.ahead import rehearsed, warm_up
-from swftools.kernel.arrays import BoolArray, FloatArray, IntArray
+from swftools.kernel.arrays import BoolArray, FloatArray, IntArray, ShortArray, TinyArray, untouched_zeros
 from swftools.kernel.compiling import watch_compiling
 from swftools.kernel.decorator import Kernel, kernel
 
-__all__ = ["BoolArray", "FloatArray", "IntArray", "Kernel", "kernel", "rehearsed", "warm_up", "watch_compiling"]
+__all__ = [
+    "BoolArray",
+    "FloatArray",
+    "IntArray",
+    "Kernel",
+    "ShortArray",
+    "TinyArray",
+    "kernel",
+    "rehearsed",
+    "untouched_zeros",
+    "warm_up",
+    "watch_compiling",
+]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
-from swftools.kernel import kernel
+from swftools.kernel import kernel, untouched_zeros
 from swftools.keyed_random import count_occurrences
 from swftools.simulator.engine.replay import COMPLETED, Log
 from swftools.simulator.machine.state import CHECKPOINT, KILL, RESIZE, SUSPEND, Requests
@@ -19,6 +19,7 @@ from swftools.simulator.workload import Workload
 from swftools.trace import Trace
 
 IntArray = npt.NDArray[np.int64]
+ShortArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
 
 LIMIT = COMPLETED + 1
@@ -33,14 +34,19 @@ ENDED_BY = {
 """How a run may end, in words."""
 
 
+MANY = 1 << 16
+"""Runs of which the ends are put into words at once."""
+
+
 class Done(NamedTuple):
     """What a schedule is made of: of jobs, in order of submission; their runs; and the jobs that are left out.
 
-    ``told`` is what was predicted of jobs at submission; ``taken_out`` when they were taken out, s, NaN where they were
-    not, and has no rows where nobody was; ``log`` has no more rows than runs.
+    ``told`` is what was predicted of jobs at submission, ``limit`` itself where policies are told no more;
+    ``taken_out`` is when they were taken out, s, NaN where they were not; it has no rows where nobody was. ``log`` has
+    no more rows than runs.
     """
 
-    row: IntArray
+    row: ShortArray
     run_time: FloatArray
     told: FloatArray
     submit_time: FloatArray
@@ -59,14 +65,16 @@ def what_was_done(workload: Workload, requests: Requests, log: Log, taken_out: F
     """
     coming, runs = workload.coming, int(log.size[0])
     own = np.copy if copies else np.asarray
-    run_time, told = own(coming.run_time), own(coming.told)
+    run_time, limit, told = own(coming.run_time), own(requests.limit), own(coming.told)
+    if coming.told is coming.limit:
+        told = limit  # of the jobs that were submitted; there is nothing to tell of others
     return Done(
         coming.row,
         run_time,
         told.copy() if np.may_share_memory(run_time, told) else told,  # two columns must not be one
         own(requests.submit_time),
         requests.processors,
-        own(requests.limit),
+        limit,
         workload.is_cut,
         taken_out,
         Log._make([*(own(column[:runs]) for column in log[:-1]), log.size]),
@@ -103,36 +111,81 @@ def schedule_of(
         Of the run.
     """
     excluded, left = done.excluded, done.row[~is_over]
-    keys = {"job_number": trace.jobs["job_number"].array, "job_occurrence": count_occurrences(trace.jobs)}
+    keys = _keys(trace)
     is_backfilled = _is_backfilled(_begins(done))[is_over]
     unended = _reasons(done, np.flatnonzero(~is_over), unfinished)
     if len(left):
         done = _of_some(done, np.flatnonzero(is_over))
-    row = done.row
+    row, told_limits = done.row, done.told is done.limit
     jobs, segments = _columns(done, is_backfilled)
-    segments = {name: column[row[done.log.job]] for name, column in keys.items()} | segments
+    segments = _taken(keys, row[done.log.job]) | segments
     del done
     # Jobs stand in the order of the trace; where that is the order of submission nothing is moved.
     if not (row[1:] > row[:-1]).all():
         order = np.argsort(row, kind="stable")
         jobs = {name: column[order] for name, column in jobs.items()}
         row = row[order]
+    others = _others(keys, excluded, left, unended)
+    table = _table(trace, keys, jobs, row, told_limits=told_limits)
+    return Schedule(table, pd.DataFrame(segments, copy=False), others, processors, policy, dict(options))
+
+
+def _keys(trace: Trace) -> pd.DataFrame:
+    """Return the keys of a trace's jobs, which share the memory of the trace as far as it has them."""
+    keys = trace.jobs[["job_number"]].reset_index(drop=True)
+    if "job_occurrence" in trace.jobs and trace.jobs["job_occurrence"].dtype == np.int64:
+        keys["job_occurrence"] = trace.jobs["job_occurrence"].reset_index(drop=True)
+        return keys
+    return pd.concat([keys, pd.DataFrame({"job_occurrence": count_occurrences(trace.jobs)}, copy=False)], axis=1)
+
+
+def _taken(keys: pd.DataFrame, row: ShortArray) -> dict[str, Any]:
+    """Return keys at rows. Zeros are made anew: as long as nobody writes to them, they take no memory."""
+    occurrence = keys["job_occurrence"].to_numpy()
+    return {
+        "job_number": keys["job_number"].array[row],
+        "job_occurrence": occurrence[row] if occurrence.any() else untouched_zeros(len(row), np.int64),
+    }
+
+
+def _table(
+    trace: Trace, keys: pd.DataFrame, jobs: dict[str, Any], row: ShortArray, *, told_limits: bool
+) -> pd.DataFrame:
+    """Return the table of jobs, by rows of the trace: its keys, what was done, and the trace's other columns.
+
+    What is the same in the trace, or twice in the table, is there once in memory; pandas copies what is written to.
+    """
     rest = trace.jobs.drop(columns=[*jobs, *keys], errors="ignore")
-    rest = rest if len(row) == len(trace) else rest.iloc[row]  # all of them: no copy
-    table = pd.DataFrame({name: column[row] for name, column in keys.items()} | jobs, copy=False)
+    if told_limits:
+        del jobs["estimated_time"]
+    if len(row) < len(trace):
+        parts = [pd.DataFrame(_taken(keys, row), copy=False), pd.DataFrame(jobs, copy=False), rest.iloc[row]]
+    else:
+        parts = [keys, *_submissions(trace, jobs), pd.DataFrame(jobs, copy=False), rest]
+    table = pd.concat([part.reset_index(drop=True) for part in parts], axis=1)
+    if told_limits:
+        place = list(table.columns).index("requested_time")
+        table.insert(place + 1, "estimated_time", table["requested_time"])
+    return table
+
+
+def _submissions(trace: Trace, jobs: dict[str, Any]) -> list[pd.DataFrame]:
+    """Return the submissions as the trace has them, which then are no column of the jobs; nothing if it has others."""
+    theirs = trace.jobs["submit_time"]
+    if theirs.dtype != np.float64 or not np.array_equal(theirs.to_numpy(), jobs["submit_time"]):
+        return []
+    del jobs["submit_time"]
+    return [theirs.to_frame()]
+
+
+def _others(keys: pd.DataFrame, excluded: pd.DataFrame, left: ShortArray, unended: list[str]) -> pd.DataFrame:
+    """Return the table of the jobs that are not in the schedule, with the reasons."""
     out = np.concatenate([excluded["row"].to_numpy(dtype=np.int64), left])
     reasons = pd.concat([excluded["reason"], pd.Series(unended, dtype="str")]) if unended else excluded["reason"]
     order = np.argsort(out, kind="stable")
-    others = pd.DataFrame({name: column[out[order]] for name, column in keys.items()})
+    others = keys.iloc[out[order]].reset_index(drop=True)
     others["reason"] = reasons.array[order]
-    return Schedule(
-        pd.concat([table, rest.reset_index(drop=True)], axis=1),
-        pd.DataFrame(segments, copy=False),
-        others,
-        processors,
-        policy,
-        dict(options),
-    )
+    return others
 
 
 def _reasons(done: Done, left: IntArray, unfinished: str) -> list[str]:
@@ -174,8 +227,13 @@ def _columns(done: Done, is_backfilled: npt.NDArray[np.bool_]) -> tuple[dict[str
         is_plain = (first == last) & (processors[last] == done.processors)
         time = np.where(is_plain, done.run_time, time)
     is_end = how == COMPLETED
-    work = np.where(is_end, done.run_time[job] - before, log.work)
-    how = np.where(is_end & done.is_cut[job], LIMIT, how).astype(np.int8, copy=False)
+    work = done.run_time[job]
+    if before.any():
+        work -= before
+    if not is_end.all():
+        work = np.where(is_end, work, log.work)
+    if done.is_cut.any():
+        how = np.where(is_end & done.is_cut[job], LIMIT, how).astype(np.int8, copy=False)
     stopped = (how != COMPLETED) & (how != LIMIT)
     if overhead.any():
         overhead = np.minimum(overhead, end - start)  # of a run that was stopped before it was over
@@ -190,14 +248,14 @@ def _columns(done: Done, is_backfilled: npt.NDArray[np.bool_]) -> tuple[dict[str
         "requested_time": done.limit,
         "estimated_time": done.told,
         "is_backfilled": is_backfilled,
-        "preemptions": _whole(np.bincount(job[stopped & (how != RESIZE)], minlength=jobs)),
+        "preemptions": _whole(_counted(job[stopped & (how != RESIZE)], jobs)),
     }
     segments = {
         "start_time": start,
         "end_time": end,
         "allocated_processors": _whole(processors),
         "work": work,
-        "lost_work": _lost(job, before, work, jobs) if stopped.any() else np.zeros(len(job)),
+        "lost_work": _lost(job, before, work, jobs) if stopped.any() else untouched_zeros(len(job)),
         "overhead": overhead,
         "ended_by": _words(how),
     }
@@ -236,12 +294,26 @@ def _begins(done: Done) -> FloatArray:
     return np.fmin(begins, done.taken_out) if len(done.taken_out) else begins
 
 
+def _counted(job: ShortArray, jobs: int) -> IntArray:
+    """Return how often each job is there; zeros that nobody wrote to take no memory."""
+    return np.bincount(job, minlength=jobs) if len(job) else untouched_zeros(jobs, np.int64)
+
+
 def _whole(values: npt.NDArray[Any]) -> pd.arrays.IntegerArray:
     """Return whole numbers, none of them missing, as a column."""
-    return pd.arrays.IntegerArray(values.astype(np.int64), np.zeros(len(values), np.bool_))
+    return pd.arrays.IntegerArray(values.astype(np.int64, copy=False), untouched_zeros(len(values), np.bool_))
 
 
 def _words(how: npt.NDArray[Any]) -> Any:
-    """Return how runs ended, in words, as a column."""
+    """Return how runs ended, in words, as a column; the same words of many runs in a row are there once in memory."""
     words = pa.array([ENDED_BY[number] for number in sorted(ENDED_BY)], pa.large_string())
-    return pd.array(words.take(pa.array(how)), dtype="str")
+    alike: dict[int, Any] = {}
+    parts = []
+    for begin in range(0, len(how), MANY):
+        part = how[begin : begin + MANY]
+        first = int(part[0])
+        if len(part) == MANY and (part == first).all():
+            parts.append(alike.setdefault(first, words.take(pa.array(part))))
+        else:
+            parts.append(words.take(pa.array(part)))
+    return pd.array(pa.chunked_array(parts, pa.large_string()), dtype="str")

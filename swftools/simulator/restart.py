@@ -44,7 +44,7 @@ class Uniform(Parameters):
     seconds: float = number(0.0, least=0, unit="s")
     per_processor: float = number(0.0, least=0, unit="s")
 
-    def of(self, trace: Trace, row: npt.NDArray[np.int64]) -> Restart:  # noqa: ARG002 (a column's asks it)
+    def of(self, trace: Trace, row: npt.NDArray[np.int32]) -> Restart:  # noqa: ARG002 (a column's asks it)
         """Return the overhead of jobs."""
         return Restart(np.array([self.seconds, self.per_processor], np.float64), np.zeros(0))
 
@@ -62,7 +62,7 @@ class Column(Parameters):
     NAME: ClassVar[str] = "column"
     name: str = ""
 
-    def of(self, trace: Trace, row: npt.NDArray[np.int64]) -> Restart:
+    def of(self, trace: Trace, row: npt.NDArray[np.int32]) -> Restart:
         """Return the overhead of jobs; the machine learns that of each at its submission.
 
         Raises

@@ -62,8 +62,30 @@ class Schedule:
         return len(self.jobs)
 
 
-def ends_of(segments: pd.DataFrame) -> npt.NDArray[np.int64]:
+def ends_of(segments: pd.DataFrame) -> npt.NDArray[np.int8]:
     """Return how runs ended, as places in ``ENDS``; -1 where ``ended_by`` is none of these."""
     words = pa.array(segments["ended_by"].astype("str").array)
     places = pc.index_in(words, value_set=pa.array(ENDS, type=words.type))
-    return np.asarray(pc.fill_null(places, -1).to_numpy(zero_copy_only=False), dtype=np.int64)
+    return np.asarray(pc.fill_null(places.cast(pa.int8()), -1).to_numpy(zero_copy_only=False))
+
+
+def contiguous(frame: pd.DataFrame, name: str) -> npt.NDArray[np.float64]:
+    """Return a column as kernels take it, which shares the memory of the frame if it can; nobody may write to it."""
+    values = frame[name]
+    seen = (
+        np.asarray(values.array) if values.dtype == np.float64 else values.to_numpy(dtype=np.float64, na_value=np.nan)
+    )
+    return np.require(seen, np.float64, ["C", "W"])
+
+
+def rows_by_number(number: npt.NDArray[np.int64], wanted: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return where the numbers wanted may be among numbers that increase; any place for those that are not there.
+
+    Numbers that leave few gaps, as in most logs, are looked up in a table of all that there could be.
+    """
+    first, last = int(number[0]), int(number[-1])
+    if last - first >= 2 * len(number):
+        return np.minimum(np.searchsorted(number, wanted), len(number) - 1)
+    place = np.zeros(last - first + 1, np.int64)
+    place[number - first] = np.arange(len(number))
+    return place[np.clip(wanted, first, last) - first]

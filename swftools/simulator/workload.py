@@ -68,6 +68,7 @@ def prepare(  # noqa: PLR0913 (options by name)
     idle: str = "",
     needs: tuple[str, ...] = (),
     overhead: Uniform | Column | None = None,
+    learns: bool = False,
 ) -> Workload:
     """Decide what is simulated of a trace.
 
@@ -96,6 +97,8 @@ def prepare(  # noqa: PLR0913 (options by name)
         Columns that the policy needs; utility functions are taken along only if they are among them.
     overhead : Uniform or Column, optional
         What it takes to go on with work that was done; none without it.
+    learns : bool
+        Policies are told what a predictor in Python answers at submissions, for which there is to be room.
 
     Returns
     -------
@@ -113,10 +116,11 @@ def prepare(  # noqa: PLR0913 (options by name)
     arrays = trace.arrays
     run, request = arrays.run_time, np.asarray(requests.request(trace, seed), dtype=np.float64)
     request = np.where(request > 0, request, np.nan)
+    is_told_limits = predictor.foretell is None and not predictor.observes and not learns
     if cancelled != "drop":
         run = np.where(np.isnan(run), AT_ONCE if cancelled == "end-at-once" else request, run)
     code, words = reasons_to_exclude(arrays, processors, run, "" if cancelled == "full-request" else "drop", idle=idle)
-    row = _in_order(trace, arrays, np.flatnonzero(code == 0))
+    row = _in_order(trace, arrays, np.flatnonzero(code == 0)).astype(np.int32)
     _check_times(trace, row, submit_time=arrays.submit_time, run_time=run)
     run_time = np.maximum(run[row], least)
     limit = np.where(np.isnan(request[row]), run_time, request[row])
@@ -138,7 +142,7 @@ def prepare(  # noqa: PLR0913 (options by name)
         row,
         run_time,
         limit,
-        predictor.told(run_time, limit, seed),
+        limit if is_told_limits else predictor.told(run_time, limit, seed),
         arrays.submit_time,
         arrays.width,
         _numbered(arrays.user_id),
@@ -154,7 +158,7 @@ def prepare(  # noqa: PLR0913 (options by name)
     return Workload(coming, is_cut, pd.DataFrame({"row": others, "reason": reason}), restart.seconds, assumed)
 
 
-def _check_times(trace: Trace, row: IntArray, **times: FloatArray) -> None:
+def _check_times(trace: Trace, row: npt.NDArray[np.int32], **times: FloatArray) -> None:
     """Raise ParameterError where a job that is simulated has a time that no simulation comes to."""
     for name, column in times.items():
         wrong = row[~((column[row] >= 0) & (column[row] < np.inf))]
@@ -176,11 +180,11 @@ def _in_order(trace: Trace, arrays: JobArrays, kept: IntArray) -> IntArray:
     return kept[np.lexsort((count_occurrences(trace.jobs)[kept], number, submit))]
 
 
-def _numbered(users: IntArray) -> IntArray:
+def _numbered(users: IntArray) -> npt.NDArray[np.int32]:
     """Return users numbered from 0 as they come; unknown ones, which are negative, are -1."""
     codes, known = pd.factorize(users)
-    number = np.where(known < 0, -1, np.cumsum(known >= 0) - 1)
-    return np.asarray(number[codes], dtype=np.int64)
+    number = np.where(known < 0, -1, np.cumsum(known >= 0) - 1).astype(np.int32)
+    return number[codes]
 
 
 def _integers(trace: Trace, name: str) -> IntArray:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipelines.tasks.parameters import MetricsParameter, PoliciesParameter
+from pipelines.tasks.simulation_parameters import MetricsParameter, PoliciesParameter
 from swftools.errors import ParameterError, PolicyError
 from swftools.parameters import Parameters, choice, number, truth, whole
 from swftools.simulator import registry

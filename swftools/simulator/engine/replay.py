@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from swftools.kernel import untouched_zeros
 from swftools.kernel.outside import Lent
 from swftools.simulator.machine.state import HELD, RESIZE, Machine, Requests, no_requests
 from swftools.simulator.machine.waiting_queue import with_more_places
@@ -22,17 +23,17 @@ class Coming(NamedTuple):
     """The jobs that are to be submitted, in order; the engine alone sees it.
 
     ``row`` is the row of each job in the trace. ``run_time``, ``limit``, ``told`` (what is predicted at submission,
-    where it was) and ``restart_overhead`` (where it is a column's), in s, have an element for each job; all others one
-    for each row of the trace.
+    where it was; ``limit`` itself, where nobody says otherwise) and ``restart_overhead`` (where it is a column's), in s,
+    have an element for each job; all others one for each row of the trace.
     """
 
-    row: IntArray
+    row: npt.NDArray[np.int32]
     run_time: FloatArray
     limit: FloatArray
     told: FloatArray
     submit_time: FloatArray
     processors: IntArray
-    user_id: IntArray
+    user_id: npt.NDArray[np.int32]
     queue_id: IntArray
     priority_rank: IntArray
     checkpoint_interval: FloatArray
@@ -92,16 +93,16 @@ def begin_replay(requests: Requests, processors: int) -> Replay:
     """Return the beginning of a simulation of jobs, of which nothing is known yet."""
     jobs = len(requests.submit_time)
     most = min(jobs, processors) + 1
-    room = jobs + most
+    room = jobs + 2 * most  # or the engine would ask for more before its last decisions: ``machine.started`` is so long
     log = Log(
         job=np.empty(room, np.int32),
         start=np.empty(room),
         end=np.empty(room),
         processors=np.empty(room, np.int32),
         ended_by=np.empty(room, np.int8),
-        before=np.zeros(room),
-        work=np.zeros(room),
-        overhead=np.zeros(room),
+        before=untouched_zeros(room),
+        work=untouched_zeros(room),
+        overhead=untouched_zeros(room),
         size=np.zeros(1, np.int64),
     )
     ends = Ends(np.empty(2 * most), np.empty(2 * most, np.int64), np.zeros(1, np.int64))
@@ -111,9 +112,9 @@ def begin_replay(requests: Requests, processors: int) -> Replay:
 
 
 def _coming() -> Coming:
-    floats, integers = np.zeros(1), np.zeros(1, np.int64)
+    floats, integers, short = np.zeros(1), np.zeros(1, np.int64), np.zeros(1, np.int32)
     return Coming(
-        *(integers, floats, floats, floats, floats, integers, integers, integers, integers, floats),
+        *(short, floats, floats, floats, floats, integers, short, integers, integers, floats),
         *(np.zeros((1, 5)), np.zeros((1, 1, 2)), floats),
     )
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from swftools.kernel import FloatArray, IntArray, kernel
+from swftools.kernel import FloatArray, IntArray, ShortArray, kernel
 
 
 @kernel(allocates=False)
-def push(times: FloatArray, events: IntArray, count: int, time: float, event: int) -> None:
+def push(times: FloatArray, events: IntArray | ShortArray, count: int, time: float, event: int) -> None:
     """Add an event to a heap of ``count`` events; the caller guarantees the room."""
     place = count
     while place > 0:
@@ -19,7 +19,7 @@ def push(times: FloatArray, events: IntArray, count: int, time: float, event: in
 
 
 @kernel(allocates=False)
-def pop(times: FloatArray, events: IntArray, count: int) -> int:
+def pop(times: FloatArray, events: IntArray | ShortArray, count: int) -> int:
     """Take the first event, of equal times the lowest, out of a heap of ``count``; the caller keeps the count."""
     first = events[0]
     count -= 1

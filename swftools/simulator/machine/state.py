@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from swftools.kernel import FloatArray, IntArray
+from swftools.kernel import FloatArray, IntArray, ShortArray, untouched_zeros
 from swftools.simulator.machine.waiting_queue import WaitingQueue, empty_queue
 
 
@@ -33,7 +33,7 @@ class Requests(NamedTuple):
     processors: IntArray
     requested_time: FloatArray
     limit: FloatArray
-    user_id: IntArray
+    user_id: ShortArray
     queue_id: IntArray
     priority_rank: IntArray
     checkpoint_interval: FloatArray
@@ -111,7 +111,7 @@ def no_requests(
         processors=np.full(jobs, -1),
         requested_time=np.full(jobs, np.nan),
         limit=np.full(jobs, np.nan),
-        user_id=np.full(jobs, -1),
+        user_id=np.full(jobs, -1, np.int32),
         queue_id=np.full(jobs, -1),
         priority_rank=np.full(jobs, -1),
         checkpoint_interval=np.full(jobs if checkpoints else 0, np.nan),
@@ -126,9 +126,9 @@ def with_requests(machine: Machine, requests: Requests) -> Machine:
     return machine._replace(requests=Requests(*map(_read_only, requests)), predicted=requests.requested_time)
 
 
-def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _read_only(array: Any) -> npt.NDArray[Any]:
     """Return an array that shows another, and cannot be written to."""
-    shown = array[:]
+    shown: npt.NDArray[Any] = array[:]
     shown.flags.writeable = False
     return shown
 
@@ -159,8 +159,8 @@ def empty_machine(requests: Requests, processors: int, restart: FloatArray, *, p
         np.full(jobs, -1, np.int32),
         np.zeros(jobs),
         np.zeros(jobs),
-        np.zeros(jobs),
-        np.zeros(jobs),
+        untouched_zeros(jobs),
+        untouched_zeros(jobs),
         _read_only(restart),
     )
     return with_requests(machine, requests)

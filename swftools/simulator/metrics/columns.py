@@ -7,6 +7,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.errors import ParameterError
+from swftools.simulator.schedule import rows_by_number
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -27,7 +28,7 @@ def rows_of(wanted: pd.DataFrame, jobs: pd.DataFrame) -> IntArray:
     """
     (number, occurrence), (of_number, of_occurrence) = _keys(jobs), _keys(wanted)
     if len(number) and (number[1:] > number[:-1]).all():  # as in most logs: no number repeats
-        row = np.minimum(np.searchsorted(number, of_number), len(number) - 1)
+        row = rows_by_number(number, of_number)
         if (number[row] == of_number).all() and (occurrence[row] == of_occurrence).all():
             return row
     numbers = np.sort(number, kind="stable")

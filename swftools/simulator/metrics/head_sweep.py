@@ -1,6 +1,6 @@
 """The kernel of ``heads.py``: the runs of a schedule swept by time, and at each instant the first of the waiting jobs.
 
-Jobs are numbered from 0 in order of priority, runs by job and start. At one instant everything happens before one
+Jobs are numbered from 0 in order of priority, runs as in the schedule. At one instant everything happens before one
 looks: submissions, starts, ends and stops; so a run of no length is never seen, nor a stop with the next run at once.
 """
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from swftools.kernel import FloatArray, IntArray, kernel
+from swftools.kernel import FloatArray, IntArray, ShortArray, TinyArray, kernel
 from swftools.simulator.machine.event_queue import pop, push
 
 NOBODY = -1
@@ -24,32 +24,33 @@ all that run, by expected ends."""
 
 
 class Jobs(NamedTuple):
-    """Jobs in order of priority: submission, s, and the places of their runs, the last of which is before the next's.
+    """Jobs in order of priority: submission, s, and their first run, ``NOBODY`` of a job without any.
 
     ``estimated`` and ``requested`` (s) are infinite where they are missing; ``interval`` is the work between two
     checkpoints, s, and has no rows where the schedule does not say it.
     """
 
     submit: FloatArray
-    first_run: IntArray
+    first_run: ShortArray
     estimated: FloatArray
     requested: FloatArray
     interval: FloatArray
 
 
 class Runs(NamedTuple):
-    """Runs by job and start.
+    """Runs as the schedule has them, and which of the same job is the next by start, ``NOBODY`` behind the last.
 
     ``how``: the way in which they ended, as a place in ``ENDS``; ``work`` and ``lost`` (s on the job's own width) were
     done in it, and of that lost, then or later. ``began``: when the job was started, where it was resized since;
     ``ends`` and ``limits``: when it is expected to end by estimate and by request. These three are filled here.
     """
 
-    job: IntArray
+    job: ShortArray
+    following: ShortArray
     start: FloatArray
     end: FloatArray
     processors: IntArray
-    how: IntArray
+    how: TinyArray
     work: FloatArray
     lost: FloatArray
     overhead: FloatArray
@@ -73,17 +74,55 @@ class Room(NamedTuple):
 
     Of jobs: the next run, the number of those going on, and whether the start is looked for that ends its last stint as
     head; of runs: those going on, and the place of each among them; heaps of jobs that wait again, and of ends of runs.
+    There is room for one more than go on at once, ``most_at_once``, and than ever wait again, ``link_runs``.
     """
 
-    next_run: IntArray
-    active: IntArray
-    is_head: IntArray
-    running: IntArray
-    place: IntArray
+    next_run: ShortArray
+    active: ShortArray
+    is_head: TinyArray
+    running: ShortArray
+    place: ShortArray
     keys: FloatArray
-    again: IntArray
+    again: ShortArray
     times: FloatArray
-    ending: IntArray
+    ending: ShortArray
+
+
+@kernel(allocates=False)
+def link_runs(
+    job: ShortArray,
+    by_start: ShortArray,
+    start: FloatArray,
+    submit: FloatArray,
+    first: ShortArray,
+    following: ShortArray,
+) -> int:
+    """Fill in the first run of each job, and the next of each run; return how often a job may wait again, at most.
+
+    It does when a run with a next one ends, and when it is submitted after its first start, which no log of ours has.
+    The caller guarantees that ``first`` is ``NOBODY`` throughout.
+    """
+    again = 0
+    for i in range(len(by_start) - 1, -1, -1):
+        run = by_start[i]
+        following[run] = first[job[run]]
+        first[job[run]] = run
+        if following[run] != NOBODY:
+            again += 1
+        if start[run] < submit[job[run]]:
+            again += 1
+    return again
+
+
+@kernel(allocates=False)
+def most_at_once(start: FloatArray, end: FloatArray, by_start: ShortArray, by_end: ShortArray) -> int:
+    """Return how many runs go on at once at most, where runs begin before others end at the same instant."""
+    started = most = 0
+    for ended in range(len(by_end)):
+        while started < len(by_start) and start[by_start[started]] <= end[by_end[ended]]:
+            started += 1
+        most = max(most, started - ended)
+    return most
 
 
 @kernel(allocates=False)
@@ -91,9 +130,10 @@ def expect_ends(jobs: Jobs, runs: Runs) -> None:
     """Fill in when runs are expected to end, from the work that was kept when they began."""
     for job in range(len(jobs.submit)):
         done = 0.0
-        for run in range(jobs.first_run[job], jobs.first_run[job + 1]):
-            begins = run == jobs.first_run[job] or runs.how[run - 1] != RESIZED or runs.end[run - 1] != runs.start[run]
-            runs.began[run] = runs.start[run] if begins else runs.began[run - 1]
+        run, before = jobs.first_run[job], NOBODY
+        while run != NOBODY:
+            begins = before == NOBODY or runs.how[before] != RESIZED or runs.end[before] != runs.start[run]
+            runs.began[run] = runs.start[run] if begins else runs.began[before]
             work, overhead = runs.work[run], runs.overhead[run]
             stretch = (runs.end[run] - runs.start[run] - overhead) / work if work > 0.0 else 1.0
             if abs(stretch - 1.0) < 1e-9:  # it ran on its own width, and the quotient was rounded
@@ -113,11 +153,12 @@ def expect_ends(jobs: Jobs, runs: Runs) -> None:
                     done = np.floor(done / jobs.interval[job]) * jobs.interval[job]
                 else:
                     done = 0.0
+            before, run = run, runs.following[run]
 
 
 @kernel(allocates=False)
 def sweep(
-    jobs: Jobs, runs: Runs, by_start: IntArray, by_end: IntArray, processors: int, room: Room, heads: Heads
+    jobs: Jobs, runs: Runs, by_start: ShortArray, by_end: ShortArray, processors: int, room: Room, heads: Heads
 ) -> None:
     """Fill ``heads``; ``by_start`` and ``by_end`` have the runs in these orders, and no run ends before it starts."""
     submitted = started = ended = fresh = waiting_again = going = 0
@@ -129,14 +170,14 @@ def sweep(
         if submitted < len(jobs.submit):
             now = min(now, jobs.submit[submitted])
         while submitted < len(jobs.submit) and jobs.submit[submitted] == now:
-            if room.next_run[submitted] > jobs.first_run[submitted]:  # it had run before: no log of ours has that
+            if room.next_run[submitted] != jobs.first_run[submitted]:  # it had run before: no log of ours has that
                 push(room.keys, room.again, waiting_again, float(submitted), submitted)
                 waiting_again += 1
             submitted += 1
         while started < len(by_start) and runs.start[by_start[started]] == now:
             run = by_start[started]
             job = runs.job[run]
-            room.next_run[job] += 1
+            room.next_run[job] = runs.following[run]
             room.active[job] += 1
             room.running[going], room.place[run] = run, going
             going += 1
@@ -152,12 +193,12 @@ def sweep(
             other = room.running[going]
             room.running[room.place[run]], room.place[other] = other, room.place[run]
             ended += 1
-            if room.next_run[job] < jobs.first_run[job + 1]:
+            if room.next_run[job] != NOBODY:
                 push(room.keys, room.again, waiting_again, float(job), job)
                 waiting_again += 1
         while fresh < submitted and not _is_fresh(jobs, room, fresh):
             fresh += 1
-        while waiting_again > 0 and not _waits(jobs, room, submitted, room.again[0]):
+        while waiting_again > 0 and not _waits(room, submitted, room.again[0]):
             pop(room.keys, room.again, waiting_again)
             waiting_again -= 1
         head = fresh if fresh < submitted else NOBODY
@@ -174,17 +215,17 @@ def sweep(
 @kernel(allocates=False)
 def _is_fresh(jobs: Jobs, room: Room, job: int) -> bool:
     """Whether a job has its first run to come."""
-    return room.next_run[job] == jobs.first_run[job] and jobs.first_run[job] < jobs.first_run[job + 1]
+    return room.next_run[job] == jobs.first_run[job] and jobs.first_run[job] != NOBODY
 
 
 @kernel(allocates=False)
-def _waits(jobs: Jobs, room: Room, submitted: int, job: int) -> bool:
+def _waits(room: Room, submitted: int, job: int) -> bool:
     """Whether a job was submitted, does not run and has another run to come."""
-    return job < submitted and room.active[job] == 0 and room.next_run[job] < jobs.first_run[job + 1]
+    return job < submitted and room.active[job] == 0 and room.next_run[job] != NOBODY
 
 
 @kernel(allocates=False)
-def _look_ahead(runs: Runs, running: IntArray, processors: int, room: Room, heads: Heads, head: int) -> None:
+def _look_ahead(runs: Runs, running: ShortArray, processors: int, room: Room, heads: Heads, head: int) -> None:
     """Fill in when a job could start that has just become the head."""
     since = heads.blocked_since[head]
     heads.start_alone[head] = _first_fit(runs, running, processors, room, head, since, HIGHER)
@@ -195,7 +236,7 @@ def _look_ahead(runs: Runs, running: IntArray, processors: int, room: Room, head
 @kernel(allocates=False)
 def _first_fit(
     runs: Runs,
-    running: IntArray,
+    running: ShortArray,
     processors: int,
     room: Room,
     head: int,
@@ -219,8 +260,8 @@ def _first_fit(
             run = pop(room.times, room.ending, count)
             count -= 1
             free += runs.processors[run]
-            following = run + 1
-            if whose != EXPECTED and following < len(runs.start) and runs.began[following] < runs.start[following]:
+            following = runs.following[run]
+            if whose != EXPECTED and following != NOBODY and runs.began[following] < runs.start[following]:
                 free -= runs.processors[following]  # it is resized, and goes on
                 push(room.times, room.ending, count, runs.end[following], following)
                 count += 1

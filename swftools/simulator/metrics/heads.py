@@ -7,16 +7,24 @@ Yuan, Yang, Wu and Zheng 2010, sections 3.1 (strict fairness, Table 1) and 3.2 (
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from swftools.errors import ParameterError
-from swftools.simulator.metrics.columns import FloatArray, IntArray, column_of, rows_of
-from swftools.simulator.metrics.head_sweep import Heads, Jobs, Room, Runs, expect_ends, sweep
-from swftools.simulator.schedule import Schedule, ends_of
+from swftools.kernel import FloatArray, IntArray, ShortArray
+from swftools.simulator.metrics.columns import column_of, rows_of
+from swftools.simulator.metrics.head_sweep import (
+    NOBODY,
+    Heads,
+    Jobs,
+    Room,
+    Runs,
+    expect_ends,
+    link_runs,
+    most_at_once,
+    sweep,
+)
+from swftools.simulator.schedule import Schedule, contiguous, ends_of
 
 COMPLETED = 4
 """The place in ``ENDS`` of runs with which a job is done."""
@@ -109,66 +117,76 @@ def heads_of(schedule: Schedule) -> Heads:
         A segment is of a job that is not there.
     """
     order = _by_priority(schedule.jobs)
-    jobs, runs, by_start = _swept(schedule, order)
+    jobs, runs, by_start, waits_again = _swept(schedule, order)
+    by_end = _in_order(runs.end)
     expect_ends(jobs, runs)
-    count = len(jobs.submit)
+    count, at_once = len(jobs.submit), most_at_once(runs.start, runs.end, by_start, by_end)
     found = Heads(*(np.full(count, np.nan) for _ in Heads._fields))
-    sweep(jobs, runs, by_start, _in_order(runs.end), schedule.processors, _room(jobs, runs), found)
+    room = _room(jobs, runs, at_once + 1, waits_again + 1)
+    sweep(jobs, runs, by_start, by_end, schedule.processors, room, found)
+    if order is None:
+        return found
     heads = Heads(*(np.empty(count) for _ in Heads._fields))
     for by_row, by_priority in zip(heads, found, strict=True):
         by_row[order] = by_priority
     return heads
 
 
-def _by_priority(jobs: pd.DataFrame) -> IntArray:
-    """Return the rows of jobs in order of submission, job number and occurrence; most tables are in that order."""
+def _by_priority(jobs: pd.DataFrame) -> IntArray | None:
+    """Return the rows of jobs in order of submission, job number and occurrence; None if, as mostly, they are."""
     submit = column_of(jobs, "submit_time")
     if (submit[1:] > submit[:-1]).all():
-        return np.arange(len(jobs))
+        return None
     number, occurrence = (jobs[name].to_numpy(dtype=np.int64, na_value=-1) for name in ("job_number", "job_occurrence"))
     if ((submit[1:] > submit[:-1]) | ((submit[1:] == submit[:-1]) & (number[1:] > number[:-1]))).all():
-        return np.arange(len(jobs))
+        return None
     return np.lexsort((occurrence, number, submit))
 
 
-def _swept(schedule: Schedule, order: IntArray) -> tuple[Jobs, Runs, IntArray]:
-    """Return jobs and runs as the sweep takes them, and the runs by start."""
+def _swept(schedule: Schedule, order: IntArray | None) -> tuple[Jobs, Runs, ShortArray, int]:
+    """Return jobs and runs as the sweep takes them, the runs by start, and how often a job may wait again at most.
+
+    Columns that are as the sweep takes them are not copied: it does not write to them.
+    """
     jobs, segments = schedule.jobs, schedule.segments
-    priority = np.empty(len(jobs), np.int64)
-    priority[order] = np.arange(len(jobs))
-    job = priority[rows_of(segments, jobs)]
-    # Segments are in order of start, mostly, and so is what is sorted here: that costs little.
-    by_start = _in_order(column_of(segments, "start_time"))
-    by_job = by_start[_in_order(job[by_start])]
-    place = np.empty(len(job), np.int64)
-    place[by_job] = np.arange(len(job))
-    counts = np.bincount(job, minlength=len(jobs))
+    job = rows_of(segments, jobs).astype(np.int32)
+    if order is not None:
+        priority = np.empty(len(jobs), np.int32)
+        priority[order] = np.arange(len(jobs), dtype=np.int32)
+        job = priority[job]
 
     def of_run(name: str) -> FloatArray:
-        return column_of(segments, name)[by_job] if name in segments else np.zeros(len(by_job))
+        return contiguous(segments, name) if name in segments else np.zeros(len(segments))
 
-    start = of_run("start_time")
-    how = np.full(len(job), COMPLETED) if counts.max(initial=0) <= 1 else ends_of(segments)[by_job]
+    def of_job(name: str) -> FloatArray:
+        return contiguous(jobs, name) if order is None else column_of(jobs, name)[order]
 
-    def of_job(name: str, otherwise: FloatArray) -> FloatArray:
-        values = column_of(jobs, name)[order] if name in jobs else otherwise
-        return np.where(np.isnan(values), otherwise, values)
+    def known(name: str, otherwise: FloatArray | None) -> FloatArray:
+        otherwise = np.full(len(jobs), np.inf) if otherwise is None else otherwise
+        values = of_job(name) if name in jobs else otherwise
+        lacks = np.isnan(values)
+        return np.where(lacks, otherwise, values) if lacks.any() else values
 
-    requested = of_job("requested_time", np.full(len(jobs), np.inf))
+    start, end, submit = of_run("start_time"), of_run("end_time"), of_job("submit_time")
+    by_start = _in_order(start)
+    first, following = np.full(len(jobs), NOBODY, np.int32), np.empty(len(job), np.int32)
+    waits_again = link_runs(job, by_start, start, submit, first, following)
+    requested = known("requested_time", None)
     return (
         Jobs(
-            column_of(jobs, "submit_time")[order],
-            np.concatenate([[0], np.cumsum(counts)]),
-            of_job("estimated_time", requested),
+            submit,
+            first,
+            known("estimated_time", requested),
             requested,
-            column_of(jobs, "checkpoint_interval")[order] if "checkpoint_interval" in jobs else np.zeros(0),
+            of_job("checkpoint_interval") if "checkpoint_interval" in jobs else np.zeros(0),
         ),
         Runs(
-            job[by_job],
+            job,
+            following,
             start,
-            np.maximum(of_run("end_time"), start),
+            np.maximum(end, start) if (end < start).any() else end,
             of_run("allocated_processors").astype(np.int64),
-            how,
+            ends_of(segments) if (following != NOBODY).any() else np.full(len(job), COMPLETED, np.int8),
             of_run("work"),
             of_run("lost_work"),
             of_run("overhead"),
@@ -176,26 +194,28 @@ def _swept(schedule: Schedule, order: IntArray) -> tuple[Jobs, Runs, IntArray]:
             np.empty(len(job)),
             np.empty(len(job)),
         ),
-        place[by_start],
+        by_start,
+        waits_again,
     )
 
 
-def _room(jobs: Jobs, runs: Runs) -> Room:
+def _room(jobs: Jobs, runs: Runs, at_once: int, waits_again: int) -> Room:
     """Return room for the sweep."""
-    count, both = len(runs.job), len(runs.job) + len(jobs.submit)
     return Room(
-        next_run=jobs.first_run[:-1].copy(),
-        active=np.zeros(len(jobs.submit), np.int64),
-        is_head=np.zeros(len(jobs.submit), np.int64),
-        running=np.empty(count + 1, np.int64),
-        place=np.empty(count + 1, np.int64),
-        keys=np.empty(both),
-        again=np.empty(both, np.int64),
-        times=np.empty(count + 1),
-        ending=np.empty(count + 1, np.int64),
+        next_run=jobs.first_run.copy(),
+        active=np.zeros(len(jobs.submit), np.int32),
+        is_head=np.zeros(len(jobs.submit), np.int8),
+        running=np.empty(at_once, np.int32),
+        place=np.empty(len(runs.job), np.int32),
+        keys=np.empty(waits_again),
+        again=np.empty(waits_again, np.int32),
+        times=np.empty(at_once),
+        ending=np.empty(at_once, np.int32),
     )
 
 
-def _in_order(values: npt.NDArray[Any]) -> IntArray:
-    """Return places by rising value."""
-    return np.argsort(values, kind="stable")
+def _in_order(values: FloatArray) -> ShortArray:
+    """Return places by rising value; starts mostly are in that order."""
+    if (values[1:] >= values[:-1]).all():
+        return np.arange(len(values), dtype=np.int32)
+    return np.argsort(values, kind="stable").astype(np.int32)

@@ -26,6 +26,9 @@ By = str | Sequence[str] | Mapping[str, Sequence[float] | None] | None
 ALL = "all"
 NO_VALUE = "missing"
 
+BLOCK = 1 << 14
+"""Values that are added up at once."""
+
 
 class Classes(NamedTuple):
     """By what jobs are classed, the classes' labels in order, and the class of each job."""
@@ -63,7 +66,7 @@ def classify(jobs: pd.DataFrame, by: By) -> Classes:
     ['<= 8', '(8, 32]', '> 32']
     """
     if by is None:
-        return Classes(ALL, [ALL], np.zeros(len(jobs), np.int64))
+        return Classes(ALL, [ALL], np.broadcast_to(np.int64(0), len(jobs)))
     wanted = {by: None} if isinstance(by, str) else dict(by) if isinstance(by, Mapping) else dict.fromkeys(by)
     if not wanted or not all(isinstance(name, str) and name in jobs for name in wanted):
         known = ", ".join(map(str, jobs.columns))
@@ -121,7 +124,7 @@ class Sample:
     values : numpy.ndarray of float64, shape (jobs,)
         NaN is missing and left out.
     of_job : numpy.ndarray of int64, shape (jobs,)
-        Class of each job.
+        Class of each job; not looked at where there is only one.
     count : int
         Classes.
     """
@@ -129,9 +132,9 @@ class Sample:
     def __init__(self, values: FloatArray, of_job: IntArray, count: int) -> None:
         known = ~np.isnan(values)
         self._known = slice(None) if known.all() else known  # no copies where nothing is missing
-        self._values, self._class, self._count = values[self._known], of_job[self._known], count
-        self.jobs = np.bincount(self._class, minlength=count)
-        self._sorted: FloatArray | None = None
+        self._values, self._count = values[self._known], count
+        self._class = of_job[self._known] if count != 1 else of_job[:0]
+        self.jobs = np.array([len(self._values)]) if count == 1 else np.bincount(self._class, minlength=count)
         self._total: FloatArray | None = None
 
     def total(self) -> FloatArray:
@@ -146,22 +149,26 @@ class Sample:
         if weights is None:
             return _over(self.total(), self.jobs.astype(np.float64))
         weight = weights[self._known]
-        return _over(self._sum(self._values * weight), self._sum(weight))
+        return _over(self._sum(self._values, weight), self._sum(weight))
 
-    def percentile(self, point: float) -> FloatArray:
+    def percentiles(self, points: Sequence[float]) -> list[FloatArray]:
         """Return percentiles, linear between two values as by ``numpy.percentile``; NaN over no jobs."""
-        ordered = self._in_order()
         some = self.jobs > 0
         size = self.jobs[some]
         first = (np.cumsum(self.jobs) - self.jobs)[some]
-        place = (size - 1) * (point / 100)
-        low = np.floor(place).astype(np.int64)
-        below, above = ordered[first + low], ordered[first + np.minimum(low + 1, size - 1)]
-        share = place - low
-        result = np.full(self._count, np.nan)
-        rise = above - below
-        result[some] = np.where(share >= 0.5, above - rise * (1 - share), below + rise * share)
-        return result
+        places = [(size - 1) * (point / 100) for point in points]
+        lows = [np.floor(place).astype(np.int64) for place in places]
+        highs = [np.minimum(low + 1, size - 1) for low in lows]
+        ordered = self._in_order([first + at for at in (*lows, *highs)])
+        results = []
+        for place, low, high in zip(places, lows, highs, strict=True):
+            below, above = ordered[first + low], ordered[first + high]
+            share = place - low
+            result = np.full(self._count, np.nan)
+            rise = above - below
+            result[some] = np.where(share >= 0.5, above - rise * (1 - share), below + rise * share)
+            results.append(result)
+        return results
 
     def largest(self) -> FloatArray:
         """Return the largest values; NaN over no jobs."""
@@ -174,19 +181,37 @@ class Sample:
     def above_zero(self) -> Sample:
         """Return the same of values above 0 only."""
         is_above = self._values > 0
-        return Sample(self._values[is_above], self._class[is_above], self._count)
+        return Sample(self._values[is_above], self._class[is_above] if self._count != 1 else self._class, self._count)
 
-    def _sum(self, values: FloatArray) -> FloatArray:
-        """Return the sum of values of each class."""
-        return np.bincount(self._class, values, minlength=self._count).astype(np.float64)
+    def _sum(self, values: FloatArray, weights: FloatArray | None = None) -> FloatArray:
+        """Return the sum of values, times weights if there are any, of each class."""
+        if self._count == 1:
+            return np.array([_added_up(values, weights)])
+        weighted = values if weights is None else values * weights
+        return np.bincount(self._class, weighted, minlength=self._count).astype(np.float64)
 
-    def _in_order(self) -> FloatArray:
-        """Return the values by class, in each from the least."""
-        if self._sorted is None:
-            order = np.argsort(self._values, kind="stable")
-            order = order[np.argsort(self._class[order], kind="stable")] if self._count > 1 else order
-            self._sorted = self._values[order]
-        return self._sorted
+    def _in_order(self, places: list[IntArray]) -> FloatArray:
+        """Return the values by class, in each from the least; of a single class only some places have their value."""
+        if self._count == 1:
+            wanted = np.unique(np.concatenate([np.zeros(0, np.int64), *places]))
+            return np.partition(self._values, wanted) if len(wanted) else self._values
+        order = np.argsort(self._values, kind="stable")
+        return self._values[order[np.argsort(self._class[order], kind="stable")]]
+
+
+def _added_up(values: FloatArray, weights: FloatArray | None) -> float:
+    """Return the sum of values, times weights if there are any, added one to the other from the first on.
+
+    That is the sum of ``numpy.bincount``, to the last digit, which ``numpy.sum`` is not; in a little memory.
+    """
+    part = np.zeros(BLOCK + 1)
+    for begin in range(0, len(values), BLOCK):
+        some = values[begin : begin + BLOCK]
+        end = len(some)
+        part[1 : end + 1] = some if weights is None else some * weights[begin : begin + BLOCK]
+        np.add.accumulate(part[: end + 1], out=part[: end + 1])
+        part[0] = part[end]
+    return float(part[0])
 
 
 def _over(sums: FloatArray, weights: FloatArray) -> FloatArray:

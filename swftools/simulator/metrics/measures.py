@@ -11,7 +11,8 @@ Vasupongayya 2008, section 4 and Figure 12. Barsanti and Sodan 2006, section 5.1
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,10 +23,14 @@ from swftools.errors import ParameterError
 from swftools.simulator.metrics.columns import FloatArray, IntArray, column_of, rows_of
 from swftools.simulator.metrics.definitions import EXCESS, MACHINE, MEASURES, SPREAD, TRUTH
 from swftools.simulator.metrics.job_classes import By, Classes, Sample, classify
-from swftools.simulator.metrics.of_jobs import Where, choose_jobs, measure_jobs, start_delay
-from swftools.simulator.metrics.over_time import max_over_time, mean_over_time, over_time
+from swftools.simulator.metrics.of_jobs import Where, choose_jobs, measures_of_jobs, start_delay
+from swftools.simulator.metrics.over_time import durations_of, max_of_steps, mean_of_steps
 from swftools.simulator.metrics.parameters import MetricParameters
+from swftools.simulator.metrics.step_functions import MachineOverTime
 from swftools.simulator.schedule import Schedule
+
+Chosen = IntArray | slice
+"""Rows of jobs, or all of them."""
 
 USUAL = (
     ("wait", "mean"),
@@ -151,18 +156,14 @@ def measure(
     chosen_parameters = parameters or MetricParameters()
     if changes:
         chosen_parameters = MetricParameters.from_mapping({**_fields(chosen_parameters), **changes})
-    chosen = choose_jobs(schedule.jobs, where)
-    classes = classify(schedule.jobs.iloc[chosen], by)
-    measured = measure_jobs(
-        schedule,
-        bound=chosen_parameters.bound,
-        slowdown=chosen_parameters.slowdown,
-        nominal=chosen_parameters.nominal,
-        utility_clock=chosen_parameters.utility_clock,
-    )
-    rows = _job_rows(schedule, measured.iloc[chosen], chosen, classes, chosen_parameters, reference)
+    chosen: Chosen = slice(None) if where is None else choose_jobs(schedule.jobs, where)
+    classes = classify(schedule.jobs if where is None else schedule.jobs.iloc[chosen], by)
+    measures = measures_of_jobs(schedule, chosen_parameters)
+    rows = _job_rows(schedule, measures, chosen, classes, chosen_parameters, reference)
     if by is None:
-        rows += _machine_rows(schedule, column_of(measured, "useful_work"), chosen_parameters)
+        work = measures["useful_work"]()
+        del measures  # and what it holds
+        rows += _machine_rows(schedule, work, chosen_parameters)
     return _table(rows, classes, schedule.policy if label is None else label)
 
 
@@ -216,40 +217,60 @@ def _fields(parameters: MetricParameters) -> dict[str, Any]:
 
 def _job_rows(
     schedule: Schedule,
-    measured: pd.DataFrame,
-    chosen: IntArray,
+    measures: dict[str, Callable[[], FloatArray]],
+    chosen: Chosen,
     classes: Classes,
     parameters: MetricParameters,
     reference: Schedule | None,
 ) -> list[_Row]:
     """Return the statistics of the chosen jobs."""
-    values = {str(name): column_of(measured, str(name)) for name in measured}
+    jobs, made = schedule.jobs, dict[str, Callable[[], FloatArray]]()
+    for name, make in measures.items():
+        made[name] = partial(_chosen_of, make, chosen)
     if parameters.trimmed:
-        values["bounded_slowdown"] = values["bounded_slowdown"].copy()
-        values["bounded_slowdown"][_trimmed(column_of(schedule.jobs, "submit_time")[chosen])] = np.nan
+        left_out = _trimmed(column_of(jobs, "submit_time")[chosen])
+        made["bounded_slowdown"] = partial(_without, made["bounded_slowdown"], left_out)
     thresholds = {"bounded_slowdown": float(parameters.bound)}
     if parameters.threshold is not None:
         thresholds["excessive_wait"] = float(parameters.threshold)
     if reference is not None:
-        values["start_delay"] = start_delay(schedule, reference).to_numpy()[chosen]
-        there = rows_of(schedule.jobs.iloc[chosen], reference.jobs)
+        delay = start_delay(schedule, reference).to_numpy()[chosen]
+        made["start_delay"] = lambda: delay
+        there = rows_of(jobs.iloc[chosen], reference.jobs)
         waits = column_of(reference.jobs, "wait_time")[there]
         for name, point in (("excessive_wait_over_max", 100), ("excessive_wait_over_p98", 98)):
             thresholds[name] = float(np.percentile(waits, point)) if len(waits) else np.nan
     for name, threshold in thresholds.items():
         if name in EXCESS:
-            values[name] = np.maximum(values["wait"] - threshold, 0.0)
+            made[name] = partial(_beyond, made["wait"], threshold)
     weights = {
-        "processors": column_of(schedule.jobs, "allocated_processors")[chosen],
-        "work": values["useful_work"],
-        "start_value": values["start_value"],
+        "processors": column_of(jobs, "allocated_processors")[chosen],
+        "work": made["useful_work"](),
+        "start_value": made["start_value"](),
     }
     rows = []
-    for name in [*SPREAD, *TRUTH, *(name for name in EXCESS if name in values)]:
-        sample = Sample(values[name], classes.of_job, len(classes.labels))
-        for statistic, unit, jobs, value in _statistics(name, sample, weights, parameters.percentiles):
-            rows.append(_Row(name, statistic, thresholds.get(name, np.nan), unit, jobs, value))
+    for name in [*SPREAD, *TRUTH, *(name for name in EXCESS if name in made)]:
+        sample = Sample(made[name](), classes.of_job, len(classes.labels))
+        for statistic, unit, over, value in _statistics(name, sample, weights, parameters.percentiles):
+            rows.append(_Row(name, statistic, thresholds.get(name, np.nan), unit, over, value))
     return rows
+
+
+def _chosen_of(make: Callable[[], FloatArray], chosen: Chosen) -> FloatArray:
+    """Return a measure of the chosen jobs."""
+    return make()[chosen]
+
+
+def _without(make: Callable[[], FloatArray], left_out: IntArray) -> FloatArray:
+    """Return a measure that some jobs lack."""
+    values = make().copy()
+    values[left_out] = np.nan
+    return values
+
+
+def _beyond(make: Callable[[], FloatArray], threshold: float) -> FloatArray:
+    """Return how far a measure is above a threshold."""
+    return np.maximum(make() - threshold, 0.0)
 
 
 def _statistics(
@@ -257,13 +278,12 @@ def _statistics(
 ) -> Iterator[tuple[str, str, IntArray, FloatArray]]:
     """Yield the statistics of a measure of jobs: name, unit, over how many jobs, values by class."""
     unit = MEASURES[name].unit
-    above = sample.above_zero()
-    count = np.where(sample.jobs > 0, above.jobs, np.nan)
     if name in EXCESS or name == "utility":
         yield "total", unit, sample.jobs, sample.total()
     yield "mean", unit, sample.jobs, sample.mean()
     if name not in SPREAD:
-        yield "count", "jobs", sample.jobs, count
+        above = sample.above_zero()
+        yield "count", "jobs", sample.jobs, np.where(sample.jobs > 0, above.jobs, np.nan)
     if name in EXCESS:
         yield "mean_above_0", unit, above.jobs, above.mean()
     if name in SPREAD:
@@ -271,8 +291,8 @@ def _statistics(
         yield "mean_by_work", unit, sample.jobs, sample.mean(weights["work"])
         if name == "start_value_earned":
             yield "mean_by_start_value", unit, sample.jobs, sample.mean(weights["start_value"])
-        for point in percentiles:
-            yield f"p{point:.15g}", unit, sample.jobs, sample.percentile(point)
+        for point, value in zip(percentiles, sample.percentiles(percentiles), strict=True):
+            yield f"p{point:.15g}", unit, sample.jobs, value
     if name not in TRUTH:
         yield "max", unit, sample.jobs, sample.largest()
 
@@ -286,20 +306,23 @@ def _trimmed(submit_time: FloatArray) -> IntArray:
 
 def _machine_rows(schedule: Schedule, work: FloatArray, parameters: MetricParameters) -> list[_Row]:
     """Return the measures of the machine, over all jobs that were simulated."""
-    jobs, steps, window = schedule.jobs, over_time(schedule), parameters.window
+    jobs, window = schedule.jobs, parameters.window
     submit, end = column_of(jobs, "submit_time"), column_of(jobs, "end_time")
+    steps = MachineOverTime(jobs, schedule.segments, schedule.processors, "requested_time")
+    durations = durations_of(steps.times, window)
     values: list[tuple[str, str, float | None]] = [
         ("makespan", "value", float(end.max() - submit.min()) if len(jobs) else None),
         ("offered_load", "value", _offered_load(schedule, work, window)),
     ]
     for name in ("utilization", "queue_length", "queued_work"):
-        values.append((name, "time_mean", mean_over_time(steps, name, window) if len(jobs) else None))
-        values.append((name, "max", max_over_time(steps, name, window) if len(jobs) else None))
+        mean, most = _mean_and_max(steps, name, durations) if len(jobs) else (None, None)
+        values += [(name, "time_mean", mean), (name, "max", most)]
     loads: dict[str, float | None] = dict.fromkeys(("useful", "wasted", "overhead"))
-    whole = mean_over_time(steps, "utilization", window) if len(jobs) else None
+    _, _, whole = values[2]
     if whole is not None:
         for name, column in (("wasted", "lost_processors"), ("overhead", "overhead_processors")):
-            loads[name] = share = (mean_over_time(steps, column, window) or 0.0) / schedule.processors
+            mean, _ = _mean_and_max(steps, column, durations)
+            loads[name] = share = (mean or 0.0) / schedule.processors
             whole -= share
         loads["useful"] = whole
     values += [(f"{name}_load", "value", load) for name, load in loads.items()]
@@ -309,6 +332,12 @@ def _machine_rows(schedule: Schedule, work: FloatArray, parameters: MetricParame
         _Row(name, statistic, np.nan, MACHINE[name].unit, count, np.array([np.nan if value is None else value]))
         for name, statistic, value in values
     ]
+
+
+def _mean_and_max(steps: MachineOverTime, name: str, durations: FloatArray) -> tuple[float | None, float | None]:
+    """Return the mean and the largest value of a step function."""
+    values = steps.values(name)
+    return mean_of_steps(values, durations), max_of_steps(values, durations)
 
 
 def _offered_load(schedule: Schedule, work: FloatArray, window: tuple[float, float] | None) -> float | None:

@@ -14,13 +14,17 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.errors import ParameterError
-from swftools.simulator.metrics.columns import FloatArray, IntArray, column_of, rows_of
+from swftools.kernel import TinyArray
+from swftools.simulator.metrics.columns import FloatArray, column_of, rows_of
 from swftools.simulator.schedule import Schedule, ends_of
 
 BoolArray = npt.NDArray[np.bool_]
 
 STOPS = ("kills", "checkpoint_restarts", "suspensions", "resizes")
 """The measures that count how often jobs are stopped, in the order of ``ENDS``."""
+
+
+_QUANTITIES = ("start_time", "end_time", "allocated_processors", "overhead", "work", "lost_work")
 
 
 class Stretches(NamedTuple):
@@ -35,12 +39,27 @@ class Stretches(NamedTuple):
     overhead: FloatArray
     useful: FloatArray
     lost: FloatArray
-    how: IntArray
+    how: TinyArray
 
     @property
     def is_stopped(self) -> BoolArray:
         """Which runs ended before the job was done."""
         return (self.how >= 0) & (self.how < len(STOPS))
+
+
+def were_plain(segments: pd.DataFrame) -> bool:
+    """Whether all runs did work that counts, from their beginning to the end of their job: nothing is to be split.
+
+    Raises
+    ------
+    ParameterError
+        The segments lack a column.
+    """
+    _require_columns(segments)
+    if any((column_of(segments, name) != 0).any() for name in ("overhead", "lost_work")):
+        return False
+    how = ends_of(segments)
+    return not ((how >= 0) & (how < len(STOPS))).any()
 
 
 def stretches_of(segments: pd.DataFrame) -> Stretches:
@@ -51,10 +70,8 @@ def stretches_of(segments: pd.DataFrame) -> Stretches:
     ParameterError
         The segments lack a column.
     """
-    names = ("start_time", "end_time", "allocated_processors", "overhead", "work", "lost_work")
-    if missing := [name for name in (*names, "ended_by") if name not in segments]:
-        raise ParameterError(f"schedule.segments has no columns {', '.join(missing)}")
-    start, end, processors, overhead, work, lost_work = (column_of(segments, name) for name in names)
+    _require_columns(segments)
+    start, end, processors, overhead, work, lost_work = (column_of(segments, name) for name in _QUANTITIES)
     share = np.zeros(len(segments))
     np.divide(lost_work, work, out=share, where=work > 0)
     worked = end - start - overhead
@@ -62,6 +79,12 @@ def stretches_of(segments: pd.DataFrame) -> Stretches:
     return Stretches(
         start, end, processors, overhead, useful, np.where(share > 0, worked - useful, 0.0), ends_of(segments)
     )
+
+
+def _require_columns(segments: pd.DataFrame) -> None:
+    """Refuse segments that lack columns."""
+    if missing := [name for name in (*_QUANTITIES, "ended_by") if name not in segments]:
+        raise ParameterError(f"schedule.segments has no columns {', '.join(missing)}")
 
 
 class Spent(NamedTuple):
@@ -87,10 +110,11 @@ def spent_by_jobs(schedule: Schedule) -> Spent:
     ParameterError
         The segments lack a column, or one is of a job that is not there.
     """
-    jobs, runs = schedule.jobs, stretches_of(schedule.segments)
+    jobs = schedule.jobs
+    runs = None if were_plain(schedule.segments) else stretches_of(schedule.segments)
     whole = column_of(jobs, "allocated_processors") * column_of(jobs, "run_time")
-    is_odd = runs.is_stopped | (runs.overhead > 0) | (runs.lost > 0)
-    if not is_odd.any():
+    is_odd = np.zeros(0, np.bool_) if runs is None else runs.is_stopped | (runs.overhead > 0) | (runs.lost > 0)
+    if runs is None or not is_odd.any():
         zero = np.zeros(len(jobs))
         return Spent(zero, zero, zero, whole, zero, dict.fromkeys(STOPS, zero))
     row = rows_of(schedule.segments, jobs)

@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 
 from swftools.errors import ParameterError
-from swftools.simulator.metrics.columns import FloatArray, IntArray, column_of, rows_of
+from swftools.simulator.metrics.columns import FloatArray, column_of, rows_of
 from swftools.simulator.metrics.of_jobs import Where, choose_jobs
-from swftools.simulator.metrics.of_runs import stretches_of
 from swftools.simulator.metrics.parameters import MetricParameters
+from swftools.simulator.metrics.step_functions import MachineOverTime
 from swftools.simulator.schedule import Schedule
 
 STEP_COLUMNS = {
@@ -94,49 +94,9 @@ def over_time(schedule: Schedule, *, where: Where = None, demand: str = "request
         of_chosen[chosen] = True
         segments = segments[of_chosen[rows_of(segments, jobs)]]
         jobs = jobs.iloc[chosen]
-    row = rows_of(segments, jobs)
-    submit, width = column_of(jobs, "submit_time"), column_of(jobs, "allocated_processors")
-    work = width * column_of(jobs, demand)
-    runs = stretches_of(segments)
-    start, end, busy = runs.start, runs.end, runs.processors
-    lost, late, stopped = runs.lost > 0, runs.overhead > 0, runs.is_stopped
-    again = row[stopped]
-    instants = (
-        *(submit, start, end, end[stopped]),
-        *(start[lost] + runs.overhead[lost] + runs.useful[lost], end[lost]),
-        *(start[late], start[late] + runs.overhead[late]),
-    )
-    times, place = np.unique(np.concatenate(instants), return_inverse=True)
-    places = np.split(place, np.cumsum([len(part) for part in instants[:-1]]))
-    at_submit, at_start, at_end, at_return, *at_lost_and_late = places
-    at_lost, at_lost_end, at_late, at_late_end = at_lost_and_late
-
-    def steps(*changes: tuple[IntArray, FloatArray | float, int]) -> FloatArray:
-        """Return the running sum of changes: where, how much, and its sign."""
-        total = np.zeros(len(times))
-        for at, amount, sign in changes:
-            weights = np.broadcast_to(np.asarray(amount, dtype=np.float64), len(at))
-            total += sign * np.bincount(at, weights, minlength=len(times))
-        return np.cumsum(total)
-
-    def waiting(amount: FloatArray) -> FloatArray:
-        """Return the sum of a quantity over the waiting jobs."""
-        return steps((at_submit, amount, 1), (at_start, amount[row], -1), (at_return, amount[again], 1))
-
-    running = steps((at_start, busy, 1), (at_end, busy, -1))
-    queue_length = waiting(np.ones(len(jobs)))
-    values = {
-        "busy_processors": running,
-        "lost_processors": steps((at_lost, busy[lost], 1), (at_lost_end, busy[lost], -1)),
-        "overhead_processors": steps((at_late, busy[late], 1), (at_late_end, busy[late], -1)),
-        "utilization": running / schedule.processors,
-        "queue_length": queue_length,
-        "queued_processors": waiting(width),
-        # Sums of times that are no whole numbers end a rounding error away from zero.
-        "queued_work": np.where(queue_length > 0, np.maximum(waiting(work), 0.0), 0.0),
-    }
-    columns = {name: values[name].astype(type_) for name, type_ in STEP_COLUMNS.items()}
-    return pd.DataFrame({"time": times, **columns})
+    steps = MachineOverTime(jobs, segments, schedule.processors, demand)
+    columns = {name: steps.values(name).astype(type_) for name, type_ in STEP_COLUMNS.items()}
+    return pd.DataFrame({"time": steps.times, **columns})
 
 
 def mean_over_time(steps: pd.DataFrame, column: str, window: tuple[float, float] | None = None) -> float | None:
@@ -167,9 +127,8 @@ def mean_over_time(steps: pd.DataFrame, column: str, window: tuple[float, float]
     >>> mean_over_time(steps, "queue_length"), mean_over_time(steps, "queue_length", (5.0, 45.0))
     (3.0, 2.125)
     """
-    values, durations = _within(steps, column, window)
-    length = durations.sum()
-    return float((values * durations).sum() / length) if length > 0 else None
+    values, times = _function_of(steps, column)
+    return mean_of_steps(values, durations_of(times, window))
 
 
 def max_over_time(steps: pd.DataFrame, column: str, window: tuple[float, float] | None = None) -> float | None:
@@ -181,17 +140,44 @@ def max_over_time(steps: pd.DataFrame, column: str, window: tuple[float, float] 
     >>> max_over_time(steps, "queue_length"), max_over_time(steps, "queue_length", (0.0, 10.0))
     (4.0, 1.0)
     """
-    values, durations = _within(steps, column, window)
-    held = values[durations > 0]
-    return float(held.max()) if len(held) else None
+    values, times = _function_of(steps, column)
+    return max_of_steps(values, durations_of(times, window))
 
 
-def _within(steps: pd.DataFrame, column: str, window: tuple[float, float] | None) -> tuple[FloatArray, FloatArray]:
-    """Return the values, 0 before the first event among them, and how long each holds in the window."""
+def _function_of(steps: pd.DataFrame, column: str) -> tuple[FloatArray, FloatArray]:
+    """Return the values of a step function and the times from which they hold."""
     if column not in steps or column == "time":
         raise ParameterError(f"no step function {column!r}; there are {', '.join(steps.columns.drop('time'))}")
+    return column_of(steps, column), column_of(steps, "time")
+
+
+def durations_of(times: FloatArray, window: tuple[float, float] | None) -> FloatArray:
+    """Return how long a step function is 0 in a window before the first time, and then how long each value holds in it.
+
+    Raises
+    ------
+    ParameterError
+        The window does not end after it begins.
+    """
     MetricParameters(window=window)  # checks it
-    time = column_of(steps, "time")
-    begin, end = window or ((time[0], time[-1]) if len(time) else (0.0, 0.0))
-    edges = np.clip(np.concatenate(([begin], time, [end])), begin, end)
-    return np.concatenate(([0.0], column_of(steps, column))), np.diff(edges)
+    begin, end = window or ((times[0], times[-1]) if len(times) else (0.0, 0.0))
+    edges = np.concatenate(([begin], times, [end]))
+    np.clip(edges, begin, end, out=edges)
+    return np.diff(edges)
+
+
+def mean_of_steps(values: FloatArray, durations: FloatArray) -> float | None:
+    """Return the mean of a step function over time; None where no time passes."""
+    length = durations.sum()
+    products = np.empty(len(durations))
+    products[0] = 0.0 * durations[0]
+    np.multiply(values, durations[1:], out=products[1:])
+    return float(products.sum() / length) if length > 0 else None
+
+
+def max_of_steps(values: FloatArray, durations: FloatArray) -> float | None:
+    """Return the largest value that a step function holds for some time; None where no time passes."""
+    held = durations > 0
+    if not held.any():
+        return None
+    return float(values.max(initial=0.0 if held[0] else -np.inf, where=held[1:]))

@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from swftools.kernel import FloatArray, IntArray, kernel
-from swftools.simulator.validation.promises import Broken, processors_in_use
+from swftools.simulator.validation.in_use import processors_in_use
+from swftools.simulator.validation.promises import Broken
 from swftools.simulator.validation.runs import Jobs, Runs
 
 

@@ -16,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from swftools.kernel import kernel
+from swftools.kernel import ShortArray, kernel
+from swftools.simulator.validation.in_use import in_order
 from swftools.simulator.validation.reservations import Manner, Starts, promised_starts
 
 IntArray = npt.NDArray[np.int64]
@@ -69,25 +70,48 @@ def find_idle_heads(starts: Starts, processors: int, tolerance: float) -> Broken
     """
     head_since = np.maximum(starts.submit_time, _latest_before(starts.start_time))
     heads = np.flatnonzero(starts.start_time > head_since + tolerance)
-    if not len(heads):
-        return Broken(heads, np.zeros(0), 0, 0)
-    since = head_since[heads]  # as runs of no length, so that each is among the times
-    times, used = processors_in_use(
-        np.append(starts.start_time, since), np.append(starts.end_time, since), np.append(starts.processors, 0 * heads)
-    )
-    lasting = np.append(np.diff(times) > tolerance, True)
-    used = np.where(lasting, used, np.iinfo(np.int64).max)
-    begin = np.searchsorted(times, since, side="left")
-    end = np.searchsorted(times, starts.start_time[heads], side="left")
-    # No two jobs are first at one time, so the stretches do not overlap and one pass finds the least of each.
-    places = np.stack([begin, end], axis=1).ravel()
-    least = np.minimum.reduceat(used, places)[::2]
-    wrong = np.flatnonzero(least + starts.processors[heads] <= processors)
-    latest = [
-        times[b + np.flatnonzero(used[b:e] + width <= processors)[0]]
-        for b, e, width in zip(begin[wrong], end[wrong], starts.processors[heads[wrong]], strict=True)
-    ]
-    return Broken(heads[wrong], np.array(latest, dtype=np.float64), len(heads), 0)
+    latest = np.full(len(heads), np.nan)
+    orders = in_order(starts.start_time), in_order(starts.end_time)
+    _first_fits(starts, heads, head_since[heads], *orders, processors, tolerance, latest)
+    wrong = np.flatnonzero(~np.isnan(latest))
+    return Broken(heads[wrong], latest[wrong], len(heads), 0)
+
+
+@kernel(allocates=False)
+def _first_fits(
+    starts: Starts,
+    heads: IntArray,
+    since: FloatArray,
+    by_start: ShortArray,
+    by_end: ShortArray,
+    processors: int,
+    tolerance: float,
+    latest: FloatArray,
+) -> None:
+    """Fill ``latest`` with the first moment, before it starts, from which on each head fits for longer than tolerated.
+
+    The caller guarantees that no head is the first before the one that stands before it has started. Ends come before
+    starts at one instant; runs that end no later than they start take nothing.
+    """
+    started = ended = used = 0
+    for i in range(len(heads)):
+        now, stop = since[i], starts.start_time[heads[i]]
+        while now < stop:
+            while started < len(by_start) and starts.start_time[by_start[started]] <= now:
+                job = by_start[started]
+                used += starts.processors[job] if starts.end_time[job] > starts.start_time[job] else 0
+                started += 1
+            while ended < len(by_end) and starts.end_time[by_end[ended]] <= now:
+                job = by_end[ended]
+                used -= starts.processors[job] if starts.end_time[job] > starts.start_time[job] else 0
+                ended += 1
+            following = min(stop, starts.start_time[by_start[started]])  # there is one: the head's own, at least
+            if ended < len(by_end):
+                following = min(following, starts.end_time[by_end[ended]])
+            if following - now > tolerance and used + starts.processors[heads[i]] <= processors:
+                latest[i] = now
+                break
+            now = following
 
 
 def find_delayed_heads(
@@ -120,7 +144,7 @@ def find_delayed_heads(
     """
     head_since = np.maximum(starts.submit_time, _latest_before(starts.start_time))
     heads = np.flatnonzero(starts.start_time > head_since + tolerance)
-    by_start = np.argsort(starts.start_time, kind="stable")
+    by_start = in_order(starts.start_time)
     head, time = heads, head_since[heads]
     if at_every_start:
         overtaking = np.unique(starts.start_time)
@@ -182,25 +206,6 @@ def _first_of_each(broken: Broken) -> Broken:
     return broken._replace(job=broken.job[first], latest=broken.latest[first])
 
 
-def processors_in_use(start: FloatArray, end: FloatArray, processors: IntArray) -> tuple[FloatArray, IntArray]:
-    """Return the times of all starts and ends, and the processors in use from each until the next.
-
-    Ends come before starts at one instant; runs that end no later than they start take nothing.
-
-    Examples
-    --------
-    >>> times, used = processors_in_use(np.array([0.0, 5.0]), np.array([5.0, 7.0]), np.array([2, 3]))
-    >>> times.tolist(), used.tolist()
-    ([0.0, 5.0, 7.0], [2, 3, 0])
-    """
-    times, places = np.unique(np.concatenate([start, end]), return_inverse=True)
-    taken = np.where(end > start, processors, 0)
-    change = np.zeros(len(times), np.int64)
-    np.add.at(change, places[: len(start)], taken)
-    np.subtract.at(change, places[len(start) :], taken)
-    return times, np.cumsum(change)
-
-
 def _latest_before(time: FloatArray) -> FloatArray:
     """Return of each job the latest time of those before it."""
     latest = np.full(len(time), -np.inf)
@@ -229,14 +234,14 @@ def _reserve(
     heads: IntArray,
     since: FloatArray,
     known: BoolArray,
-    by_start: IntArray,
+    by_start: ShortArray,
     latest: FloatArray,
 ) -> None:
     """Fill ``latest`` with the reservation of each head at a time; times must increase.
 
     Keeps the jobs that started no later than that time and did not end before, in order of estimated end.
     """
-    running = np.empty(len(by_start), np.int64)
+    running = np.empty(len(by_start), np.int32)
     expected = starts.start_time + starts.estimated_time
     count, begun = 0, 0
     for i in range(len(heads)):

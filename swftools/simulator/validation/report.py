@@ -35,7 +35,15 @@ from swftools.simulator.validation.promises import (
 )
 from swftools.simulator.validation.reservations import Manner, Starts
 from swftools.simulator.validation.rules import RULES, check_capacity, check_columns, check_once, check_runs
-from swftools.simulator.validation.runs import Finding, Jobs, Runs, read_runs, require_columns
+from swftools.simulator.validation.runs import (
+    Finding,
+    Jobs,
+    Runs,
+    broken_of,
+    by_submission,
+    read_runs,
+    require_columns,
+)
 from swftools.simulator.validation.work import check_overhead, check_work, read_history
 from swftools.trace import Trace
 
@@ -183,23 +191,24 @@ def validate(
     name = given.policy if policy is None else policy
     jobs, runs, findings = read_runs(given)
     history = read_history(jobs, runs)
-    row, of_trace = (np.full(len(given), -1), []) if trace is None else check_jobs(given, jobs, trace)
-    findings += [
-        *check_once(given, jobs, runs, history),
-        *check_runs(jobs, runs, history, size, tolerance),
-        *check_work(jobs, runs, history, tolerance),
-        *check_overhead(given, jobs, runs, history, trace, row, tolerance),
-        *check_capacity(jobs, runs, size, tolerance),
-        *check_columns(given, jobs, runs, history, tolerance),
-        *of_trace,
-    ]
+    row, of_trace = (np.full(len(given), -1), iter(())) if trace is None else check_jobs(given, jobs, trace)
+    for check in (
+        check_once(given, jobs, runs, history),
+        check_runs(jobs, runs, history, size, tolerance),
+        check_work(jobs, runs, history, tolerance),
+        check_overhead(given, jobs, runs, history, trace, row, tolerance),
+        check_capacity(jobs, runs, size, tolerance),
+        check_columns(given, jobs, runs, history, tolerance),
+        of_trace,
+    ):
+        findings += broken_of(check)
     checked, notes = list(RULES)[:-1], []
     if trace is None:
         notes.append("not checked against a trace: none is given")
     else:
         checked.append("trace")
-        findings += check_trace(given, jobs, runs, history, trace, row, tolerance)
-    if {finding.rule for finding in findings if len(finding.places)} & {"values", "once", "run-time"}:
+        findings += broken_of(check_trace(given, jobs, runs, history, trace, row, tolerance))
+    if {finding.rule for finding in findings} & {"values", "once", "run-time"}:
         notes.append("promises not checked: the rules above are broken")
     elif given.holds or given.is_partial or was_stopped:
         why = "jobs were held back" if given.holds else "the simulation was not over"
@@ -207,6 +216,7 @@ def validate(
         notes.append(f"promises not checked: {why}")
     else:
         order = given.options.get("semantics") if semantics is None else semantics
+        del history
         promises = _promises_of(name, {**given.options, **parameters})
         promised, remarks, broken = _check_promises(promises, jobs, runs, size, name, order, tolerance)
         checked, notes, findings = [*checked, *promised], [*notes, *remarks], [*findings, *broken]
@@ -241,21 +251,22 @@ def _check_promises(
             "no-idle-processors": partial(find_idle_processors, jobs, runs, processors, tolerance),
             "no-stop-in-vain": partial(find_stops_in_vain, jobs, runs),
         }
-        return _checked(promises, checks, np.arange(len(jobs.number)), jobs)
+        return _checked(promises, checks, None, jobs)
     if runs.stopped.any():
         return [], ["promises not checked: jobs were stopped or resized"], []
     if semantics == "cqsim" and (jobs.requested > jobs.estimated).any():
         return [], ["promises not checked: cqsim expects running jobs to run as long as requested"], []
-    order = np.lexsort((jobs.occurrence, jobs.number, jobs.submit))
-    turn = np.empty(len(order), np.int64)
-    turn[runs.job] = np.arange(len(order))
+    order = by_submission(jobs)
+    some = slice(None) if order is None else order
+    turn = np.empty(len(jobs.number), np.int64)
+    turn[runs.job] = np.arange(len(turn))
     starts = Starts(
-        jobs.submit[order],
-        jobs.start[order],
-        jobs.end[order],
-        jobs.processors[order],
-        jobs.estimated[order],
-        turn[order],
+        jobs.submit[some],
+        jobs.start[some],
+        jobs.end[some],
+        jobs.processors[some],
+        jobs.estimated[some],
+        turn[some],
     )
     # A job that is shorter than its plan ends early, whatever was estimated.
     planned_end = starts.start_time + np.maximum(starts.estimated_time, LEAST_PLAN)
@@ -269,16 +280,20 @@ def _check_promises(
 
 
 def _checked(
-    promises: tuple[str, ...], checks: dict[str, Callable[[], Broken]], order: IntArray, jobs: Jobs
+    promises: tuple[str, ...], checks: dict[str, Callable[[], Broken]], order: IntArray | None, jobs: Jobs
 ) -> tuple[list[str], list[str], list[Finding]]:
-    """Return promises, how many there were of each, and what is broken; ``order`` has the rows that they speak of."""
+    """Return promises, how many there were of each, and what is broken; ``order`` has the rows that they speak of.
+
+    None: the rows of the jobs, in their order.
+    """
     notes, findings = [], []
     for promise in promises:
         broken = checks[promise]()
         reason = ", or ended before its plan" if promise == "exact-reservation" else ""
         excused = f", {broken.excused:,} excused: a job outlived its estimate{reason}" if broken.excused else ""
         notes.append(f"{promise}: {broken.made:,} promises{excused}")
-        findings.append(_told(promise, broken, order, jobs))
+        if len(broken.job):
+            findings.append(_told(promise, broken, order, jobs))
     return list(promises), notes, findings
 
 
@@ -300,9 +315,9 @@ def _checks(
     }
 
 
-def _told(promise: str, broken: Broken, order: IntArray, jobs: Jobs) -> Finding:
+def _told(promise: str, broken: Broken, order: IntArray | None, jobs: Jobs) -> Finding:
     """Return broken promises as a finding."""
-    job = order[broken.job]
+    job = broken.job if order is None else order[broken.job]
     latest = np.full(len(jobs.number), np.nan)
     latest[job] = broken.latest
     words = _WORDS[promise.removeprefix("exact-").removeprefix("fixed-")]
@@ -316,7 +331,6 @@ def _told(promise: str, broken: Broken, order: IntArray, jobs: Jobs) -> Finding:
 def _violations(findings: list[Finding]) -> pd.DataFrame:
     """Return the table of violations."""
     rows = []
-    findings = [finding for finding in findings if len(finding.places)]
     for rule in dict.fromkeys(finding.rule for finding in findings):
         own = [finding for finding in findings if finding.rule == rule]
         count = sum(len(finding.places) for finding in own)

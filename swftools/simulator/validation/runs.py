@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from swftools.errors import ParameterError
-from swftools.kernel import FloatArray, IntArray
-from swftools.simulator.schedule import ENDS, Schedule, ends_of
+from swftools.kernel import FloatArray, IntArray, TinyArray
+from swftools.simulator.schedule import ENDS, Schedule, contiguous, ends_of, rows_by_number
 from swftools.simulator.validation.widths import moldable_jobs
 
 BoolArray = npt.NDArray[np.bool_]
@@ -19,6 +19,10 @@ BoolArray = npt.NDArray[np.bool_]
 _TIMES = ("submit_time", "start_time", "end_time", "wait_time", "run_time", "requested_time", "estimated_time")
 _COUNTS = ("job_number", "job_occurrence", "allocated_processors", "preemptions")
 _OF_RUNS = ("start_time", "end_time", "allocated_processors", "work", "lost_work", "overhead")
+
+BLOCK = 1 << 16
+"""Runs, or jobs, that are looked at at once."""
+
 KILLED, CHECKPOINTED, SUSPENDED, RESIZED, COMPLETED, LIMIT = range(6)
 
 
@@ -32,7 +36,7 @@ class Runs(NamedTuple):
     work: FloatArray
     lost: FloatArray
     overhead: FloatArray
-    how: IntArray
+    how: TinyArray
 
     @property
     def stopped(self) -> BoolArray:
@@ -106,6 +110,19 @@ def codes_of(*frames: pd.DataFrame) -> list[IntArray]:
     return np.split(code, np.cumsum([len(frame) for frame in frames])[:-1])
 
 
+def rows_of_runs(jobs: pd.DataFrame, runs: pd.DataFrame) -> IntArray:
+    """Return the first row of the job of each run, -1 where it has none."""
+    number, wanted = integers(jobs, "job_number"), integers(runs, "job_number")
+    if len(number) and (number[1:] > number[:-1]).all():  # as in most logs: no number repeats
+        row = rows_by_number(number, wanted)
+        is_it = (number[row] == wanted) & (integers(jobs, "job_occurrence")[row] == integers(runs, "job_occurrence"))
+        return row if is_it.all() else np.where(is_it, row, -1)
+    code_of_job, code_of_run = codes_of(jobs, runs)
+    row = np.full(max(code_of_job.max(initial=-1), code_of_run.max(initial=-1)) + 1, -1)
+    row[code_of_job[::-1]] = np.arange(len(jobs))[::-1]
+    return row[code_of_run]
+
+
 def read_runs(schedule: Schedule) -> tuple[Jobs, Runs, list[Finding]]:
     """Return the jobs and sound runs of a schedule, and its values that are not sound."""
     table, segments = schedule.jobs, schedule.segments
@@ -115,16 +132,19 @@ def read_runs(schedule: Schedule) -> tuple[Jobs, Runs, list[Finding]]:
     for name in (*_TIMES, *_COUNTS[1:]):
         values = floats(table, name)
         least = -np.inf if name == "wait_time" else 0.0  # a negative wait is the business of "submission"
-        wrong = ~((values >= least) & (np.abs(values) < np.inf))
-        sound &= ~wrong
+        wrong = np.flatnonzero(~((values >= least) & (np.abs(values) < np.inf)))
+        sound[wrong] = False
 
         def say_value(i: int, name: str = name, values: FloatArray = values) -> str:
             return f"job {number[i]}: {name} is {values[i]:.10g}"
 
-        findings.append(
-            Finding("values", np.flatnonzero(wrong), floats(table, "start_time"), number, occurrence, say_value)
-        )
-    times = {name: np.where(sound, floats(table, name), np.nan) for name in _TIMES}
+        findings += broken_of([Finding("values", wrong, floats(table, "start_time"), number, occurrence, say_value)])
+    # Columns that are as they are to be are not copied: nothing here writes to them.
+    whole = bool(sound.all())
+    times = {name: contiguous(table, name) for name in _TIMES}
+    if not whole:
+        times = {name: np.where(sound, values, np.nan) for name, values in times.items()}
+    width = integers(table, "allocated_processors")
     jobs = Jobs(
         number,
         occurrence,
@@ -134,17 +154,16 @@ def read_runs(schedule: Schedule) -> tuple[Jobs, Runs, list[Finding]]:
         times["run_time"],
         times["requested_time"],
         times["estimated_time"],
-        np.where(sound, integers(table, "allocated_processors"), 0),
+        width if whole else np.where(sound, width, 0),
         floats(table, "checkpoint_interval") if "checkpoint_interval" in table else np.full(len(table), np.nan),
         moldable_jobs(table),
         sound,
     )
-    columns = {name: floats(segments, name) for name in _OF_RUNS}
+    columns = {name: contiguous(segments, name) for name in _OF_RUNS}
     how = ends_of(segments)
-    numbers = integers(segments, "job_number")
-    wrong = np.zeros(len(segments), np.bool_)
+    wrong_run = np.zeros(len(segments), np.bool_)
     for values in columns.values():
-        wrong |= ~((values >= 0) & (values < np.inf))
+        wrong_run |= ~((values >= 0) & (values < np.inf))
 
     def say_run(i: int) -> str:
         told = ", ".join(f"{name} {values[i]:.10g}" for name, values in columns.items())
@@ -154,33 +173,66 @@ def read_runs(schedule: Schedule) -> tuple[Jobs, Runs, list[Finding]]:
         word = segments["ended_by"].iloc[i]
         return f"a run of job {numbers[i]} has ended_by={word!r}, which is none of {', '.join(ENDS)}"
 
-    for places, say in ((np.flatnonzero(wrong), say_run), (np.flatnonzero(how < 0), say_end)):
-        occurrence_of_run = integers(segments, "job_occurrence")
-        findings.append(Finding("values", places, columns["start_time"], numbers, occurrence_of_run, say))
-    code_of_job, code_of_run = codes_of(table, segments)
-    row = np.full(max(code_of_job.max(initial=-1), code_of_run.max(initial=-1)) + 1, -1)
-    row[code_of_job[::-1]] = np.arange(len(table))[::-1]
-    fine = ~wrong & (how >= 0)
-    runs = Runs(
-        row[code_of_run[fine]],
-        columns["start_time"][fine],
-        columns["end_time"][fine],
-        columns["allocated_processors"][fine].astype(np.int64),
-        columns["work"][fine],
-        columns["lost_work"][fine],
-        columns["overhead"][fine],
-        how[fine],
+    fine = ~wrong_run & (how >= 0)
+    row = rows_of_runs(table, segments)
+    if not fine.all():
+        numbers, occurrences = integers(segments, "job_number"), integers(segments, "job_occurrence")
+        for places, say in ((np.flatnonzero(wrong_run), say_run), (np.flatnonzero(how < 0), say_end)):
+            findings += broken_of([Finding("values", places, columns["start_time"], numbers, occurrences, say)])
+    some = slice(None) if fine.all() else fine
+    processors = columns["allocated_processors"][some].astype(np.int64)
+    start, end, work, lost, overhead = (
+        columns[name][some] for name in ("start_time", "end_time", "work", "lost_work", "overhead")
     )
-    return jobs, runs, findings
+    return jobs, Runs(row[some], start, end, processors, work, lost, overhead, how[some]), findings
 
 
-def of_jobs(rule: str, wrong: BoolArray, time: FloatArray, jobs: Jobs, say: Callable[[int], str]) -> Finding:
-    """Return violations by jobs."""
-    return Finding(rule, np.flatnonzero(wrong), time, jobs.number, jobs.occurrence, say)
+def broken_of(findings: Iterable[Finding]) -> list[Finding]:
+    """Return the findings of which there are any; what the others hold to speak of them is forgotten at once."""
+    return [finding for finding in findings if len(finding.places)]
 
 
-def of_runs(rule: str, wrong: BoolArray, jobs: Jobs, runs: Runs, say: Callable[[int], str]) -> Finding:
-    """Return violations by runs; those of unknown jobs are left to "once"."""
-    places = np.flatnonzero(wrong & (runs.job >= 0))
-    number, occurrence = np.append(jobs.number, -1)[runs.job], np.append(jobs.occurrence, -1)[runs.job]
-    return Finding(rule, places, runs.start, number, occurrence, say)
+def places_of(count: int, is_wrong: Callable[[slice], BoolArray]) -> IntArray:
+    """Return where something is wrong, of which one asks for ``BLOCK`` places at once: so it takes little memory."""
+    parts = [slice(begin, min(begin + BLOCK, count)) for begin in range(0, count, BLOCK)]
+    return np.concatenate([np.zeros(0, np.int64), *(np.flatnonzero(is_wrong(part)) + part.start for part in parts)])
+
+
+def at(values: npt.NDArray[Any], place: IntArray, missing: float = np.nan) -> npt.NDArray[Any]:
+    """Return values at places; at -1, which is none, what is missing."""
+    is_one = place >= 0
+    return values[place] if is_one.all() else np.append(values, missing)[np.where(is_one, place, len(values))]
+
+
+def margin_of(times: FloatArray, tolerance: float) -> FloatArray:
+    """Return by how much what follows from times may be off: the tolerance, and what is rounded off."""
+    return np.asarray(tolerance + 4 * np.spacing(np.abs(times)))
+
+
+def by_submission(jobs: Jobs) -> IntArray | None:
+    """Return the rows of jobs in order of submission, job number and occurrence; None if, as mostly, they are."""
+    later, same = jobs.submit[1:] > jobs.submit[:-1], jobs.submit[1:] == jobs.submit[:-1]
+    if (later | (same & (jobs.number[1:] > jobs.number[:-1]))).all():
+        return None
+    return np.lexsort((jobs.occurrence, jobs.number, jobs.submit))
+
+
+def of_jobs(rule: str, wrong: BoolArray | IntArray, time: FloatArray, jobs: Jobs, say: Callable[[int], str]) -> Finding:
+    """Return violations by jobs: a mask of them, or their rows."""
+    places = np.flatnonzero(wrong) if wrong.dtype == np.bool_ else wrong.astype(np.int64, copy=False)
+    return Finding(rule, places, time, jobs.number, jobs.occurrence, say)
+
+
+def of_runs(
+    rule: str,
+    wrong: BoolArray | Callable[[slice], BoolArray],
+    jobs: Jobs,
+    runs: Runs,
+    say: Callable[[int], str],
+) -> Finding:
+    """Return violations by runs: a mask of them, or what tells it of some; those of unknown jobs are left to "once"."""
+    is_wrong = wrong if callable(wrong) else wrong.__getitem__
+    places = places_of(len(runs.job), lambda part: is_wrong(part) & (runs.job[part] >= 0))
+    if not len(places):
+        return Finding(rule, places, runs.start, jobs.number, jobs.occurrence, say)
+    return Finding(rule, places, runs.start, at(jobs.number, runs.job, -1), at(jobs.occurrence, runs.job, -1), say)

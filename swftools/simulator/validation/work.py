@@ -12,15 +12,25 @@ from typing import NamedTuple
 import numpy as np
 
 from swftools.errors import ParameterError
-from swftools.kernel import FloatArray, IntArray, kernel
+from swftools.kernel import FloatArray, IntArray, TinyArray, kernel
 from swftools.parameters.as_text import read_entry
 from swftools.simulator.schedule import Schedule
-from swftools.simulator.validation.runs import CHECKPOINTED, KILLED, BoolArray, Finding, Jobs, Runs, floats, of_runs
+from swftools.simulator.validation.runs import (
+    CHECKPOINTED,
+    KILLED,
+    BoolArray,
+    Finding,
+    Jobs,
+    Runs,
+    at,
+    floats,
+    of_runs,
+)
 from swftools.trace import Trace
 
 
 class History(NamedTuple):
-    """The runs in the order of their jobs and of time.
+    """The runs in the order of their jobs and of time; None where each is the one run of its job, to its end.
 
     Of each run: ``before``, the work that was done before it and kept, and ``lost``, what was lost of its own, at its
     end or later. Of each job: ``first``, the last run that began it from nothing; ``last``, its last run to its end
@@ -28,7 +38,7 @@ class History(NamedTuple):
     else NaN.
     """
 
-    order: IntArray
+    order: IntArray | None
     before: FloatArray
     lost: FloatArray
     first: IntArray
@@ -40,9 +50,9 @@ class History(NamedTuple):
 def read_history(jobs: Jobs, runs: Runs) -> History:
     """Return what became of the work of jobs, by their runs."""
     count, known = len(jobs.number), runs.job >= 0
-    order = np.arange(len(runs.job))
-    if np.bincount(runs.job[known], minlength=1).max() > 1 or not known.all():
-        order = np.lexsort((runs.end, runs.start, runs.job))
+    if known.all() and not runs.stopped.any() and np.bincount(runs.job, minlength=1).max() <= 1:
+        return _of_whole_runs(count, runs)
+    order = np.lexsort((runs.end, runs.start, runs.job))
     before, lost = np.zeros(len(order)), np.zeros(len(order))
     _follow_work(order, runs.job, runs.work, runs.how, np.append(jobs.interval, np.nan), before, lost)
     own = order[known[order]]
@@ -59,12 +69,20 @@ def read_history(jobs: Jobs, runs: Runs) -> History:
     return History(order, before, lost, first, last, is_closed, np.where(is_closed, done, np.nan))
 
 
+def _of_whole_runs(count: int, runs: Runs) -> History:
+    """Return the history of jobs that were run once, to their end, or not at all."""
+    last = np.full(count, -1)
+    last[runs.job] = np.arange(len(runs.job))
+    nothing = np.broadcast_to(0.0, len(runs.job))
+    return History(None, nothing, nothing, last, last, last >= 0, at(runs.work, last))
+
+
 @kernel(allocates=False)
 def _follow_work(
     order: IntArray,
     job: IntArray,
     work: FloatArray,
-    how: IntArray,
+    how: TinyArray,
     interval: FloatArray,
     before: FloatArray,
     lost: FloatArray,

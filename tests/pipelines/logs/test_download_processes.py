@@ -21,7 +21,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pipelines.logs.download import download, text_sha256
+from pipelines.logs.download import download
+from pipelines.logs.text_hash import text_sha256
 from swftools.errors import AcquireError, StorageError, UnreadableLogError
 from tests.pipelines.logs.scripted_server import HALF, LOG, SUM, TEXT, Answer, Server, names, wait_until
 

@@ -22,7 +22,7 @@ import pytest
 
 from pipelines.catalog.cards import RESOURCES
 from pipelines.catalog.reader import read_catalog
-from pipelines.logs.download import text_sha256
+from pipelines.logs.text_hash import text_sha256
 from swftools.errors import ParameterError, UnreadableLogError
 from tests.folders import ROOT
 

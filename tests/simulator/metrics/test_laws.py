@@ -174,8 +174,8 @@ def test_percentiles_are_those_of_numpy(values: list[float], count: int, at: lis
     """Bit for bit, class by class; and those of exact fractions, but for the last digits."""
     of_job = np.array([random.randrange(count) for _ in values], dtype=np.int64)
     sample = Sample(np.array(values), of_job, count)
-    for point in at:
-        for number, told in enumerate(sample.percentile(point)):
+    for point, by_class in zip(at, sample.percentiles(at), strict=True):
+        for number, told in enumerate(by_class):
             known = [value for value, of in zip(values, of_job, strict=True) if of == number and not math.isnan(value)]
             expected = np.percentile(known, point) if known else math.nan
             assert math.isnan(told) if not known else float(expected) == float(told)

@@ -14,7 +14,8 @@ from swftools import Trace
 from swftools.simulator.one_call import simulate
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.validation import promises, reservations
-from swftools.simulator.validation.promises import find_broken_reservations, find_delayed_heads, processors_in_use
+from swftools.simulator.validation.in_use import processors_in_use
+from swftools.simulator.validation.promises import find_broken_reservations, find_delayed_heads
 from swftools.simulator.validation.reservations import Manner, Starts
 from tests.naive.validation import naive_delayed_heads, naive_promises
 from tests.simulator.validation.strategies import workloads

@@ -1,0 +1,107 @@
+"""Parameters of the tasks that simulate, as text; apart, since what they name takes time to import."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import luigi
+
+from pipelines.keys import canonical_json
+from pipelines.tasks.parameters import assignments, from_json
+from swftools.errors import ParameterError
+from swftools.parameters.as_text import read_entries, read_entry, write_entry
+from swftools.simulator.metrics.parameters import MetricParameters
+from swftools.simulator.predictors.registry import find_predictor, list_predictors
+from swftools.simulator.registry import list_policies, read_policy
+from swftools.simulator.requested import find_requests
+from swftools.simulator.restart import find_restart_overhead
+
+
+class PoliciesParameter(luigi.Parameter):
+    """Policies as text, such as ``fcfs,easy:reservations=2``, or as a JSON list of such texts and of mappings."""
+
+    def normalize(self, value: Any) -> str:
+        """Return the policies as canonical JSON, each a mapping with every parameter that was given.
+
+        Raises
+        ------
+        ParameterError
+            A policy or a parameter is unknown, or none is given.
+        """
+        listed = from_json("policies", value, "[{") if isinstance(value, str) else value
+        if listed is None:
+            listed = [{"policy": name, **given} for name, given in read_entries(value, list_policies())]
+        chosen = [_policy_entry(entry) for entry in (listed if isinstance(listed, list | tuple) else [listed])]
+        if not chosen:
+            raise ParameterError("policies: give at least one")
+        return canonical_json(chosen)
+
+
+class RequestsParameter(luigi.Parameter):
+    """What users ask for, as text: ``logged``, ``factor:factor=2``, ``tsafrir``."""
+
+    def normalize(self, value: Any) -> str:
+        """Return name and parameters in their one form.
+
+        Raises
+        ------
+        ParameterError
+            There is none of that name, or it takes no such parameter.
+        """
+        return find_requests(value).to_text()
+
+
+class PredictorParameter(luigi.Parameter):
+    """What policies are told of run times, as text: ``exact``, ``virtual:error=0.5``, ``module:name`` of one's own."""
+
+    def normalize(self, value: Any) -> str:
+        """Return name and parameters that are given in one form, ``module:`` with them.
+
+        Raises
+        ------
+        ParameterError
+            There is none of that name, or it takes no such parameter.
+        """
+        find_predictor(value)
+        name, given = read_entry(value, list_predictors())
+        return write_entry(name, dict(sorted(given.items())))
+
+
+class RestartOverheadParameter(luigi.Parameter):
+    """What it takes to go on with work, as text: seconds, ``uniform:per_processor=0.1``, ``column:name=mine``."""
+
+    def normalize(self, value: Any) -> str:
+        """Return name and parameters in their one form.
+
+        Raises
+        ------
+        ParameterError
+            It is negative, there is none of that name, or it takes no such parameter.
+        """
+        return find_restart_overhead(value).to_text()
+
+
+class MetricsParameter(luigi.Parameter):
+    """Parameters of the metrics as text, such as ``bound=60,trimmed=true``, or as JSON."""
+
+    def normalize(self, value: Any) -> str:
+        """Return the parameters as canonical JSON.
+
+        Raises
+        ------
+        ParameterError
+            One is unknown or outside its domain.
+        """
+        return canonical_json(MetricParameters.from_mapping(assignments("metrics", value)).to_mapping())
+
+
+def _policy_entry(entry: Any) -> dict[str, Any]:
+    """Return a policy, given as text or as a mapping, with the parameters that are given, checked."""
+    given = {"policy": entry} if isinstance(entry, str) else entry
+    if not isinstance(given, Mapping) or not isinstance(given.get("policy"), str):
+        raise ParameterError(f"policies: {entry!r} is neither a name nor a mapping with the key policy")
+    name, _ = read_entry(given["policy"], list_policies())
+    policy, parameters = read_policy(given["policy"], {key: given[key] for key in given if key != "policy"})
+    values = policy.chosen(parameters).to_mapping()  # texts in their one form
+    return {"policy": name, **{key: values[key] for key in parameters}}
