@@ -257,6 +257,22 @@ def least(profile: Profile, end: float) -> int:
 
 
 @kernel(allocates=False)
+def most(profile: Profile, end: float) -> int:
+    """Return how many processors are free at most at a time before ``end``, which is after the first step begins."""
+    greatest = profile.low[0]
+    for block in range(profile.counts[BLOCKS]):
+        if profile.begins[block] >= end:
+            break
+        if profile.high[block] > greatest:
+            i = profile.first[block]
+            behind = i + profile.size[block]
+            while i < behind and profile.times[i] < end:
+                greatest = max(greatest, profile.levels[i] + profile.offset[block])
+                i += 1
+    return greatest
+
+
+@kernel(allocates=False)
 def free_at(profile: Profile, time: float) -> int:
     """Return how many processors are free at a time, which is not past."""
     block = _block_at(profile, time)

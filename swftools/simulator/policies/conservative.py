@@ -60,7 +60,7 @@ from swftools.simulator.machine.state import (
     Machine,
 )
 from swftools.simulator.machine.verbs import start, wake_at
-from swftools.simulator.machine.views import can_start_any, first_waiting, fits, next_waiting, now, width
+from swftools.simulator.machine.views import can_start_any, first_waiting, fits, next_fitting, next_waiting, now, width
 from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting
 from swftools.simulator.planning import (
     LEAST_TIME,
@@ -75,7 +75,7 @@ from swftools.simulator.planning import (
     planned_time,
 )
 from swftools.simulator.policies.easy import profile_memory
-from swftools.simulator.profile import BLOCKS, Profile, add, earliest, forget_past
+from swftools.simulator.profile import BLOCKS, Profile, add, earliest, falls_below, forget_past, most
 from swftools.simulator.registry import policy
 
 SEEN, DISTURBANCES, MOVED, LISTED = range(4)
@@ -130,17 +130,23 @@ def conservative_fixed(machine: Machine, memory: KeptPlan) -> None:
 )
 def conservative_replanned(machine: Machine, memory: Profile) -> None:
     """Plan all waiting jobs anew and start those that are planned for now."""
-    # Reservations only take room away: behind the last job that has room now nobody starts, nor need be planned.
+    # Reservations only take room away: behind the last job that has room now nobody starts, nor need be planned. And
+    # where a time comes at which fewer are free than any waiting job needs, whoever does not fit in before that time
+    # comes behind it, and takes nothing there from those who could start now.
     if not can_start_any(machine):
         return
     hold_running(machine, memory, LEAST_TIME)
-    job = first_waiting(machine)
+    job = NOBODY
     leads = True
     candidate = next_with_room_now(machine, memory, NOBODY)
     while candidate != NOBODY:
+        barrier = falls_below(memory, int(machine.queue.least[2]))
+        job = next_fitting(machine, job, most(memory, barrier), barrier - now(machine) + LEAST_TIME, 0)
         processors, time = width(machine, job), planned_time(machine, job)
-        begin = now(machine) if job == candidate else earliest(memory, processors, time, np.inf)
+        begin = now(machine) if job == candidate else earliest(memory, processors, time, barrier)
         end = begin + time
+        if end > barrier:
+            continue
         if begin <= now(machine) and fits(machine, job):
             start(machine, job)
             # CQSim, which plans running jobs by request, takes those behind the first that waits for planned ones.
@@ -151,7 +157,6 @@ def conservative_replanned(machine: Machine, memory: Profile) -> None:
         add(memory, begin, end, -processors)
         if job == candidate or not has_room_now(machine, memory, candidate):
             candidate = next_with_room_now(machine, memory, candidate)
-        job = next_waiting(machine, job)
 
 
 @kernel(allocates=False)
