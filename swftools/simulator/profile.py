@@ -195,7 +195,7 @@ def earliest(profile: Profile, processors: int, duration: float, until: float) -
                 if times[i] >= stop:
                     return begin
                 begin = stop = until
-            if power != STEP_BY_STEP and times[behind - 1] <= until and _is_short(profile, block, power, duration):
+            if power != STEP_BY_STEP and times[behind - 1] < until and _is_short(profile, block, power, duration):
                 # Whatever begins here goes on behind the last step, or is over too early.
                 last = behind
                 while last > i and levels[last - 1] >= needed:
