@@ -3,7 +3,8 @@
 From the beginning of a step until that of the next so many processors are free; the last step has no end, and the first
 begins no later than now. Steps stand in blocks of at most ``BLOCK``, and of each block the least and the most that is
 free is known: a search leaves out what is too full to begin in, and what is free enough to go on in, and a change moves
-the steps of one block only. With a hundred thousand steps both take microseconds.
+the steps of one block only. Where there are many blocks it also leaves out those in which nothing is free for long
+enough, which is found out when it is first asked for. With a hundred thousand steps both take microseconds.
 """
 
 from __future__ import annotations
@@ -17,6 +18,18 @@ from swftools.kernel import FloatArray, IntArray, kernel
 BLOCK = 64
 """Steps of a block at most. Two neighbours have more than half as many together, or they would be one."""
 
+FEW = 8
+"""So many blocks are searched step by step: to find out how long something is free in each would take longer."""
+
+STEP_BY_STEP = -1
+"""Stands for a power of two where blocks are few."""
+
+CLASSES = 24
+"""Of each block is kept how long 2 ** k processors are free at most, for each k below."""
+
+ROUNDING = 1.0
+"""What a time is longer than, s, by so much it is for certain, however the times of steps were rounded."""
+
 BLOCKS, USED, SPARES = range(3)
 """Places in ``Profile.counts``: blocks, places for blocks that were ever used, and how many of them were given back."""
 
@@ -26,7 +39,8 @@ class Profile(NamedTuple):
 
     In order of time, of each block: when it begins, the place of its first step, how many steps it has, the least and
     the most processors that are free in it, and what is to be added to its levels. ``spare`` has the places of blocks
-    that were given back.
+    that were given back. ``longest`` are ``CLASSES`` of each block, as its steps stand there: the longest time (s), from its first step to the
+    beginning of its last one, in which 2 ** k processors are free; written where bit k of ``known`` is set.
     """
 
     times: FloatArray
@@ -38,6 +52,8 @@ class Profile(NamedTuple):
     high: IntArray
     offset: IntArray
     spare: IntArray
+    known: IntArray
+    longest: FloatArray
     counts: IntArray
 
 
@@ -48,16 +64,16 @@ def empty_profile(jobs: int) -> Profile:
     """
     blocks = 4 * (2 * jobs + 4) // BLOCK + 3
     steps = blocks * BLOCK
-    whole = [np.zeros(blocks, np.int64) for _ in range(6)]
-    spares = np.zeros(SPARES + 1, np.int64)
-    return Profile(np.zeros(steps), np.zeros(steps, np.int64), np.zeros(blocks), *whole, counts=spares)  # type: ignore[misc]
+    whole = [np.zeros(blocks, np.int64) for _ in range(7)]
+    longest, counts = np.zeros(blocks * CLASSES), np.zeros(SPARES + 1, np.int64)
+    return Profile(np.zeros(steps), np.zeros(steps, np.int64), np.zeros(blocks), *whole, longest, counts)
 
 
 @kernel(allocates=False)
 def clear(profile: Profile, now: float, processors: int) -> None:
     """Make a profile of one step."""
     profile.times[0], profile.levels[0], profile.begins[0] = now, processors, now
-    profile.first[0], profile.size[0], profile.offset[0] = 0, 1, 0
+    profile.first[0], profile.size[0], profile.offset[0], profile.known[profile.first[0] // BLOCK] = 0, 1, 0, 0
     profile.low[0] = profile.high[0] = processors
     profile.counts[BLOCKS], profile.counts[USED], profile.counts[SPARES] = 1, 1, 0
 
@@ -72,7 +88,7 @@ def copy_profile(source: Profile, target: Profile) -> None:
             target.times[new + i], target.levels[new + i] = source.times[old + i], source.levels[old + i]
         target.begins[block], target.first[block], target.size[block] = source.begins[block], new, source.size[block]
         target.low[block], target.high[block] = source.low[block], source.high[block]
-        target.offset[block] = source.offset[block]
+        target.offset[block], target.known[block] = source.offset[block], 0
     target.counts[BLOCKS], target.counts[USED], target.counts[SPARES] = count, count, 0
 
 
@@ -114,6 +130,7 @@ def add(profile: Profile, begin: float, end: float, processors: int) -> None:
                 block, i = _insert(profile, block, i + 1, time)
     while block < profile.counts[BLOCKS] and begins[block] < end:
         next_begin = begins[block + 1] if block + 1 < profile.counts[BLOCKS] else np.inf
+        profile.known[profile.first[block] // BLOCK] = 0
         if i == profile.first[block] and next_begin <= end:
             profile.offset[block] += processors
             profile.low[block] += processors
@@ -147,6 +164,7 @@ def free_from(profile: Profile, time: float, processors: int) -> None:
         return
     profile.times[i + 1], profile.levels[i + 1] = time, profile.levels[i] + processors
     profile.size[last] += 1
+    profile.known[profile.first[last] // BLOCK] = 0
     level = profile.levels[i + 1] + profile.offset[last]
     profile.low[last], profile.high[last] = min(profile.low[last], level), max(profile.high[last], level)
 
@@ -160,6 +178,7 @@ def earliest(profile: Profile, processors: int, duration: float, until: float) -
     """
     times, levels = profile.times, profile.levels
     begin = stop = until  # ``begin`` is ``until`` as long as too few are free
+    power = _power_below(processors) if profile.counts[BLOCKS] > FEW else STEP_BY_STEP
     for block in range(profile.counts[BLOCKS]):
         if profile.begins[block] >= stop:
             break
@@ -176,6 +195,12 @@ def earliest(profile: Profile, processors: int, duration: float, until: float) -
                 if times[i] >= stop:
                     return begin
                 begin = stop = until
+            if power != STEP_BY_STEP and times[behind - 1] < until and _is_short(profile, block, power, duration):
+                # Whatever begins here goes on behind the last step, or is over too early.
+                last = behind
+                while last > i and levels[last - 1] >= needed:
+                    last -= 1
+                i = last
             while i < behind and levels[i] < needed:
                 i += 1
             if i < behind:
@@ -185,6 +210,34 @@ def earliest(profile: Profile, processors: int, duration: float, until: float) -
                 stop = min(begin + duration, until)
                 i += 1
     return begin
+
+
+@kernel(allocates=False)
+def _power_below(processors: int) -> int:
+    """Return the greatest k of those that are kept for which 2 ** k processors are no more than so many."""
+    power = 0
+    while power + 1 < CLASSES and 2 << power <= processors:
+        power += 1
+    return power
+
+
+@kernel(allocates=False)
+def _is_short(profile: Profile, block: int, power: int, duration: float) -> bool:
+    """Whether 2 ** power processors are nowhere in a block, until its last step begins, free for a duration."""
+    times, levels, first = profile.times, profile.levels, profile.first[block]
+    place = first // BLOCK * CLASSES + power
+    if profile.known[first // BLOCK] >> power & 1 == 0:
+        needed = (1 << power) - profile.offset[block]
+        last = first + profile.size[block] - 1
+        longest, begin = 0.0, np.inf  # ``begin`` is infinite as long as too few are free
+        for i in range(first, last):
+            if levels[i] < needed:
+                longest, begin = max(longest, times[i] - begin), np.inf
+            elif begin == np.inf:
+                begin = times[i]
+        profile.longest[place] = max(longest, times[last] - begin)
+        profile.known[first // BLOCK] |= 1 << power
+    return profile.longest[place] + ROUNDING < duration
 
 
 @kernel(allocates=False)
@@ -201,6 +254,22 @@ def least(profile: Profile, end: float) -> int:
                 fewest = min(fewest, profile.levels[i] + profile.offset[block])
                 i += 1
     return fewest
+
+
+@kernel(allocates=False)
+def most(profile: Profile, end: float) -> int:
+    """Return how many processors are free at most at a time before ``end``, which is after the first step begins."""
+    greatest = profile.low[0]
+    for block in range(profile.counts[BLOCKS]):
+        if profile.begins[block] >= end:
+            break
+        if profile.high[block] > greatest:
+            i = profile.first[block]
+            behind = i + profile.size[block]
+            while i < behind and profile.times[i] < end:
+                greatest = max(greatest, profile.levels[i] + profile.offset[block])
+                i += 1
+    return greatest
 
 
 @kernel(allocates=False)
@@ -268,6 +337,7 @@ def _insert(profile: Profile, block: int, i: int, time: float) -> tuple[int, int
         times[k], levels[k] = times[k - 1], levels[k - 1]
     times[i], levels[i] = time, levels[i - 1]
     profile.size[block] += 1
+    profile.known[profile.first[block] // BLOCK] = 0
     return block, i
 
 
@@ -276,6 +346,7 @@ def _drop(profile: Profile, block: int, i: int) -> None:
     """Remove a step, which is as high as the one before it."""
     times, levels, first = profile.times, profile.levels, profile.first[block]
     profile.size[block] -= 1
+    profile.known[profile.first[block] // BLOCK] = 0
     if profile.size[block] == 0:
         _remove_block(profile, block)
         return
@@ -296,6 +367,7 @@ def _bound(profile: Profile, block: int) -> None:
     for i in range(first + 1, first + profile.size[block]):
         low, high = min(low, levels[i]), max(high, levels[i])
     profile.low[block], profile.high[block] = low + profile.offset[block], high + profile.offset[block]
+    profile.known[profile.first[block] // BLOCK] = 0
 
 
 @kernel(allocates=False)
@@ -333,6 +405,7 @@ def _unite(profile: Profile, block: int) -> None:
     profile.size[block] += profile.size[block + 1]
     profile.low[block] = min(profile.low[block], profile.low[block + 1])
     profile.high[block] = max(profile.high[block], profile.high[block + 1])
+    profile.known[profile.first[block] // BLOCK] = 0
     _remove_block(profile, block + 1)
 
 

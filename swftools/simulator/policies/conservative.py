@@ -47,9 +47,20 @@ from typing import NamedTuple
 import numpy as np
 
 from swftools.kernel import FloatArray, IntArray, kernel
-from swftools.simulator.machine.state import DISTURBED, ENDED, NOW, PLANS_BY_LIMIT, RUNNING, SUBMITTED, Machine
+from swftools.simulator.machine.event_queue import pop, push
+from swftools.simulator.machine.state import (
+    DISTURBED,
+    ENDED,
+    HOLDS,
+    NOW,
+    PLANS_BY_LIMIT,
+    RUNNING,
+    SUBMITTED,
+    WAITING,
+    Machine,
+)
 from swftools.simulator.machine.verbs import start, wake_at
-from swftools.simulator.machine.views import can_start_any, first_waiting, fits, next_waiting, now, width
+from swftools.simulator.machine.views import can_start_any, first_waiting, fits, next_fitting, next_waiting, now, width
 from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting
 from swftools.simulator.planning import (
     LEAST_TIME,
@@ -64,24 +75,36 @@ from swftools.simulator.planning import (
     planned_time,
 )
 from swftools.simulator.policies.easy import profile_memory
-from swftools.simulator.profile import BLOCKS, Profile, add, earliest, forget_past
+from swftools.simulator.profile import BLOCKS, Profile, add, earliest, falls_below, forget_past, most
 from swftools.simulator.registry import policy
 
-SEEN, DISTURBANCES, MOVED = range(3)
-"""Places in ``KeptPlan.counts``: jobs that had been submitted, disturbances of the queue, jobs moved at last."""
+SEEN, DISTURBANCES, MOVED, LISTED = range(4)
+"""Places in ``KeptPlan.counts``: jobs that had been submitted, disturbances of the queue, jobs moved at last, and how
+many jobs are listed in the agenda, or ``NOT_KEPT``."""
+
+NOT_KEPT = -1
+"""Stands for the length of an agenda that no longer tells when jobs are to begin, since many were moved."""
+
+FEW = 128
+"""So many waiting jobs are looked through for those that are due: to keep an agenda would take longer."""
 
 
 class KeptPlan(NamedTuple):
-    """A plan that is kept between decisions; the next time at which a job is due; and how far it has followed."""
+    """A plan that is kept between decisions; the next time at which a job is due; and how far it has followed.
+
+    ``begins`` and ``jobs`` are the agenda, a heap of the waiting jobs by the times at which they are to begin (s).
+    """
 
     plan: Plan
     due: FloatArray
+    begins: FloatArray
+    jobs: IntArray
     counts: IntArray
 
 
 def plan_memory(jobs: int, processors: int) -> KeptPlan:  # noqa: ARG001 (as all memories)
     """Return a plan of nobody."""
-    return KeptPlan(empty_plan(jobs), np.zeros(1), np.zeros(3, np.int64))
+    return KeptPlan(empty_plan(jobs), np.zeros(1), np.zeros(jobs), np.zeros(jobs, np.int64), np.zeros(4, np.int64))
 
 
 @policy("conservative", memory=plan_memory, promises=("reservation",), restates=("pyss",), allocates=False, version=2)
@@ -107,17 +130,23 @@ def conservative_fixed(machine: Machine, memory: KeptPlan) -> None:
 )
 def conservative_replanned(machine: Machine, memory: Profile) -> None:
     """Plan all waiting jobs anew and start those that are planned for now."""
-    # Reservations only take room away: behind the last job that has room now nobody starts, nor need be planned.
+    # Reservations only take room away: behind the last job that has room now nobody starts, nor need be planned. And
+    # where a time comes at which fewer are free than any waiting job needs, whoever does not fit in before that time
+    # comes behind it, and takes nothing there from those who could start now.
     if not can_start_any(machine):
         return
     hold_running(machine, memory, LEAST_TIME)
-    job = first_waiting(machine)
+    job = NOBODY
     leads = True
     candidate = next_with_room_now(machine, memory, NOBODY)
     while candidate != NOBODY:
+        barrier = falls_below(memory, int(machine.queue.least[2]))
+        job = next_fitting(machine, job, most(memory, barrier), barrier - now(machine) + LEAST_TIME, 0)
         processors, time = width(machine, job), planned_time(machine, job)
-        begin = now(machine) if job == candidate else earliest(memory, processors, time, np.inf)
+        begin = now(machine) if job == candidate else earliest(memory, processors, time, barrier)
         end = begin + time
+        if end > barrier:
+            continue
         if begin <= now(machine) and fits(machine, job):
             start(machine, job)
             # CQSim, which plans running jobs by request, takes those behind the first that waits for planned ones.
@@ -128,7 +157,6 @@ def conservative_replanned(machine: Machine, memory: Profile) -> None:
         add(memory, begin, end, -processors)
         if job == candidate or not has_room_now(machine, memory, candidate):
             candidate = next_with_room_now(machine, memory, candidate)
-        job = next_waiting(machine, job)
 
 
 @kernel(allocates=False)
@@ -156,12 +184,15 @@ def decide_by_plan(machine: Machine, memory: KeptPlan, compress: bool) -> None:
     if anew or compress:
         counts[MOVED] = 0
     # Unless the plan changes, or a job's time has come, only new jobs need be looked at.
-    if anew or compress or due[0] <= present:
-        due[0] = np.inf
-        job = first_waiting(machine)
-    else:
-        job = first_of_new(machine, counts[SEEN])
     wake = np.inf
+    if not anew and not compress and (due[0] > present or has_agenda(machine, memory)):
+        if due[0] <= present:
+            wake = start_due(machine, memory)
+        job = first_of_new(machine, counts[SEEN])
+    else:
+        due[0] = np.inf
+        counts[LISTED] = NOT_KEPT
+        job = first_waiting(machine)
     while job != NOBODY:
         if anew or not plan.is_placed[job]:
             place(plan, job, width(machine, job), planned_time(machine, job))
@@ -171,6 +202,9 @@ def decide_by_plan(machine: Machine, memory: KeptPlan, compress: bool) -> None:
             start(machine, job)
         else:
             due[0] = min(due[0], plan.begin[job])
+            if counts[LISTED] != NOT_KEPT:
+                push(memory.begins, memory.jobs, counts[LISTED], plan.begin[job], job)
+                counts[LISTED] += 1
             if plan.begin[job] > present:  # one that is due and cannot start keeps no other from being woken for
                 wake = min(wake, plan.begin[job])
         job = next_waiting(machine, job)
@@ -179,6 +213,39 @@ def decide_by_plan(machine: Machine, memory: KeptPlan, compress: bool) -> None:
         wake = min(wake, due[0])
     if wake < np.inf:
         wake_at(machine, wake)
+
+
+@kernel(allocates=False)
+def has_agenda(machine: Machine, memory: KeptPlan) -> bool:
+    """Whether those that are due stand in the agenda, in order of the queue: all since now, none was ever held back."""
+    many = memory.counts[LISTED] != NOT_KEPT or machine.counts[WAITING] > FEW
+    return many and memory.due[0] == machine.clock[NOW] and machine.counts[HOLDS] == 0
+
+
+@kernel(allocates=False)
+def start_due(machine: Machine, memory: KeptPlan) -> float:
+    """Start the jobs that are to begin now, in order of the queue; return when the next one is to begin."""
+    begins, jobs, counts = memory.begins, memory.jobs, memory.counts
+    if counts[LISTED] == NOT_KEPT:
+        counts[LISTED] = 0
+        job = first_waiting(machine)
+        while job != NOBODY and memory.plan.is_placed[job]:
+            push(begins, jobs, counts[LISTED], memory.plan.begin[job], job)
+            counts[LISTED] += 1
+            job = next_waiting(machine, job)
+    is_late = False
+    while counts[LISTED] > 0 and begins[0] <= machine.clock[NOW]:
+        job = pop(begins, jobs, counts[LISTED])
+        counts[LISTED] -= 1
+        if fits(machine, job):
+            start(machine, job)
+        else:
+            is_late = True
+    wake = begins[0] if counts[LISTED] > 0 else np.inf
+    memory.due[0] = wake
+    if is_late:  # one that was due and could not start is looked at again at each decision
+        memory.due[0], counts[LISTED] = machine.clock[NOW], NOT_KEPT
+    return wake
 
 
 @kernel(allocates=False)

@@ -33,7 +33,7 @@ Arpaci-Dusseau and Vernon 2002 for several reservations.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -53,8 +53,9 @@ from swftools.simulator.machine.views import (
 )
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY
 from swftools.simulator.planning import hold_running, planned_time
-from swftools.simulator.policies.job_orders import ORDERS, in_order, simple_order
-from swftools.simulator.policies.ordered_easy import backfill, backfill_in_turn
+from swftools.simulator.policies.job_orders import FCFS, ORDERS, in_order, simple_order
+from swftools.simulator.policies.job_shelves import JobShelves, empty_shelves
+from swftools.simulator.policies.ordered_easy import backfill_among_many, backfill_in_turn
 from swftools.simulator.profile import Profile, add, earliest, empty_profile, least
 from swftools.simulator.registry import alias, policy
 
@@ -81,6 +82,18 @@ def profile_memory(jobs: int, processors: int) -> Profile:  # noqa: ARG001 (as a
     return Profile._make(np.broadcast_to(column[:1], column.shape) for column in empty_profile(jobs))
 
 
+class EasyMemory(NamedTuple):
+    """Room for what other parameters than the defaults need: several reservations; another order to go ahead in."""
+
+    profile: Profile
+    shelves: JobShelves
+
+
+def easy_memory(jobs: int, processors: int) -> EasyMemory:
+    """Return the memory before the first job."""
+    return EasyMemory(profile_memory(jobs, processors), empty_shelves(jobs))
+
+
 def easy_as_usual(machine: Machine) -> None:
     """Decide as ``easy`` with its defaults does, by a quarter of the code."""
     backfill_in_turn(machine, start_heads(machine))
@@ -90,22 +103,24 @@ def easy_as_usual(machine: Machine) -> None:
     "easy",
     parameters=EasyParameters,
     usual=easy_as_usual,
-    memory=profile_memory,
+    memory=easy_memory,
     rests=True,
     promises=("head-reservation", "backfilling", "no-idle-head"),
     restates=("pyss", "cqsim"),
     allocates=False,
     version=1,
 )
-def easy(machine: Machine, parameters: Any, memory: Profile) -> None:
+def easy(machine: Machine, parameters: Any, memory: EasyMemory) -> None:
     """Start in order of submission; others go ahead where that does not delay the first."""
     head = start_heads(machine)
     if head == NOBODY or not can_start_any(machine):
         return
     if parameters.reservations > 1:
-        easy_with_several(machine, parameters, memory, head)
+        easy_with_several(machine, parameters, memory.profile, head)
+    elif parameters.backfill_order == FCFS:
+        backfill_in_turn(machine, head)
     else:
-        backfill(machine, simple_order(parameters.backfill_order), head)
+        backfill_among_many(machine, memory.shelves, simple_order(parameters.backfill_order), head)
 
 
 alias("sjf-backfill", "easy", backfill_order="sjf", restates=("pyss", "cqsim"))

@@ -17,6 +17,7 @@ from swftools.simulator.machine.views import (
 )
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY
 from swftools.simulator.policies.job_orders import FCFS, RANK, Order, first_in_order, rank_of, rank_order
+from swftools.simulator.policies.job_shelves import JobShelves, first_of_many
 
 
 @kernel(allocates=False)
@@ -42,9 +43,24 @@ def backfill(machine: Machine, order: Order, head: int) -> None:
         if expected_time(machine, job) > time:
             extra -= width(machine, job)
         start(machine, job)
+        job = _next(machine, order, job, time, extra)
+
+
+@kernel(allocates=False)
+def backfill_among_many(machine: Machine, shelves: JobShelves, order: Order, head: int) -> None:
+    """Do as ``backfill`` does in another order than that of the queue; quickly too in those of time and of rank."""
+    if head == NOBODY or not can_start_any(machine):
+        return
+    shadow, extra = earliest_start(machine, width(machine, head))
+    time = shadow - now(machine)
+    job = first_of_many(machine, shelves, order, float(free(machine)), time, float(extra))
+    while job != NOBODY:
+        if expected_time(machine, job) > time:
+            extra -= width(machine, job)
+        start(machine, job)
         if order.kind == RANK:  # nor may those of lesser ranks, so the first of this one is who goes ahead next
             order = rank_order(rank_of(machine, job, order.unknown))
-        job = _next(machine, order, job, time, extra)
+        job = first_of_many(machine, shelves, order, float(free(machine)), time, float(extra))
 
 
 @kernel(allocates=False)

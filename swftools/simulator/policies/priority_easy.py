@@ -25,7 +25,7 @@ Guarantee
     ``lxf-backfill`` starves nobody, but makes long jobs wait.
 Cost of a decision
     Nothing if no waiting job fits. Else O(r) for r running jobs, and a search of the queue for each job started, which
-    looks at few of the waiting ones; of ``prio-fifo`` at all that may go ahead, where several ranks wait.
+    looks at few of the waiting ones; of ``prio-fifo`` at each shelf of 64 jobs, where many wait.
 
 References
 ----------
@@ -54,7 +54,8 @@ from swftools.simulator.machine.views import can_start_any, fits
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY
 from swftools.simulator.policies.job_heap import JobHeap, empty_heap, first_of_heap
 from swftools.simulator.policies.job_orders import LXF, WEIGHTED, Order, rank_of, rank_order, simple_order
-from swftools.simulator.policies.ordered_easy import backfill, easy_in_order
+from swftools.simulator.policies.job_shelves import JobShelves, empty_shelves
+from swftools.simulator.policies.ordered_easy import backfill_among_many, easy_in_order
 from swftools.simulator.registry import policy
 
 
@@ -87,15 +88,27 @@ def lxf_backfill(machine: Machine) -> None:
         easy_in_order(machine, simple_order(LXF))
 
 
-@policy("prio-fifo", memory=empty_heap, rests=True, needs=("priority_rank",), allocates=False, version=1)
-def prio_fifo(machine: Machine, memory: JobHeap) -> None:
+class RankedJobs(NamedTuple):
+    """The waiting jobs by rank: who is first, and who of all fits."""
+
+    heap: JobHeap
+    shelves: JobShelves
+
+
+def no_ranked_jobs(jobs: int, processors: int) -> RankedJobs:
+    """Return the memory before the first job."""
+    return RankedJobs(empty_heap(jobs, processors), empty_shelves(jobs))
+
+
+@policy("prio-fifo", memory=no_ranked_jobs, rests=True, needs=("priority_rank",), allocates=False, version=1)
+def prio_fifo(machine: Machine, memory: RankedJobs) -> None:
     """EASY backfilling of a queue in order of priority rank, and of submission within a rank."""
-    head = first_of_heap(machine, memory, rank_order(0.0))
+    head = first_of_heap(machine, memory.heap, rank_order(0.0))
     while fits(machine, head):
         start(machine, head)
-        head = first_of_heap(machine, memory, rank_order(0.0))
+        head = first_of_heap(machine, memory.heap, rank_order(0.0))
     if head != NOBODY:
-        backfill(machine, rank_order(rank_of(machine, head, ANY)), head)
+        backfill_among_many(machine, memory.shelves, rank_order(rank_of(machine, head, ANY)), head)
 
 
 class Ranks(NamedTuple):
