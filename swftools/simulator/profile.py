@@ -39,8 +39,9 @@ class Profile(NamedTuple):
 
     In order of time, of each block: when it begins, the place of its first step, how many steps it has, the least and
     the most processors that are free in it, and what is to be added to its levels. ``spare`` has the places of blocks
-    that were given back. ``longest`` are ``CLASSES`` of each block, as its steps stand there: the longest time (s), from its first step to the
-    beginning of its last one, in which 2 ** k processors are free; written where bit k of ``known`` is set.
+    that were given back. In order of the blocks' places: ``longest`` are ``CLASSES`` numbers of each, the longest time
+    (s), from its first step until the last one begins, in which 2 ** k processors are free, or more than that; it is
+    written where bit k of ``known`` is set.
     """
 
     times: FloatArray

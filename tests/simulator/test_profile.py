@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swftools.simulator import profile
-from swftools.simulator.profile import BLOCK, BLOCKS, SPARES, USED, Profile, empty_profile
+from swftools.simulator.profile import BLOCK, BLOCKS, CLASSES, FEW, SPARES, USED, Profile, empty_profile
 
 MACHINE = 6
 intervals = st.tuples(st.integers(0, 12).map(float), st.integers(1, 9).map(float), st.integers(1, 3))
@@ -46,6 +46,10 @@ class NaiveProfile:
                 return time
         return until
 
+    def most(self, end: float) -> int:
+        """Return the most that are free at a time before another."""
+        return max(self.free(time) for time in self.moments() if time < end)
+
     def falls_below(self, width: int) -> float:
         """Return the first time at which fewer are free."""
         return next((time for time in self.moments() if self.free(time) < width), math.inf)
@@ -61,11 +65,28 @@ def steps_of(steps: Profile) -> list[tuple[float, int]]:
         assert 1 <= size <= BLOCK
         assert (levels.min(), levels.max()) == (steps.low[block], steps.high[block])
         assert steps.begins[block] == steps.times[first]
+        check_longest(steps, block, levels)
         found += list(zip(steps.times[first : first + size].tolist(), levels.tolist(), strict=True))
     assert all(steps.size[block] + steps.size[block + 1] > BLOCK // 2 for block in range(blocks - 1))
     places = [*steps.first[:blocks].tolist(), *steps.spare[: steps.counts[SPARES]].tolist()]
     assert sorted(places) == [BLOCK * place for place in range(steps.counts[USED])]
     return found
+
+
+def check_longest(steps: Profile, block: int, levels: np.ndarray) -> None:
+    """Check that nothing is free for longer than is kept, and no less than was so before time passed."""
+    first, last = steps.first[block], steps.first[block] + steps.size[block] - 1
+    place = first // BLOCK
+    for power in range(CLASSES):
+        if steps.known[place] >> power & 1:
+            longest, begin = 0.0, math.inf
+            for time, level in zip(steps.times[first : last + 1], [*levels[:-1], 0], strict=True):
+                begin = min(begin, time)
+                longest = max(longest, time - begin)
+                begin = begin if level >= 2**power else math.inf
+            kept = steps.longest[place * CLASSES + power]
+            assert kept >= longest
+            assert kept == longest or block == 0
 
 
 def expected_steps(naive: NaiveProfile) -> list[tuple[float, int]]:
@@ -119,6 +140,7 @@ def test_profile_is_that_of_intervals(
         assert naive.earliest(*question, bound) == kernel("earliest")(changed, *question, bound)
         assert naive.least(naive.now, bound) == kernel("least")(changed, bound)
         assert naive.free(bound) == kernel("free_at")(changed, bound)
+        assert naive.most(bound) == kernel("most")(changed, bound)
         assert naive.falls_below(question[0]) == kernel("falls_below")(changed, question[0])
         assert expected_steps(naive) == steps_of(changed)
 
@@ -156,6 +178,56 @@ def test_profile_of_many_blocks_is_that_of_intervals(seed: int) -> None:
             profile.copy_profile(changed, copied)
             assert steps_of(changed) == steps_of(copied)
     assert most >= 5
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_searches_of_many_blocks_are_those_of_intervals(seed: int) -> None:
+    """So many blocks that what is free for too short a time is passed over; also up to where a reservation begins."""
+    draw = np.random.default_rng(seed)
+    machine, jobs = 40, 1500
+    changed, naive = empty_profile(jobs), NaiveProfile(machine)
+    profile.clear(changed, 0.0, machine)
+    asked = 0
+    for step in range(1500):
+        width, duration = int(draw.choice([1, 2, 3, 4, 8, 16, 21])), float(draw.integers(1, 100))
+        if naive.taken and draw.random() < 0.3:
+            start, end, held = naive.taken.pop(int(draw.integers(len(naive.taken))))
+            profile.add(changed, max(start, naive.now), end, held)
+        else:  # in holes and far behind, so that there are holes
+            start = profile.earliest(changed, width, duration, math.inf)
+            start += float(draw.choice([0, 0, 3000])) if draw.random() < 0.5 else 0.0
+            if naive.least(start, start + duration) < width:
+                continue
+            profile.add(changed, start, start + duration, -width)
+            naive.taken.append((start, start + duration, width))
+        if draw.random() < 0.01:
+            naive.now += float(draw.integers(0, 50))
+            naive.taken = [taken for taken in naive.taken if taken[1] > naive.now]
+            profile.forget_past(changed, naive.now)
+        if step > 600 and changed.counts[BLOCKS] > FEW:
+            steps = steps_of(changed)
+            for _ in range(6):
+                asked += 1
+                bound = float(steps[int(draw.integers(1, len(steps)))][0] + draw.choice([0, 0, 0.5]))
+                for until in (bound, math.inf):
+                    found = profile.earliest(changed, width, duration, until)
+                    assert earliest_of_steps(steps, width, duration, until) == found
+                width, duration = int(draw.integers(1, 30)), float(draw.integers(1, 60))
+            assert profile.most(changed, bound) == max(level for time, level in steps if time < bound)
+    assert asked > 500
+
+
+def earliest_of_steps(steps: list[tuple[float, int]], width: int, duration: float, until: float) -> float:
+    """Return the first time from which so many are free for so long, or until some time, step by step."""
+    begin = until
+    for time, level in steps:
+        if time >= until or (begin < until and time >= begin + duration):
+            break
+        if level < width:
+            begin = until
+        elif begin == until:
+            begin = time
+    return begin
 
 
 @settings(max_examples=30)

@@ -164,20 +164,7 @@ def decide_by_plan(machine: Machine, memory: KeptPlan, compress: bool) -> None:
     """Keep the plan up to date and start the jobs whose time has come."""
     plan, due, counts = memory.plan, memory.due, memory.counts
     present = now(machine)
-    anew = counts[DISTURBANCES] != machine.counts[DISTURBED] or is_outdated(machine, plan.end)
-    counts[DISTURBANCES] = machine.counts[DISTURBED]
-    is_gained = counts[MOVED] > 0
-    if anew or plan.profile.counts[BLOCKS] == 0:
-        hold_running(machine, plan.profile, LEAST_TIME)
-        for i in range(machine.counts[RUNNING]):
-            job = machine.running[i]
-            plan.end[job] = planned_end(machine, job, LEAST_TIME)
-    else:
-        forget_past(plan.profile, present)
-        for i in range(machine.counts[ENDED]):
-            job = machine.ended[i]
-            add(plan.profile, present, plan.end[job], width(machine, job))
-            is_gained = is_gained or present < plan.end[job]
+    anew, is_gained = follow(machine, memory)
     # No reservation had an earlier place when it was looked at last. It may have one where more became free since:
     # because a job ended before its plan did, or others moved, which stand behind it, in the last compression.
     compress = compress and machine.counts[ENDED] > 0 and is_gained
@@ -203,8 +190,7 @@ def decide_by_plan(machine: Machine, memory: KeptPlan, compress: bool) -> None:
         else:
             due[0] = min(due[0], plan.begin[job])
             if counts[LISTED] != NOT_KEPT:
-                push(memory.begins, memory.jobs, counts[LISTED], plan.begin[job], job)
-                counts[LISTED] += 1
+                enlist(memory, job)
             if plan.begin[job] > present:  # one that is due and cannot start keeps no other from being woken for
                 wake = min(wake, plan.begin[job])
         job = next_waiting(machine, job)
@@ -213,6 +199,35 @@ def decide_by_plan(machine: Machine, memory: KeptPlan, compress: bool) -> None:
         wake = min(wake, due[0])
     if wake < np.inf:
         wake_at(machine, wake)
+
+
+@kernel(allocates=False)
+def follow(machine: Machine, memory: KeptPlan) -> tuple[bool, bool]:
+    """Bring the plan to the present; return whether all is to be planned anew, and whether more became free since."""
+    plan, counts = memory.plan, memory.counts
+    present = now(machine)
+    anew = counts[DISTURBANCES] != machine.counts[DISTURBED] or is_outdated(machine, plan.end)
+    counts[DISTURBANCES] = machine.counts[DISTURBED]
+    is_gained = counts[MOVED] > 0
+    if anew or plan.profile.counts[BLOCKS] == 0:
+        hold_running(machine, plan.profile, LEAST_TIME)
+        for i in range(machine.counts[RUNNING]):
+            job = machine.running[i]
+            plan.end[job] = planned_end(machine, job, LEAST_TIME)
+    else:
+        forget_past(plan.profile, present)
+        for i in range(machine.counts[ENDED]):
+            job = machine.ended[i]
+            add(plan.profile, present, plan.end[job], width(machine, job))
+            is_gained = is_gained or present < plan.end[job]
+    return anew, is_gained
+
+
+@kernel(allocates=False)
+def enlist(memory: KeptPlan, job: int) -> None:
+    """Write down in the agenda when a job is to begin."""
+    push(memory.begins, memory.jobs, memory.counts[LISTED], memory.plan.begin[job], job)
+    memory.counts[LISTED] += 1
 
 
 @kernel(allocates=False)
@@ -230,8 +245,7 @@ def start_due(machine: Machine, memory: KeptPlan) -> float:
         counts[LISTED] = 0
         job = first_waiting(machine)
         while job != NOBODY and memory.plan.is_placed[job]:
-            push(begins, jobs, counts[LISTED], memory.plan.begin[job], job)
-            counts[LISTED] += 1
+            enlist(memory, job)
             job = next_waiting(machine, job)
     is_late = False
     while counts[LISTED] > 0 and begins[0] <= machine.clock[NOW]:

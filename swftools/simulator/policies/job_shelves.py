@@ -22,7 +22,7 @@ SHELF = 64
 """Places of a shelf."""
 
 WIDTHS = 36
-"""Classes of widths: 1, 2, 3, 4, up to 7, 8, up to 15, 16 ..., since most jobs need a power of two; the last has no end."""
+"""Classes of widths: 1, 2, 3, 4, up to 7, 8, up to 15 ..., since most jobs need a power of two; the last has no end."""
 
 RANKS = 16
 """Ranks below the last of these have shelves of their own, the others share shelves."""
@@ -69,8 +69,16 @@ def first_of_many(
     machine: Machine, shelves: JobShelves, order: Order, processors: float, time: float, spare: float
 ) -> int:
     """Return what ``first_in_order`` returns; in the orders of time and rank it takes less where many wait."""
-    if machine.counts[WAITING] < MANY or (order.kind != SJF and order.kind != RANK):
+    if machine.counts[WAITING] < MANY or (order.kind not in (SJF, RANK)):
         return first_in_order(machine, order, processors, time, spare)
+    return first_on_shelves(machine, shelves, order, processors, time, spare)
+
+
+@kernel(allocates=False)
+def first_on_shelves(
+    machine: Machine, shelves: JobShelves, order: Order, processors: float, time: float, spare: float
+) -> int:
+    """Return the job to be served first by time or rank, of the waiting jobs that fit, or NOBODY; of any number."""
     if machine.queue.least[2] > processors:
         return NOBODY
     put_on_shelves(machine, shelves, order)
@@ -111,7 +119,7 @@ def first_of_many(
 
 @kernel(allocates=False)
 def put_on_shelves(machine: Machine, shelves: JobShelves, order: Order) -> None:
-    """Put the jobs that came since on shelves; all that wait, where the queue was disturbed or most places are empty."""
+    """Put jobs that came since on shelves; all that wait, where the queue was disturbed or most places are empty."""
     counts = shelves.counts
     is_sparse = counts[SHELVES] > RANKS + 4 * machine.counts[WAITING] // SHELF
     if counts[BEFORE] != machine.counts[DISTURBED] or is_sparse:

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from swftools import Trace
 from swftools.simulator import Policy, Simulation, simulate
-from swftools.simulator.policies.conservative import MOVED, decide_by_plan, plan_memory
+from swftools.simulator.policies.conservative import FEW, MOVED, decide_by_plan, plan_memory
+from tests.naive.simulator import TWINS
+from tests.simulator.twin import naive_starts
 from tests.strategies import crowded_trace, workloads
 
 
@@ -46,6 +48,53 @@ def test_seldom_early_ends(late: float, seed: int) -> None:
     longer = trace.arrays.run_time * np.where(rng.random(300) < late, 3.0, 1.0)
     trace = trace.with_jobs(trace.jobs.assign(requested_time=longer))
     assert starts(trace, LOOKS_ALWAYS) == starts(trace, "conservative")
+
+
+@pytest.mark.parametrize("policy", ["conservative", "conservative-fixed", "conservative-replanned"])
+@pytest.mark.parametrize("early", [0.0, 0.05])
+@pytest.mark.parametrize("overrun", ["extend", "run-on"])
+def test_a_long_queue_is_served_as_by_the_twin(policy: str, early: float, overrun: str) -> None:
+    """So many wait that who is due stands in the agenda, which ends and outlived requests make useless at times."""
+    trace = crowded_trace(330, seed=4)
+    rng = np.random.default_rng(4)
+    factor = np.where(rng.random(330) < early, 0.5 if overrun == "run-on" else 2.0, 1.0)
+    submit_time = np.where(np.arange(330) < 260, 0.0, trace.arrays.submit_time)
+    longer = np.ceil(trace.arrays.run_time * factor)
+    trace = trace.with_jobs(trace.jobs.assign(submit_time=submit_time, requested_time=longer))
+    assert FEW < 200
+    assert starts(trace, policy, overrun=overrun) == naive_starts(trace, TWINS[policy], "request", overrun)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_jobs_that_are_due_at_once_start_in_order_of_the_queue(compiled: bool) -> None:
+    """Those of the agenda, and those that came just now behind them."""
+    jobs = FEW + 40
+    trace = Trace.from_columns(
+        machine_processors=4,
+        job_number=np.arange(jobs) + 1,
+        submit_time=np.where(np.arange(jobs) < jobs - 2, 0, 20),
+        run_time=np.where(np.arange(jobs) == 0, 5, 10),
+        requested_time=np.full(jobs, 10),
+        allocated_processors=np.where(np.arange(jobs) == 0, 4, 1),
+    )
+    schedule = simulate(trace, "conservative-fixed", compiled=compiled)
+    assert schedule.segments["job_number"].tolist() == list(range(1, jobs + 1))
+    assert schedule.jobs["start_time"].tolist() == [0.0, *(10.0 * (1 + i // 4) for i in range(jobs - 1))]
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_who_would_be_delayed_from_behind_a_full_time_is_not_planned(compiled: bool) -> None:
+    """Job 4 could begin now if job 3 did not wait; job 5 may: it is done before job 3 begins, at which all are taken."""
+    trace = Trace.from_columns(
+        machine_processors=4,
+        job_number=[1, 2, 3, 4, 5, 6],
+        submit_time=[0, 0, 1, 1, 1, 1],
+        run_time=[1, 4, 3, 4, 3, 3],
+        requested_time=[1, 4, 3, 4, 3, 3],
+        allocated_processors=[1, 1, 4, 2, 2, 1],
+    )
+    schedule = simulate(trace, "conservative-replanned", compiled=compiled)
+    assert schedule.jobs["start_time"].tolist() == [0.0, 0.0, 4.0, 7.0, 1.0, 1.0]
 
 
 @pytest.mark.parametrize("compiled", [True, False])
