@@ -143,7 +143,6 @@ class Simulation:
             idle="semantics=cqsim" if SEMANTICS[semantics] == CQSIM else "",
             needs=self.policy.needed(given),
             overhead=overhead,
-            learns=learner is not None,
         )
         row, unknown = self._workload.coming.row, self._workload.no_requests()
         self._machine = empty_machine(
