@@ -11,8 +11,8 @@ from lazy_loader import attach_stub
 __getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
 
 if "luigi.cmdline" in sys.modules:
-    # luigi's own command finds those tasks that are defined once it has imported the module that it is told to. A task
-    # brings along what it requires.
+    # luigi's own command finds those tasks that are defined once it has imported the module it is told to.
+    # A task brings along what it requires.
     from pipelines.config import named_tasks, show_progress
     from pipelines.tasks.luigi_settings import check_luigis_command
 

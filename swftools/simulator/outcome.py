@@ -41,9 +41,8 @@ MANY = 1 << 16
 class Done(NamedTuple):
     """What a schedule is made of: of jobs, in order of submission; their runs; and the jobs that are left out.
 
-    ``told`` is what was predicted of jobs at submission, ``limit`` itself where policies are told no more;
-    ``taken_out`` is when they were taken out, s, NaN where they were not; it has no rows where nobody was. ``log`` has
-    no more rows than runs.
+    ``told`` is what was predicted of jobs at submission; ``taken_out`` when they were taken out, s, NaN where they were
+    not, and has no rows where nobody was; ``log`` has no more rows than runs.
     """
 
     row: ShortArray
@@ -65,16 +64,14 @@ def what_was_done(workload: Workload, requests: Requests, log: Log, taken_out: F
     """
     coming, runs = workload.coming, int(log.size[0])
     own = np.copy if copies else np.asarray
-    run_time, limit, told = own(coming.run_time), own(requests.limit), own(coming.told)
-    if coming.told is coming.limit:
-        told = limit  # of the jobs that were submitted; there is nothing to tell of others
+    run_time, told = own(coming.run_time), own(coming.told)
     return Done(
         coming.row,
         run_time,
         told.copy() if np.may_share_memory(run_time, told) else told,  # two columns must not be one
         own(requests.submit_time),
         requests.processors,
-        limit,
+        own(requests.limit),
         workload.is_cut,
         taken_out,
         Log._make([*(own(column[:runs]) for column in log[:-1]), log.size]),
@@ -111,12 +108,12 @@ def schedule_of(
         Of the run.
     """
     excluded, left = done.excluded, done.row[~is_over]
-    keys = _keys(trace)
+    keys = {"job_number": trace.jobs["job_number"].array, "job_occurrence": count_occurrences(trace.jobs)}
     is_backfilled = _is_backfilled(_begins(done))[is_over]
     unended = _reasons(done, np.flatnonzero(~is_over), unfinished)
     if len(left):
         done = _of_some(done, np.flatnonzero(is_over))
-    row, told_limits = done.row, done.told is done.limit
+    row = done.row
     jobs, segments = _columns(done, is_backfilled)
     segments = _taken(keys, row[done.log.job]) | segments
     del done
@@ -125,67 +122,31 @@ def schedule_of(
         order = np.argsort(row, kind="stable")
         jobs = {name: column[order] for name, column in jobs.items()}
         row = row[order]
-    others = _others(keys, excluded, left, unended)
-    table = _table(trace, keys, jobs, row, told_limits=told_limits)
-    return Schedule(table, pd.DataFrame(segments, copy=False), others, processors, policy, dict(options))
-
-
-def _keys(trace: Trace) -> pd.DataFrame:
-    """Return the keys of a trace's jobs, which share the memory of the trace as far as it has them."""
-    keys = trace.jobs[["job_number"]].reset_index(drop=True)
-    if "job_occurrence" in trace.jobs and trace.jobs["job_occurrence"].dtype == np.int64:
-        keys["job_occurrence"] = trace.jobs["job_occurrence"].reset_index(drop=True)
-        return keys
-    return pd.concat([keys, pd.DataFrame({"job_occurrence": count_occurrences(trace.jobs)}, copy=False)], axis=1)
-
-
-def _taken(keys: pd.DataFrame, row: ShortArray) -> dict[str, Any]:
-    """Return keys at rows. Zeros are made anew: as long as nobody writes to them, they take no memory."""
-    occurrence = keys["job_occurrence"].to_numpy()
-    return {
-        "job_number": keys["job_number"].array[row],
-        "job_occurrence": occurrence[row] if occurrence.any() else untouched_zeros(len(row), np.int64),
-    }
-
-
-def _table(
-    trace: Trace, keys: pd.DataFrame, jobs: dict[str, Any], row: ShortArray, *, told_limits: bool
-) -> pd.DataFrame:
-    """Return the table of jobs, by rows of the trace: its keys, what was done, and the trace's other columns.
-
-    What is the same in the trace, or twice in the table, is there once in memory; pandas copies what is written to.
-    """
     rest = trace.jobs.drop(columns=[*jobs, *keys], errors="ignore")
-    if told_limits:
-        del jobs["estimated_time"]
-    if len(row) < len(trace):
-        parts = [pd.DataFrame(_taken(keys, row), copy=False), pd.DataFrame(jobs, copy=False), rest.iloc[row]]
-    else:
-        parts = [keys, *_submissions(trace, jobs), pd.DataFrame(jobs, copy=False), rest]
-    table = pd.concat([part.reset_index(drop=True) for part in parts], axis=1)
-    if told_limits:
-        place = list(table.columns).index("requested_time")
-        table.insert(place + 1, "estimated_time", table["requested_time"])
-    return table
-
-
-def _submissions(trace: Trace, jobs: dict[str, Any]) -> list[pd.DataFrame]:
-    """Return the submissions as the trace has them, which then are no column of the jobs; nothing if it has others."""
-    theirs = trace.jobs["submit_time"]
-    if theirs.dtype != np.float64 or not np.array_equal(theirs.to_numpy(), jobs["submit_time"]):
-        return []
-    del jobs["submit_time"]
-    return [theirs.to_frame()]
-
-
-def _others(keys: pd.DataFrame, excluded: pd.DataFrame, left: ShortArray, unended: list[str]) -> pd.DataFrame:
-    """Return the table of the jobs that are not in the schedule, with the reasons."""
+    rest = rest if len(row) == len(trace) else rest.iloc[row]  # all of them: no copy
+    table = pd.DataFrame(_taken(keys, row) | jobs, copy=False)
     out = np.concatenate([excluded["row"].to_numpy(dtype=np.int64), left])
     reasons = pd.concat([excluded["reason"], pd.Series(unended, dtype="str")]) if unended else excluded["reason"]
     order = np.argsort(out, kind="stable")
-    others = keys.iloc[out[order]].reset_index(drop=True)
+    others = pd.DataFrame({name: column[out[order]] for name, column in keys.items()})
     others["reason"] = reasons.array[order]
-    return others
+    return Schedule(
+        pd.concat([table, rest.reset_index(drop=True)], axis=1),
+        pd.DataFrame(segments, copy=False),
+        others,
+        processors,
+        policy,
+        dict(options),
+    )
+
+
+def _taken(keys: dict[str, Any], row: ShortArray) -> dict[str, Any]:
+    """Return keys at rows, apart from the trace's. Zeros are made anew: they take no memory till someone writes."""
+    number, occurrence = keys["job_number"], keys["job_occurrence"]
+    return {
+        "job_number": number[row],
+        "job_occurrence": occurrence[row] if occurrence.any() else untouched_zeros(len(row), np.int64),
+    }
 
 
 def _reasons(done: Done, left: IntArray, unfinished: str) -> list[str]:

@@ -124,7 +124,6 @@ class Simulation:
             idle="semantics=cqsim" if SEMANTICS[semantics] == CQSIM else "",
             needs=self.policy.needed(given),
             overhead=overhead,
-            learns=learner is not None,
         )
         row, unknown = self._workload.coming.row, self._workload.no_requests()
         machine = empty_machine(unknown, size, self._workload.restart, plans_by_limit=SEMANTICS[semantics] == CQSIM)

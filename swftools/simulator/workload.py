@@ -68,7 +68,6 @@ def prepare(  # noqa: PLR0913 (options by name)
     idle: str = "",
     needs: tuple[str, ...] = (),
     overhead: Uniform | Column | None = None,
-    learns: bool = False,
 ) -> Workload:
     """Decide what is simulated of a trace.
 
@@ -97,8 +96,6 @@ def prepare(  # noqa: PLR0913 (options by name)
         Columns that the policy needs; utility functions are taken along only if they are among them.
     overhead : Uniform or Column, optional
         What it takes to go on with work that was done; none without it.
-    learns : bool
-        Policies are told what a predictor in Python answers at submissions, for which there is to be room.
 
     Returns
     -------
@@ -116,7 +113,6 @@ def prepare(  # noqa: PLR0913 (options by name)
     arrays = trace.arrays
     run, request = arrays.run_time, np.asarray(requests.request(trace, seed), dtype=np.float64)
     request = np.where(request > 0, request, np.nan)
-    is_told_limits = predictor.foretell is None and not predictor.observes and not learns
     if cancelled != "drop":
         run = np.where(np.isnan(run), AT_ONCE if cancelled == "end-at-once" else request, run)
     code, words = reasons_to_exclude(arrays, processors, run, "" if cancelled == "full-request" else "drop", idle=idle)
@@ -142,7 +138,7 @@ def prepare(  # noqa: PLR0913 (options by name)
         row,
         run_time,
         limit,
-        limit if is_told_limits else predictor.told(run_time, limit, seed),
+        predictor.told(run_time, limit, seed),
         arrays.submit_time,
         arrays.width,
         _numbered(arrays.user_id),

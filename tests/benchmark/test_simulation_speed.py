@@ -6,6 +6,9 @@ import re
 import shutil
 import subprocess
 import sys
+import time
+import tracemalloc
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +19,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 import swftools
 from swftools.models import lublin_feitelson
-from swftools.simulator import find_heads, list_policies, simulate, validate
+from swftools.simulator import Schedule, find_heads, list_policies, simulate, validate
 from swftools.simulator import measure as measure_schedule
 from tests.benchmark.conftest import BLUE, measure
 
@@ -178,3 +181,20 @@ def test_metrics(benchmark: BenchmarkFixture, sdsc_blue: swftools.Trace) -> None
     """Measuring it."""
     schedule = simulate(sdsc_blue, "easy")
     benchmark.pedantic(measure_schedule, (schedule,), rounds=2, warmup_rounds=1)
+
+
+@pytest.mark.parametrize("what", [measure_schedule, validate], ids=["measure", "validate"])
+def test_lean(benchmark: BenchmarkFixture, what: Callable[[Schedule], object]) -> None:
+    """Microseconds of CPU a job, and bytes of arrays a job at most, of 10^6 jobs."""
+    jobs = 10**6
+    schedule = simulate(lublin_feitelson.generate(jobs, processors=128, seed=1), "easy")
+    seconds = []
+    for _ in range(4):  # the first compiles
+        begin = time.process_time()
+        what(schedule)
+        seconds.append(time.process_time() - begin)
+    tracemalloc.start()
+    benchmark.pedantic(what, (schedule,), rounds=1)
+    benchmark.extra_info["bytes a job"] = round(tracemalloc.get_traced_memory()[1] / jobs)
+    tracemalloc.stop()
+    benchmark.extra_info["CPU us a job"] = round(min(seconds) / jobs * 1e6, 2)

@@ -43,6 +43,21 @@ def naive_delayed_heads(starts: Starts, processors: int, one_decision: bool) -> 
     return late
 
 
+def naive_idle_heads(starts: Starts, processors: int) -> dict[int, float]:
+    """Return the first waiting jobs that wait though they fit, and since when, by a look at every instant."""
+    jobs = range(len(starts.start_time))
+    idle: dict[int, float] = {}
+    for head in jobs:
+        begin, end = max([starts.submit_time[head], *starts.start_time[:head]]), starts.start_time[head]
+        instants = {begin, *starts.start_time, *starts.end_time}
+        for time in sorted(float(instant) for instant in instants if begin <= instant < end):
+            busy = sum(starts.processors[j] for j in jobs if starts.start_time[j] <= time < starts.end_time[j])
+            if busy + starts.processors[head] <= processors:
+                idle[head] = time
+                break
+    return idle
+
+
 def naive_promises(starts: Starts, processors: int, compresses: bool) -> list[float]:
     """Return what each job is promised, with a plan that is a list of intervals; no run of no length."""
     jobs = range(len(starts.start_time))

@@ -23,8 +23,8 @@ class Coming(NamedTuple):
     """The jobs that are to be submitted, in order; the engine alone sees it.
 
     ``row`` is the row of each job in the trace. ``run_time``, ``limit``, ``told`` (what is predicted at submission,
-    where it was; ``limit`` itself where nobody says otherwise) and ``restart_overhead`` (where it is a column's), in s,
-    have an element for each job; all others one for each row of the trace.
+    where it was) and ``restart_overhead`` (where it is a column's), in s, have an element for each job; all others one
+    for each row of the trace.
     """
 
     row: npt.NDArray[np.int32]

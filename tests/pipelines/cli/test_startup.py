@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import pipelines
+from pipelines.config import named_tasks
 from tests.pipelines.luigi_runs import environment
 
 HEAVY = ("numpy", "pandas", "pyarrow", "numba", "scipy", "luigi", "pydantic", "yaml", "requests", "boto3")
@@ -99,6 +100,68 @@ def test_tasks_leave_alone_what_only_fits_need(tmp_path: Path) -> None:
         "import sys, pipelines; [getattr(pipelines, name) for name in dir(pipelines)]; print('sklearn' in sys.modules)"
     )
     assert python(code, tmp_path) == "False\n"
+
+
+def test_a_task_brings_along_what_it_requires(tmp_path: Path) -> None:
+    """Who builds data sets loads no simulator, nothing of waits, no papers, and compiles nothing to find out what is."""
+    code = """
+import sys, pipelines
+pipelines.BuildAugmentedTrace
+heavy = ("swftools.simulator", "swftools.qbets", "pipelines.papers", "pipelines.history", "numba")
+print([name for name in heavy if name in sys.modules])
+"""
+    assert python(code, tmp_path) == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ("CleanTrace --log x", ["CleanTrace"]),
+        ("--module pipelines CleanTrace --CleanTrace-log x --ParseLog-format swf", ["CleanTrace", "ParseLog"]),
+        ("CleanTrace --help-all", ["CleanTrace", "ParseLog", "SimulatePolicy"]),
+        ("--ParseLog-format swf", ["CleanTrace", "ParseLog", "SimulatePolicy"]),
+        ("CleanTraces", ["CleanTrace", "ParseLog", "SimulatePolicy"]),
+        ("", ["CleanTrace", "ParseLog", "SimulatePolicy"]),
+    ],
+)
+def test_luigi_finds_the_tasks_that_are_named(arguments: str, expected: list[str]) -> None:
+    """All of them where none is, or another: luigi then tells which there are."""
+    assert expected == named_tasks(["CleanTrace", "ParseLog", "SimulatePolicy"], arguments.split())
+
+
+@pytest.mark.parametrize(
+    ("file", "extra", "loaded"),
+    [("", {}, False), ("luigi.cfg", {}, True), ("client.cfg", {}, True), ("other.cfg", {"by": "other.cfg"}, True)],
+)
+def test_settings_ask_luigi_where_it_may_know(tmp_path: Path, file: str, extra: dict[str, str], loaded: bool) -> None:
+    """Without a configuration the shipped settings hold, and luigi is not loaded for them."""
+    if file:
+        (tmp_path / file).write_text("[swftools]\nlog_path = mine\n")
+    named = {"LUIGI_CONFIG_PATH": extra["by"]} if extra else {}
+    code = """
+import sys, warnings
+warnings.simplefilter("ignore")
+from pipelines.config import setting, shipped_settings
+print(setting("log_path") == ("mine" if "luigi" in sys.modules else shipped_settings().get("swftools", "log_path")))
+print("luigi" in sys.modules)
+"""
+    assert python(code, tmp_path, **named) == f"True\n{loaded}\n"
+
+
+def test_describing_a_log_loads_no_luigi(tmp_path: Path) -> None:
+    """Nor what downloads and simulations need."""
+    log = tmp_path / "log.swf"
+    log.write_text("1 0 0 10 1 -1 -1 1 10 -1 1 1 1 -1 1 -1 -1 -1\n")
+    code = """
+import sys
+from pipelines.cli.main import main
+try:
+    main(["describe", "log.swf"])
+except SystemExit as end:
+    assert not end.code
+print([name for name in ("luigi", "requests", "urllib3", "swftools.simulator") if name in sys.modules])
+"""
+    assert python(code, tmp_path).splitlines()[-1] == "[]"
 
 
 def test_every_task_has_its_name_in_the_package() -> None:

@@ -14,10 +14,10 @@ from swftools import Trace
 from swftools.simulator.one_call import simulate
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.validation import promises, reservations
-from swftools.simulator.validation.in_use import processors_in_use
-from swftools.simulator.validation.promises import find_broken_reservations, find_delayed_heads
+from swftools.simulator.validation.in_use import most_in_use, processors_in_use
+from swftools.simulator.validation.promises import find_broken_reservations, find_delayed_heads, find_idle_heads
 from swftools.simulator.validation.reservations import Manner, Starts
-from tests.naive.validation import naive_delayed_heads, naive_promises
+from tests.naive.validation import naive_delayed_heads, naive_idle_heads, naive_promises
 from tests.simulator.validation.strategies import workloads
 
 
@@ -63,6 +63,37 @@ def test_use_of_processors_equals_counting(trace: Trace, policy: str) -> None:
     times, used = processors_in_use(starts.start_time, starts.end_time, starts.processors)
     counted = [int(starts.processors[(starts.start_time <= t) & (starts.end_time > t)].sum()) for t in times]
     assert counted == used.tolist()
+
+
+@given(trace=workloads(), policy=st.sampled_from(["easy", "narrowest"]), wider=st.integers(0, 2))
+@settings(max_examples=30)
+def test_most_in_use_is_the_most_of_all(trace: Trace, policy: str, wider: int) -> None:
+    """Of runs in any order, some of them of no length."""
+    starts = starts_of(simulate(trace, policy))
+    end, width = np.maximum(starts.end_time - wider, starts.start_time), starts.processors + wider
+    expected = int(processors_in_use(starts.start_time, end, width)[1].max(initial=0))
+    for order in (slice(None), np.argsort(end, kind="stable"), np.argsort(-starts.start_time, kind="stable")):
+        assert expected == most_in_use(starts.start_time[order], end[order], width[order])
+
+
+@given(trace=workloads(), policy=st.sampled_from(["fcfs", "easy", "widest", "ljf"]), more=st.integers(0, 3))
+@settings(max_examples=50)
+def test_idle_heads_equal_the_slow_twin(trace: Trace, policy: str, more: int) -> None:
+    """The same heads waited though they fitted, from the same moment on; on a larger machine many do."""
+    starts = starts_of(simulate(trace, policy))
+    found = find_idle_heads(starts, trace.processors + more, 1e-6)
+    expected = naive_idle_heads(starts, trace.processors + more)
+    assert expected == dict(zip(found.job.tolist(), found.latest.tolist(), strict=True))
+
+
+def test_a_gap_within_the_tolerance_is_none() -> None:
+    """A head that fits for a moment only, as times are rounded, did not wait in vain; one that fits for longer did."""
+    for pause, late in ((1e-9, []), (1.0, [1])):
+        start, end = np.array([0.0, 12.0, 5.0 + pause]), np.array([5.0, 15.0, 12.0])
+        starts = Starts(np.array([0.0, 1.0, 2.0]), start, end, np.array([4, 4, 4]), end - start, np.array([0, 2, 1]))
+        found = find_idle_heads(starts, 4, 1e-6)
+        assert late == found.job.tolist()
+        assert [5.0] * len(late) == found.latest.tolist()
 
 
 def test_kernels_are_the_same_interpreted(shipped: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
