@@ -11,6 +11,7 @@ from __future__ import annotations
 import array
 import atexit
 import gc
+import io
 import json
 import os
 import runpy
@@ -22,7 +23,8 @@ import types
 from pathlib import Path
 from typing import IO, Any
 
-_RETURN = "return code"
+_FITS_A_PIPE = 65_536
+"""Bytes that a pipe takes before anybody reads it."""
 
 
 class Forked:
@@ -105,12 +107,14 @@ class Server:
         return Forked(ours)
 
     def run(
-        self, command: list[str], cwd: Path, env: dict[str, str], text: str = ""
+        self, command: list[str], cwd: Path, env: dict[str, str], given: bytes = b""
     ) -> subprocess.CompletedProcess[str]:
-        """Return the status and what was written, once it has ended; ``text`` is what it may read."""
-        with _file() as stdin, _file() as stdout, _file() as stderr:
-            stdin.write(text)
-            stdin.seek(0)
+        """Return the status and what was written, once it has ended; ``given`` is in a pipe, which it may read."""
+        assert len(given) <= _FITS_A_PIPE
+        reader, writer = os.pipe()
+        with os.fdopen(reader, "rb") as stdin, _file() as stdout, _file() as stderr:
+            with os.fdopen(writer, "wb") as pipe:
+                pipe.write(given)
             status = self.start(command, cwd, env, stdin, stdout, stderr).wait()
             for stream in (stdout, stderr):
                 stream.seek(0)
@@ -183,7 +187,18 @@ def _forks(server: socket.socket) -> tuple[list[str], str, dict[str, str]]:
     for number, stream in enumerate(streams[1:]):
         os.dup2(stream, number)
         os.close(stream)
+    # Those of the process that forks remember what theirs were.
+    sys.stdin = io.TextIOWrapper(io.BufferedReader(_raw("<stdin>", 0, "r")))
+    sys.stdout = io.TextIOWrapper(io.BufferedWriter(_raw("<stdout>", 1, "w")))
+    sys.stderr = io.TextIOWrapper(io.BufferedWriter(_raw("<stderr>", 2, "w")), None, "backslashreplace", None, True)
     return command, folder, environment
+
+
+def _raw(name: str, number: int, mode: str) -> io.FileIO:
+    """Return a stream as Python has it at its beginning."""
+    raw = io.FileIO(number, mode, closefd=False)
+    raw.name = name  # type: ignore[misc]
+    return raw
 
 
 def _become(folder: str, environment: dict[str, str]) -> None:

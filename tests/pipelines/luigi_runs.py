@@ -19,9 +19,12 @@ def environment(**extra: str) -> dict[str, str]:
     return {**kept, **extra}
 
 
-def run(command: list[str], directory: Path, **extra: str) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end, in a process forked from one that has loaded the pipeline; return status and output."""
-    return PIPELINE.run(command, directory, environment(**extra))
+def run(command: list[str], directory: Path, given: bytes = b"", **extra: str) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end, in a process forked from one that has loaded the pipeline; return status and output.
+
+    Its standard input is a pipe that holds what is given.
+    """
+    return PIPELINE.run(command, directory, environment(**extra), given)
 
 
 def start(command: list[str], directory: Path, **extra: str) -> subprocess.CompletedProcess[str]:
