@@ -2,11 +2,14 @@
 
 Whatever they draw is legal unless the name says otherwise, and they lean towards what real logs have: missing
 values, odd statuses, equal submit times, identifiers that a float64 does not hold.
+
+To make a strategy takes longer than to draw from it; so those that ``draw`` is given are made once.
 """
 
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -38,25 +41,32 @@ def _is_continuation(line: str) -> bool:
     return bool(line) and not (label and label[0].rstrip(": \t") in KNOWN_LABELS)
 
 
+_continuations = st.lists(header_words.filter(_is_continuation), max_size=2)
+
+
 @st.composite
 def header_entries(draw: st.DrawFn) -> HeaderEntry:
     """Draw a labelled entry, of several lines now and then, or a free comment."""
     first = draw(header_words)
     if draw(st.integers(0, 4)):
-        rest = draw(st.lists(header_words.filter(_is_continuation), max_size=2))
+        rest = draw(_continuations)
         return HeaderEntry(draw(labels), "\n".join([first, *rest]))
     return HeaderEntry(None, "free comment" if _LOOKS_LABELLED.match(first) else first)
+
+
+_some_entries = st.lists(header_entries(), max_size=6)
 
 
 @st.composite
 def headers(draw: st.DrawFn) -> SwfHeader:
     """Draw a header: up to six entries, labels of SWF, repeated and unknown ones, and free comments."""
-    return SwfHeader(tuple(draw(st.lists(header_entries(), max_size=6))))
+    return SwfHeader(tuple(draw(_some_entries)))
 
 
 # ---------------------------------------------------------------- traces
 
 
+@cache
 def swf_values(name: str) -> st.SearchStrategy[Any]:
     """Return a strategy for the values of an SWF field, None (missing) among them."""
     field = next(field for field in SWF_FIELDS if field.name == name)
@@ -68,6 +78,12 @@ def swf_values(name: str) -> st.SearchStrategy[Any]:
         return st.none() | st.integers(0, 200) | st.integers(0, most) | st.just(most)
     seconds = st.integers(0, 100_000).map(float) | st.sampled_from([0.5, 0.01, 1 / 3, 1e-7, 5e-324])
     return st.none() | seconds | st.floats(0, field.maximum)
+
+
+@cache
+def _lists_of(values: st.SearchStrategy[Any], count: int) -> st.SearchStrategy[list[Any]]:
+    """Return a strategy for so many values."""
+    return st.lists(values, min_size=count, max_size=count)
 
 
 @st.composite
@@ -86,6 +102,12 @@ extra_texts = st.lists(
 """Text behind the 18th field: 1 to 14 words."""
 
 
+_any_header = headers()
+_kinds = st.sampled_from(["plain", "extras", "utility"])
+_maybe_points = st.none() | utility_points()
+_maybe_texts = st.none() | extra_texts
+
+
 @st.composite
 def traces(draw: st.DrawFn, *, max_jobs: int = 6, extras: bool = True, utility: bool = True) -> Trace:
     """Draw a small trace with any values that SWF can say.
@@ -100,17 +122,15 @@ def traces(draw: st.DrawFn, *, max_jobs: int = 6, extras: bool = True, utility: 
         Whether some traces have a column ``utility``, null in some jobs.
     """
     count = draw(st.integers(0, max_jobs))
-    columns = {
-        field.name: draw(st.lists(swf_values(field.name), min_size=count, max_size=count)) for field in SWF_FIELDS
-    }
-    trace = Trace.from_columns(draw(headers()), **columns)
-    kind = draw(st.sampled_from(["plain", "extras", "utility"]))
+    columns = {field.name: draw(_lists_of(swf_values(field.name), count)) for field in SWF_FIELDS}
+    trace = Trace.from_columns(draw(_any_header), **columns)
+    kind = draw(_kinds)
     if kind == "utility" and utility:
-        functions = draw(st.lists(st.none() | utility_points(), min_size=count, max_size=count))
+        functions = draw(_lists_of(_maybe_points, count))
         column = pa.chunked_array([pa.array(functions, UTILITY)])
         return trace.with_jobs(trace.jobs.assign(utility=pd.Series(pd.arrays.ArrowExtensionArray(column))))
     if kind == "extras" and extras and count:
-        texts = draw(st.lists(st.none() | extra_texts, min_size=count - 1, max_size=count - 1))
+        texts = draw(_lists_of(_maybe_texts, count - 1))
         texts.insert(draw(st.integers(0, count - 1)), draw(extra_texts))
         return trace.with_jobs(trace.jobs.assign(extra_fields=pd.Series(texts, dtype="str")))
     return trace
@@ -139,17 +159,26 @@ blanks = st.sampled_from([b" ", b"  ", b"\t", b" \t "])
 line_ends = st.sampled_from([b"\n", b"\n", b"\n", b"\r\n", b"\r\r\n"])
 
 
+_counts = st.sampled_from([18] * 8 + [17, 19, 22, 28, 32, 33, 36, 1])
+_before_words = st.sampled_from([b"", b"", b" ", b"\t"])
+_behind_words = st.sampled_from([b"", b" ", b"\t"])
+
+
+@cache
+def _places(count: int) -> st.SearchStrategy[list[int]]:
+    """Return a strategy for none to two of so many places."""
+    return st.lists(st.integers(0, count - 1), max_size=2)
+
+
 @st.composite
 def job_lines(draw: st.DrawFn) -> bytes:
     """Draw a line of about 18 fields, most of them usual, without its end."""
-    count = draw(st.sampled_from([18] * 8 + [17, 19, 22, 28, 32, 33, 36, 1]))
-    words = draw(st.lists(usual_words, min_size=count, max_size=count))
-    for place in draw(st.lists(st.integers(0, count - 1), max_size=2)):
+    count = draw(_counts)
+    words = draw(_lists_of(usual_words, count))
+    for place in draw(_places(count)):
         words[place] = draw(number_words)
     blank = draw(blanks)
-    return (
-        draw(st.sampled_from([b"", b"", b" ", b"\t"])) + blank.join(words) + draw(st.sampled_from([b"", b" ", b"\t"]))
-    )
+    return draw(_before_words) + blank.join(words) + draw(_behind_words)
 
 
 comment_lines = st.sampled_from(
@@ -172,23 +201,37 @@ odd_lines = st.binary(max_size=40).map(lambda data: data.replace(b"\n", b"")) | 
 )
 
 
+_any_lines = st.one_of(job_lines(), job_lines(), comment_lines, odd_lines)
+_marks = st.sampled_from([b"", b"", b"", b"\xef\xbb\xbf"])
+
+
 @st.composite
 def log_texts(draw: st.DrawFn, *, max_lines: int = 8) -> bytes:
     """Draw the text of a log: jobs, comments, odd lines; any line end; now and then a BOM or no last newline.
 
     It never begins like a compressed file or like UTF-16.
     """
-    lines = st.one_of(job_lines(), job_lines(), comment_lines, odd_lines)
-    text = b"".join(draw(lines) + draw(line_ends) for _ in range(draw(st.integers(0, max_lines))))
+    text = b"".join(draw(_any_lines) + draw(line_ends) for _ in range(draw(st.integers(0, max_lines))))
     if text.startswith(
         (b"\x1f\x8b", b"\x1f\x9d", b"\xff\xfe", b"\xfe\xff", b"BZh", b"PK", b"PAR1", b"7z", b"\x28\xb5")
     ):
         text = b"\n" + text
-    text = draw(st.sampled_from([b"", b"", b"", b"\xef\xbb\xbf"])) + text
+    text = draw(_marks) + text
     return text.rstrip(b"\r\n") if draw(st.booleans()) else text
 
 
 # ---------------------------------------------------------------- workloads for the simulator
+
+
+@cache
+def _whole(most: int, least: int = 0) -> st.SearchStrategy[int]:
+    """Return a strategy for whole numbers."""
+    return st.integers(least, most)
+
+
+_maybe_requests = st.none() | st.integers(0, 12).map(float)
+_maybe_users = st.none() | st.integers(1, 3)
+_maybe_ranks = st.none() | st.integers(0, 3)
 
 
 @st.composite
@@ -197,18 +240,18 @@ def workloads(draw: st.DrawFn, *, max_jobs: int = 12, processors: int = 6) -> Tr
     count = draw(st.integers(0, max_jobs))
 
     def column(values: st.SearchStrategy[Any]) -> list[Any]:
-        return draw(st.lists(values, min_size=count, max_size=count))
+        return draw(_lists_of(values, count))
 
     trace = Trace.from_columns(
         machine_processors=processors,
-        job_number=column(st.integers(1, count + 1)),
-        submit_time=[float(time) for time in column(st.integers(0, 12))],
-        run_time=[float(time) for time in column(st.integers(0, 9))],
-        requested_time=column(st.none() | st.integers(0, 12).map(float)),
-        allocated_processors=column(st.integers(1, processors)),
-        user_id=column(st.none() | st.integers(1, 3)),
+        job_number=column(_whole(count + 1, 1)),
+        submit_time=[float(time) for time in column(_whole(12))],
+        run_time=[float(time) for time in column(_whole(9))],
+        requested_time=column(_maybe_requests),
+        allocated_processors=column(_whole(processors, 1)),
+        user_id=column(_maybe_users),
     )
-    ranks = pd.array(column(st.none() | st.integers(0, 3)), dtype="Int64")
+    ranks = pd.array(column(_maybe_ranks), dtype="Int64")
     return trace.with_jobs(trace.jobs.assign(priority_rank=ranks))
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from swftools.kernel import kernel, sources
+from tests.forked import NUMBA
 
 KEPT = 4
 """Forms of a function that are kept for one signature."""
@@ -46,14 +47,19 @@ def copy(tmp_path: Path) -> Path:
 OURS = str(sources.PACKAGE.parent)
 
 
-def run(folder: Path, text: str = FIRST_WAITING, **variables: str) -> str:
-    """Run Python in a process that imports from a folder; return what it prints."""
+def run(folder: Path, text: str = FIRST_WAITING, is_new: bool = False, **variables: str) -> str:
+    """Run Python in a process that imports from a folder; return what it prints.
+
+    The process has loaded numba and no more, or, if it is new, nothing.
+    """
     environment = {name: value for name, value in os.environ.items() if name not in ("NUMBA_CACHE_DIR", "PYTHONPATH")}
     command = [sys.executable, "-c", text]
-    variables = {"PYTHONDONTWRITEBYTECODE": "1", **variables}
-    done = subprocess.run(
-        command, cwd=folder, env=environment | variables, check=True, text=True, stdout=subprocess.PIPE
-    )
+    environment |= {"PYTHONDONTWRITEBYTECODE": "1", **variables}
+    if is_new:
+        done = subprocess.run(command, cwd=folder, env=environment, check=True, text=True, capture_output=True)
+    else:
+        done = NUMBA.run(command, folder, environment)
+    assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
 
@@ -285,7 +291,7 @@ from swftools.simulator.machine.waiting_queue import empty_queue, next_fitting_p
 queue = empty_queue(3, 4)
 print(next_fitting_place(queue, 0, 9.0, 9.0, 9.0), next_fitting_place.compiled is next_fitting_place.py_func)
 """
-    assert run(tmp_path, text, NUMBA_DISABLE_JIT="1", PYTHONPATH=OURS) == "-1 True"
+    assert run(tmp_path, text, is_new=True, NUMBA_DISABLE_JIT="1", PYTHONPATH=OURS) == "-1 True"
 
 
 def test_importing_leaves_numba_alone(tmp_path: Path) -> None:
@@ -296,7 +302,7 @@ import swftools
 swftools.read_swf, swftools.simulate, swftools.generate_utility, swftools.models
 print("numba" in sys.modules)
 """
-    assert run(tmp_path, text, PYTHONPATH=OURS) == "False"
+    assert run(tmp_path, text, is_new=True, PYTHONPATH=OURS) == "False"
 
 
 @needs_jit

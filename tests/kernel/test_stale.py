@@ -11,6 +11,7 @@ import pytest
 
 from swftools.kernel import kernel, sources
 from swftools.kernel.sources import fingerprint
+from tests.forked import NUMBA
 
 pytestmark = pytest.mark.skipif(not hasattr(kernel(lambda x: x).compiled, "overloads"), reason="NUMBA_DISABLE_JIT")
 
@@ -23,18 +24,19 @@ print(*names)
 """
 
 
-def run(folder: Path, text: str) -> list[str]:
-    """Run Python in a folder; return the lines that it prints, the last of which names what was compiled."""
+def run(folder: Path, text: str, is_new: bool = False) -> list[str]:
+    """Run Python in a folder; return the lines that it prints, the last of which names what was compiled.
+
+    The process has loaded numba and no more, or, if it is new, nothing.
+    """
     environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
     environment |= {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(sources.PACKAGE.parent)}
-    done = subprocess.run(
-        [sys.executable, "-c", WATCHED.format(text=text)],
-        cwd=folder,
-        env=environment,
-        check=True,
-        text=True,
-        stdout=subprocess.PIPE,
-    )
+    command = [sys.executable, "-c", WATCHED.format(text=text)]
+    if is_new:
+        done = subprocess.run(command, cwd=folder, env=environment, check=True, text=True, capture_output=True)
+    else:
+        done = NUMBA.run(command, folder, environment)
+    assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 
 
@@ -207,6 +209,6 @@ def test_the_fingerprint_is_the_same_in_each_process() -> None:
         f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import test_stale as t; "
         "from swftools.kernel.sources import fingerprint; print(fingerprint(t.in_a_set))"
     )
-    told = {run(Path(sources.PACKAGE.parent), text)[0] for _ in range(3)}
+    told = {run(Path(sources.PACKAGE.parent), text, is_new=True)[0] for _ in range(3)}
     assert len(told) == 1
     assert here[0] != here[1]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from swftools.kernel import Kernel, kernel, warm_up
+from swftools.kernel import Kernel, ahead, kernel, warm_up
 from swftools.kernel.compiling import _KERNELS
 from swftools.kernel.sources import kernel_modules
 
@@ -78,7 +81,27 @@ def test_a_second_process_compiles_nothing(steps: list[tuple[int, int, str]]) ->
     assert run.stderr == ""
 
 
-FORKED = """
+def test_several_processes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """They share the steps out, tell how many kernels each compiled, and do nothing in this one."""
+    own = kernel(lambda x: x + 1)
+
+    def step(number: int) -> None:
+        (tmp_path / str(number)).write_text(str(os.getpid()))
+        if number == 3:
+            own(1)
+
+    steps = [(f"step {number}", partial(step, number)) for number in range(8)]
+    monkeypatch.setattr(ahead, "_REHEARSALS", [lambda: steps])
+    told: list[tuple[int, int, str]] = []
+    assert warm_up(lambda *each: told.append(each), workers=2) == 1
+    assert [(done, total) for done, total, _ in told] == [(done, 8) for done in range(9)]
+    assert sorted(name for *_, name in told) == ["", *(name for name, _ in steps)]
+    processes = {path.read_text() for path in tmp_path.iterdir()}
+    assert len(list(tmp_path.iterdir())) == 8
+    assert str(os.getpid()) not in processes
+
+
+ALL_FORKED = """
 from swftools.kernel import warm_up
 steps = []
 count = warm_up(lambda *step: steps.append(step), workers=2)
@@ -86,8 +109,9 @@ print(count, len(steps) == steps[0][1] + 1, [done for done, *_ in steps] == list
 """
 
 
-def test_several_processes(steps: list[tuple[int, int, str]]) -> None:
-    """They share the steps out."""
-    run = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True, check=True)
+@pytest.mark.slow
+def test_all_in_several_processes(steps: list[tuple[int, int, str]]) -> None:
+    """Every kernel is found by them, and nothing is said."""
+    run = subprocess.run([sys.executable, "-c", ALL_FORKED], capture_output=True, text=True, check=True)
     assert run.stdout == "0 True True\n"
     assert run.stderr == ""

@@ -17,7 +17,7 @@ import pytest
 from pipelines.store.data_root import DataRoot
 
 PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["pipelines.store.data_root", "pytest"])
+PROCESSES.set_forkserver_preload(["pipelines.history.task", "pytest", "swftools.rehearsal"])
 
 HARMLESS = {"fspath", "_path_normpath", "stat", "lstat", "fstat", "scandir", "listdir", "getpid", "getcwd", "urandom"}
 """Calls of the operating system that change nothing: being killed before one is being killed before the next."""

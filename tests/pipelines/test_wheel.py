@@ -13,7 +13,7 @@ import pytest
 
 from pipelines.logs.find import SHIPPED_LOG
 from tests.folders import ROOT
-from tests.pipelines.luigi_runs import LUIGI, SWFTOOLS, run
+from tests.pipelines.luigi_runs import LUIGI, SWFTOOLS, start
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +38,11 @@ def installed(unpacked: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (wheel,) = folder.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder / "installed")
+    # What is compiled in the checkout is of the same code, and so is found there too.
+    for kept in (ROOT / "swftools").rglob("*.nb[ic]"):
+        place = folder / "installed" / kept.relative_to(ROOT)
+        place.parent.mkdir(exist_ok=True)
+        shutil.copy(kept, place)
     return folder / "installed"
 
 
@@ -83,18 +88,18 @@ def test_it_holds_log_catalogue_schemas_and_defaults(installed: Path) -> None:
 
 def test_it_publishes_from_an_empty_directory(installed: Path, tmp_path: Path) -> None:
     """Without luigi.cfg, catalogue or checkout at hand the same command does the same."""
-    where = run(
+    where = start(
         [sys.executable, "-c", "import pipelines; print(pipelines.__file__)"], tmp_path, PYTHONPATH=str(installed)
     )
     assert str(installed) in where.stdout
-    result = run([*LUIGI, "BuildAugmentedTrace"], tmp_path, PYTHONPATH=str(installed))
+    result = start([*LUIGI, "BuildAugmentedTrace"], tmp_path, PYTHONPATH=str(installed))
     assert result.returncode == 0, result.stderr
     assert (tmp_path / "data" / SHIPPED_LOG / "latest").is_file()
-    listed = run([*SWFTOOLS, "versions"], tmp_path, PYTHONPATH=str(installed))
+    listed = start([*SWFTOOLS, "versions"], tmp_path, PYTHONPATH=str(installed))
     assert SHIPPED_LOG in listed.stdout
 
 
 def test_it_tells_the_truth_by_its_exit_status(installed: Path, tmp_path: Path) -> None:
     """The return codes come from the package where no configuration is found."""
     command = [*LUIGI, "BuildAugmentedTrace", "--BuildAugmentedTrace-log", "no-such-log"]
-    assert run(command, tmp_path, PYTHONPATH=str(installed)).returncode == 20
+    assert start(command, tmp_path, PYTHONPATH=str(installed)).returncode == 20

@@ -8,7 +8,6 @@ import io
 import json
 import logging
 import re
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -22,7 +21,7 @@ from swftools.errors import ParameterError
 from swftools.formats.parquet import read_parquet
 from swftools.header import SwfHeader
 from swftools.tables import empty_frame
-from tests.pipelines.luigi_runs import SWFTOOLS, environment
+from tests.pipelines.luigi_runs import SWFTOOLS, run
 
 LOG = """\
 ; MaxProcs: 8
@@ -129,14 +128,8 @@ def test_every_command_that_reads_a_log_cleans_it_by_default() -> None:
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 def test_standard_input_is_a_log(carded: Path, name: str, pack: Callable[[bytes], bytes]) -> None:
     """Compressed or not; what it is is known by its hash, so that its card holds."""
-    done = subprocess.run(
-        [*SWFTOOLS, "describe", name, "--json"],
-        input=pack(LOG.encode()),
-        cwd=carded.parent,
-        env=environment(SWFTOOLS_CATALOG=str(carded.parent / "cards.yaml")),
-        capture_output=True,
-        check=False,
-    )
+    command = [*SWFTOOLS, "describe", name, "--json"]
+    done = run(command, carded.parent, pack(LOG.encode()), SWFTOOLS_CATALOG=str(carded.parent / "cards.yaml"))
     assert 0 == done.returncode, done.stderr
     assert ("MINE", 4, 2) == tuple(json.loads(done.stdout)[key] for key in ("name", "processors", "jobs"))
 

@@ -27,18 +27,19 @@ from tests.pipelines.history.nights import Site, days
 from tests.pipelines.killed import HARMLESS, PROCESSES, Full
 
 KILLS = int(os.environ.get("SWFTOOLS_KILLS", "6"))
-NIGHTS = 34
-"""Days of the history that is disturbed: the last of them is of a second month."""
+DAYS = 34
+"""Days of the history that is disturbed: the last of them are of a second month."""
 
 
 @pytest.fixture(scope="module")
 def before(tmp_path_factory: pytest.TempPathFactory) -> Site:
     """Return a history, and an inbox with one more day."""
     site = Site(tmp_path_factory.mktemp("before"))
-    for number, text in enumerate(days(NIGHTS)):
+    first, *rest = days(29), *days(DAYS - 29, first=29)
+    for number, text in enumerate(["".join(first), *rest]):
         site.put(f"day-{number:02d}.swf", text)
     site.night()
-    site.put("late.swf", days(1, first=NIGHTS)[0])
+    site.put("late.swf", days(1, first=DAYS)[0])
     return site
 
 
@@ -266,7 +267,7 @@ def test_history_on_s3(remote: Site, before: Site, monkeypatch: pytest.MonkeyPat
     assert outcome.version == copy_version(before)
     assert remote.store.is_published(remote.name, str(outcome.version))
     jobs = remote.store.read_table(remote.name, "jobs")
-    assert jobs.num_rows == (NIGHTS + 1) * 12
+    assert jobs.num_rows == (DAYS + 1) * 12
     assert remote.store.verify(remote.name) == []
     assert remote.night().is_new is False
 

@@ -14,16 +14,25 @@ from swftools.errors import HistoryError
 from tests.pipelines.accounting_logs import step
 from tests.pipelines.history.nights import DAY, HEADER, SETTINGS, Site, days, job
 
+DAYS = days(40)
+FILES = ["".join(DAYS[:3]), DAYS[3], "".join(DAYS[4:27]), *DAYS[27:34], "".join(DAYS[34:])]
+"""Forty days: those about the end of the month in files of their own."""
+
 
 @pytest.fixture(scope="module")
 def at_once(tmp_path_factory: pytest.TempPathFactory) -> Site:
     """Return a history of forty days, whose files came all at once."""
-    site = Site(tmp_path_factory.mktemp("at-once"))
-    for number, text in enumerate(days(40)):
-        site.put(f"day-{number:02d}.swf", text)
+    return history_at_once(tmp_path_factory.mktemp("at-once"), FILES)
+
+
+def history_at_once(folder: Path, files: list[str]) -> Site:
+    """Return a history whose files came all at once."""
+    site = Site(folder)
+    for number, text in enumerate(files):
+        site.put(f"file-{number:02d}.swf", text)
     outcome = site.night()
     assert outcome.is_new
-    assert len(outcome.taken) == 40
+    assert len(outcome.taken) == len(files)
     return site
 
 
@@ -37,14 +46,25 @@ def assert_same_jobs(one: Site, other: Site) -> None:
     pd.testing.assert_frame_equal(coverage, expected, check_exact=True)
 
 
-def test_forty_nights_are_one(at_once: Site, tmp_path: Path) -> None:
-    """Every file of the version is the same, byte for byte: jobs, predictions, states, tables, manifest."""
-    site = Site(tmp_path)
-    for number, text in enumerate(days(40)):
-        site.put(f"day-{number:02d}.swf", text)
+def assert_nights_are_one(at_once: Site, folder: Path, files: list[str]) -> None:
+    """Run a night for each file, and assert that every file of the version is the same as if all had come at once."""
+    site = Site(folder)
+    for number, text in enumerate(files):
+        site.put(f"file-{number:02d}.swf", text)
         assert site.night().is_new
     assert site.hashes() == at_once.hashes()
     assert site.night().is_new is False
+
+
+def test_a_night_for_each_file_is_one_of_all(at_once: Site, tmp_path: Path) -> None:
+    """Byte for byte: jobs, predictions, states, tables, manifest."""
+    assert_nights_are_one(at_once, tmp_path, FILES)
+
+
+@pytest.mark.slow
+def test_forty_nights_are_one(tmp_path: Path) -> None:
+    """With a night for each day."""
+    assert_nights_are_one(history_at_once(tmp_path / "at-once", DAYS), tmp_path / "nights", DAYS)
 
 
 def test_whole_log_has_the_same_jobs(at_once: Site, tmp_path: Path) -> None:
@@ -80,7 +100,7 @@ def test_jobs_of_a_version(at_once: Site) -> None:
     ]
     assert jobs["line_number"].isna().all()
     ingested = pd.read_parquet(version / "ingested")
-    assert ingested["new"].tolist() == [12] * 40
+    assert ingested["new"].tolist() == [text.count("\n") for text in FILES]
     assert at_once.store.verify("site") == []
     coverage = pd.read_parquet(version / "wait_coverage")
     of_all = coverage[coverage["queue"] == "all"].set_index("period")["jobs"]
@@ -88,7 +108,7 @@ def test_jobs_of_a_version(at_once: Site) -> None:
     assert of_all["last 30 days"] == 360
     assert of_all["all"] == of_all["2000-01"] + of_all["2000-02"]
     page = (version / "summary.md").read_text()
-    assert "480 jobs of 40 files, in 2 months, until 2000-02-09 22:00:00 UTC" in page
+    assert "480 jobs of 11 files, in 2 months, until 2000-02-09 22:00:00 UTC" in page
 
 
 def test_old_months_are_the_same_files(tmp_path: Path) -> None:
@@ -112,11 +132,11 @@ def test_old_months_are_the_same_files(tmp_path: Path) -> None:
 def test_late_file(at_once: Site, tmp_path: Path) -> None:
     """A day of the first month comes at last: jobs and predictions are as if it had come in time."""
     site = Site(tmp_path)
-    for number, text in enumerate(days(40)):
-        if number != 3:
-            site.put(f"day-{number:02d}.swf", text)
+    for number, text in enumerate(FILES):
+        if number != 1:
+            site.put(f"file-{number:02d}.swf", text)
     site.night()
-    site.put("day-03.swf", days(1, first=3)[0])
+    site.put("file-01.swf", FILES[1])
     outcome = site.night()
     assert [row["new"] for row in outcome.taken] == [12]
     assert_same_jobs(site, at_once)

@@ -26,8 +26,8 @@ drift: {reference_days: 60}
 """
 
 
-def days_of(path: Path) -> Iterator[bytes]:
-    """Yield a log as files of a day each, with its header."""
+def days_of(path: Path, count: int = 1) -> Iterator[bytes]:
+    """Yield a log as files of a day each, or of several, with its header."""
     header: list[bytes] = []
     by_day: dict[int, list[bytes]] = {}
     with gzip.open(path) as lines:
@@ -35,7 +35,7 @@ def days_of(path: Path) -> Iterator[bytes]:
             if line.startswith(b";"):
                 header.append(line)
             else:
-                by_day.setdefault(int(line.split()[1]) // DAY, []).append(line)
+                by_day.setdefault(int(line.split()[1]) // (count * DAY), []).append(line)
     for _, jobs in sorted(by_day.items()):
         yield b"".join(header + jobs)
 
@@ -100,12 +100,12 @@ DISTURBANCES: tuple[Callable[[Site, random.Random], None], ...] = (
 )
 
 
-def assert_year_is_one_run(folder: Path, log: Path, card: str, nights: int, disturbed: int) -> None:
+def assert_year_is_one_run(folder: Path, log: Path, card: str, nights: int, disturbed: int, days: int = 1) -> None:
     """Run nights, some of them disturbed, and all at once; compare every file of the last versions."""
     chance = random.Random(20)
     settings = SETTINGS.replace("CARD", card)
     site, at_once = Site(folder / "nights", settings), Site(folder / "at-once", settings)
-    texts = list(days_of(log))[:nights]
+    texts = list(days_of(log, days))[:nights]
     bad = dict(zip(chance.sample(range(1, len(texts)), disturbed), DISTURBANCES * disturbed, strict=False))
     for number, text in enumerate(texts):
         site.put(f"day-{number:04d}.swf", text)
@@ -121,11 +121,12 @@ def assert_year_is_one_run(folder: Path, log: Path, card: str, nights: int, dist
     assert site.store.verify(site.name) == []
 
 
-def test_three_weeks(tmp_path: Path) -> None:
-    """The shipped excerpt, of 21 days, with a disturbance of each kind."""
+@pytest.mark.parametrize("days", [3, pytest.param(1, marks=pytest.mark.slow)])
+def test_three_weeks(tmp_path: Path, days: int) -> None:
+    """The shipped excerpt, of 21 days, in files of some days each, with a disturbance of each kind."""
     log = find_log(SHIPPED_LOG).path
     assert log is not None
-    assert_year_is_one_run(tmp_path, log, SHIPPED_LOG, 21, len(DISTURBANCES))
+    assert_year_is_one_run(tmp_path, log, SHIPPED_LOG, 21 // days, len(DISTURBANCES), days)
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ from pipelines.tasks.build import BuildAugmentedTrace
 from swftools.fields.jobs import SWF_NAMES
 from swftools.formats.parquet import read_parquet
 from swftools.utility.functions import UtilityFunctions
-from tests.pipelines.luigi_runs import LUIGI, build, run
+from tests.pipelines.luigi_runs import LUIGI, build, run, start
 
 TINY_LOG = """\
 ; Version: 2.2
@@ -58,7 +58,7 @@ def tables_of(task: BuildAugmentedTrace) -> dict[str, pd.DataFrame]:
 
 def test_one_command_publishes_the_shipped_log_and_says_how_to_read_it(tmp_path: Path) -> None:
     """The printed snippet, run as it is, gives the 5,000 jobs; a second run finds the version complete."""
-    first = build(tmp_path)
+    first = start([*LUIGI, "BuildAugmentedTrace"], tmp_path)
     assert (first.returncode, first.stdout.startswith("published: ")) == (0, True)
     snippet = "\n".join(line.strip() for line in first.stdout.partition("read it with\n")[2].splitlines())
     names: dict[str, pd.DataFrame] = {}

@@ -17,6 +17,7 @@ import pytest
 
 from pipelines.logs.find import SHIPPED_LOG
 from pipelines.store.data_root import DataRoot
+from tests.forked import PIPELINE
 from tests.pipelines.luigi_runs import LUIGI, build, environment
 
 KILLS = int(os.environ.get("SWFTOOLS_KILLS", "4"))
@@ -60,10 +61,10 @@ def test_killed_at_random_moments_it_never_shows_a_part_and_then_completes(tmp_p
         if seed % 2:  # else only what depends on the seed would be left to do
             shutil.rmtree(data_root / ".work")
         before = count_entries(data_root)
-        process = subprocess.Popen(
-            [*LUIGI, "BuildAugmentedTrace", "--seed", str(seed)],
-            cwd=tmp_path, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+        with Path(os.devnull).open("r+b") as null:
+            process = PIPELINE.start(
+                [*LUIGI, "BuildAugmentedTrace", "--seed", str(seed)], tmp_path, environment(), null, null, null
+            )
         while process.poll() is None and count_entries(data_root) <= before:
             time.sleep(0.005)
         time.sleep(moments.uniform(0, WORK_SECONDS))
