@@ -67,7 +67,7 @@ def empty_profile(jobs: int) -> Profile:
     steps = blocks * BLOCK
     whole = [np.zeros(blocks, np.int64) for _ in range(7)]
     longest, counts = np.zeros(blocks * CLASSES), np.zeros(SPARES + 1, np.int64)
-    return Profile(np.zeros(steps), np.zeros(steps, np.int64), np.zeros(blocks), *whole, longest, counts)
+    return Profile._make([np.zeros(steps), np.zeros(steps, np.int64), np.zeros(blocks), *whole, longest, counts])
 
 
 @kernel(allocates=False)

@@ -95,7 +95,7 @@ def asks_of_a_stranger(machine: Machine, memory: Any) -> None:
 @needs_jit
 @pytest.mark.parametrize("function", [writes_beyond, lets_write_beyond, asks_of_a_stranger])
 def test_an_index_outside(trace: Trace, function: Any) -> None:
-    """In the policy itself, a kernel that it calls, and a view of the machine; plainly compiled it would write there."""
+    """In the policy itself, a kernel that it calls, and a view of the machine; plainly compiled nobody looks."""
     policy = Policy("wild", function, memory=two_arrays)
     submitted = trace.arrays.submit_time
     first = submitted[submitted > 1000.0].min()

@@ -84,7 +84,7 @@ def test_jobs_that_are_due_at_once_start_in_order_of_the_queue(compiled: bool) -
 
 @pytest.mark.parametrize("compiled", [True, False])
 def test_who_would_be_delayed_from_behind_a_full_time_is_not_planned(compiled: bool) -> None:
-    """Job 4 could begin now if job 3 did not wait; job 5 may: it is done before job 3 begins, at which all are taken."""
+    """Job 4 could begin now if job 3 did not wait; job 5 may: it is done before job 3 begins, when all are taken."""
     trace = Trace.from_columns(
         machine_processors=4,
         job_number=[1, 2, 3, 4, 5, 6],
