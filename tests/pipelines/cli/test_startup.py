@@ -103,7 +103,7 @@ def test_tasks_leave_alone_what_only_fits_need(tmp_path: Path) -> None:
 
 
 def test_a_task_brings_along_what_it_requires(tmp_path: Path) -> None:
-    """Who builds data sets loads no simulator, nothing of waits, no papers, and compiles nothing to find out what is."""
+    """Who builds data sets loads no simulator, nothing of waits, no papers, and no compiler to find out what is."""
     code = """
 import sys, pipelines
 pipelines.BuildAugmentedTrace
