@@ -65,6 +65,7 @@ from swftools.simulator.requested import Logged, find_requests
 from swftools.simulator.restart import Column, Uniform, find_restart_overhead
 from swftools.simulator.run_options import check_needs, check_options, check_semantics
 from swftools.simulator.schedule import Schedule
+from swftools.simulator.slow_runs import SlowRun
 from swftools.simulator.workload import prepare
 from swftools.trace import Trace
 
@@ -262,9 +263,11 @@ class Simulation:
         self._replay.until[0] = np.inf if until is None else until
         jobs, told = int(counts[COMING]), time.perf_counter()
         counts[BEYOND] = 0
+        slow = SlowRun(self.policy)
         while counts[DONE] < jobs and not counts[BEYOND]:
             counts[LEFT] = FEW if self._engine is simulate_events else MANY
-            self._go_on_aside(pauses=progress is not None)
+            self._go_on_aside(pauses=progress is not None or slow.is_to_be_watched)
+            slow.look(int(counts[DONE]), jobs, int(self._machine.counts[WAITING]))
             if progress and time.perf_counter() - told >= PAUSE and counts[DONE] < jobs:
                 told = time.perf_counter()
                 progress(int(counts[DONE]), jobs, self.now)
