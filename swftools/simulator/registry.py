@@ -75,6 +75,8 @@ class Policy:
     allocates : bool
         False: it makes no array, and calls no kernel that returns a new one. It is faster then, as a kernel is; see
         ``swftools.kernel.kernel``.
+    takes_long : str
+        Why a decision takes long where thousands of jobs wait, and what to take instead; said while it does.
     version : int
         Of the schedules that it makes: raised when they change, so that nobody takes old ones for new.
     fixed : mapping
@@ -94,6 +96,7 @@ class Policy:
     restates: tuple[str, ...] = ()
     notes: Callable[[Memory, Any], dict[str, pd.DataFrame]] | None = None
     allocates: bool = True
+    takes_long: str = ""
     version: int = 1
     fixed: Mapping[str, Any] = field(default_factory=dict)
 
@@ -198,6 +201,7 @@ def policy(  # noqa: PLR0913 (facts by name)
     restates: tuple[str, ...] = (),
     notes: Callable[[Memory, Any], dict[str, pd.DataFrame]] | None = None,
     allocates: bool = True,
+    takes_long: str = "",
     version: int = 1,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Register a policy under a name, with its facts; see ``Policy``.
@@ -240,6 +244,7 @@ def policy(  # noqa: PLR0913 (facts by name)
             restates=restates,
             notes=notes,
             allocates=allocates,
+            takes_long=takes_long,
             version=version,
         )
         made.own  # noqa: B018 (refuses wrong arguments)

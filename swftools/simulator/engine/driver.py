@@ -43,6 +43,7 @@ from swftools.simulator.machine.state import (
 )
 from swftools.simulator.predictors.registry import Predictor
 from swftools.simulator.registry import Policy
+from swftools.simulator.slow_runs import SlowRun
 
 FEW, MANY = 64, 2**62
 """Instants after which an interpreted engine stops to tell of progress; the compiled one stops when it is asked to."""
@@ -124,8 +125,11 @@ class Driver:
         """
         counts, last = self.replay.counts, time.perf_counter()
         self.replay.until[0], counts[BEYOND] = until, 0
+        slow = SlowRun(self.policy)
         while counts[DONE] < counts[COMING] and not counts[BEYOND]:
-            self.go_on_for(MANY if self.called.is_compiled else FEW, pauses=told is not None)
+            instants = MANY if self.called.is_compiled else FEW
+            self.go_on_for(instants, pauses=told is not None or slow.is_to_be_watched)
+            slow.look(int(counts[DONE]), int(counts[COMING]), int(self.machine.counts[WAITING]))
             if told and time.perf_counter() - last >= pause and counts[DONE] < counts[COMING]:
                 last = time.perf_counter()
                 told()

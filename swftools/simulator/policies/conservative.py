@@ -107,7 +107,16 @@ def plan_memory(jobs: int, processors: int) -> KeptPlan:  # noqa: ARG001 (as all
     return KeptPlan(empty_plan(jobs), np.zeros(1), np.zeros(jobs), np.zeros(jobs, np.int64), np.zeros(4, np.int64))
 
 
-@policy("conservative", memory=plan_memory, promises=("reservation",), restates=("pyss",), allocates=False, version=2)
+@policy(
+    "conservative",
+    memory=plan_memory,
+    promises=("reservation",),
+    restates=("pyss",),
+    allocates=False,
+    takes_long="a job that ends before its request moves the reservations of many that wait; conservative-replanned "
+    "(which may break promises), conservative-fixed and easy take seconds",
+    version=2,
+)
 def conservative(machine: Machine, memory: KeptPlan) -> None:
     """Start jobs at their reservations, which move forward whenever a job ends."""
     decide_by_plan(machine, memory, True)

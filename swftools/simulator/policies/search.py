@@ -183,6 +183,7 @@ def search_notes(memory: Search, parameters: SearchParameters) -> dict[str, pd.D
     rests=True,
     needs_where=columns_needed,
     notes=search_notes,
+    takes_long="each decision plans all that wait, whatever nodes says; easy and lxf-backfill take seconds",
     version=1,
 )
 def search(machine: Machine, parameters: Any, memory: Search) -> None:

@@ -23,6 +23,7 @@ def looks_always(machine: Any, memory: Any) -> None:
     decide_by_plan(machine, memory, True)
 
 
+TWIN_OF = {name: twin for name, _, twin in TWINS}
 LOOKS_ALWAYS = Policy("looks-always", looks_always, memory=plan_memory)
 
 
@@ -62,7 +63,7 @@ def test_a_long_queue_is_served_as_by_the_twin(policy: str, early: float, overru
     longer = np.ceil(trace.arrays.run_time * factor)
     trace = trace.with_jobs(trace.jobs.assign(submit_time=submit_time, requested_time=longer))
     assert FEW < 200
-    assert starts(trace, policy, overrun=overrun) == naive_starts(trace, TWINS[policy], "request", overrun)
+    assert starts(trace, policy, overrun=overrun) == naive_starts(trace, TWIN_OF[policy], "request", overrun)
 
 
 @pytest.mark.parametrize("compiled", [True, False])
@@ -84,7 +85,7 @@ def test_jobs_that_are_due_at_once_start_in_order_of_the_queue(compiled: bool) -
 
 @pytest.mark.parametrize("compiled", [True, False])
 def test_who_would_be_delayed_from_behind_a_full_time_is_not_planned(compiled: bool) -> None:
-    """Job 4 could begin now if job 3 did not wait; job 5 may: it is done before job 3 begins, when all are taken."""
+    """Job 4 could begin now if job 3 did not wait; job 5 may: it is done before job 3 begins, which takes all."""
     trace = Trace.from_columns(
         machine_processors=4,
         job_number=[1, 2, 3, 4, 5, 6],
