@@ -112,6 +112,29 @@ def test_queues(benchmark: BenchmarkFixture, policy: str, waiting: int) -> None:
     jobs_a_second(benchmark, in_bursts(waiting), policy, rounds=1)
 
 
+@pytest.mark.parametrize("policy", CLASSIC)
+def test_at_once(benchmark: BenchmarkFixture, policy: str) -> None:
+    """A hundred thousand jobs that are submitted at one instant."""
+    trace = in_bursts(25_000)
+    trace = trace.with_jobs(trace.jobs.assign(submit_time=0.0))
+    assert len(trace) == 100_000
+    jobs_a_second(benchmark, trace, policy, rounds=1)
+
+
+@pytest.mark.parametrize("policy", [name for name in CLASSIC if name != "conservative"])
+def test_too_small(benchmark: BenchmarkFixture, shared: Path, policy: str) -> None:
+    """The jobs of CTC that fit 64 processors, of which it had 430; conservative takes many minutes, and says so."""
+    trace = swftools.read_swf(shared / "traces" / "CTC-SP2-1996-3.1-cln.swf.gz")
+    fits = (trace.arrays.run_time >= 0) & (trace.arrays.width > 0) & (trace.arrays.width <= 64)
+    jobs = trace.jobs[fits].reset_index(drop=True)
+    jobs_a_second(
+        benchmark,
+        replace(trace.with_jobs(jobs.assign(priority_rank=jobs["queue_id"])), machine_processors=64),
+        policy,
+        rounds=1,
+    )
+
+
 @pytest.mark.parametrize("jobs", [10**4, 10**5, 10**6, 5 * 10**6])
 @pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative"])
 def test_growth(benchmark: BenchmarkFixture, policy: str, jobs: int) -> None:

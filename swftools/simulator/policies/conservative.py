@@ -29,7 +29,8 @@ Cost of a decision
     job at completions, unless all jobs end as planned and none moved at the one before, only at times before its
     reservation, and changes the profile if it moves;
     ``conservative-fixed`` makes reservations for new jobs only; ``conservative-replanned`` for waiting jobs as far as
-    the last one that has room now.
+    the last one that has room now, once a time is full only for those that fit in before it. So the first takes long
+    where thousands wait on requests that are too long; the others do not.
 
 None of them has parameters. On logs whose requests are several times the run times ``conservative-fixed`` keeps the
 machine nearly as empty as if jobs ran as long as requested: its queue may grow without end. It is there to compare.
