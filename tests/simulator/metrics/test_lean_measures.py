@@ -154,6 +154,8 @@ def test_jobs_that_ran_before_their_submission() -> None:
     found = in_all_forms(Schedule(jobs, segments, jobs[:0], 10, "drawn"))
     assert found["job_number"].tolist() == [0, 1, 2, 3, 4]
     assert found["blocked_since"].tolist() == [10.0, 20.0, 25.0, 30.0, 35.0]
+    only = segments[segments["ended_by"] == "suspended"].assign(ended_by="completed").reset_index(drop=True)
+    assert in_all_forms(Schedule(jobs, only, jobs[:0], 10, "drawn")).empty
 
 
 def test_no_delay_is_negative() -> None:
