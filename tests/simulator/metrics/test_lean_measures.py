@@ -155,6 +155,7 @@ def test_jobs_that_ran_before_their_submission() -> None:
     assert found["job_number"].tolist() == [0, 1, 2, 3, 4]
     assert found["blocked_since"].tolist() == [10.0, 20.0, 25.0, 30.0, 35.0]
     only = segments[segments["ended_by"] == "suspended"].assign(ended_by="completed").reset_index(drop=True)
+    only.loc[4, "end_time"] = 30.0  # or nobody would look on until the others are submitted
     assert in_all_forms(Schedule(jobs, only, jobs[:0], 10, "drawn")).empty
 
 
