@@ -54,6 +54,24 @@ def test_numbers_beyond_32_bits() -> None:
     assert sorted(set(requests.user_id.tolist())) == [0, 1, 2]
 
 
+def test_numbers_that_repeat() -> None:
+    """Occurrences are those of the trace, in each table of the schedule, and of each table by itself."""
+    trace = crowded_trace(40, 8)
+    number, run = pd.array(np.arange(40) // 4, dtype="Int64"), trace.jobs["run_time"].copy()
+    run.iloc[[2, 9]] = np.nan
+    schedule = simulate(trace.with_jobs(trace.jobs.assign(job_number=number, run_time=run)), "sjf")
+    keys = [(job // 4, job % 4) for job in range(40)]
+    found = [
+        list(zip(table["job_number"], table["job_occurrence"], strict=True))
+        for table in (schedule.jobs, schedule.excluded, schedule.segments)
+    ]
+    assert found[1] == [keys[2], keys[9]]
+    assert found[0] == [key for key in keys if key not in found[1]]
+    assert sorted(found[2]) == found[0]
+    starts = dict(zip(found[0], schedule.jobs["start_time"], strict=True))
+    assert [starts[key] for key in found[2]] == schedule.segments["start_time"].tolist()
+
+
 @pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative"])
 def test_the_log_is_long_enough_from_the_beginning(policy: str) -> None:
     """Where each job runs once it is never made longer, which would take its memory twice."""

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools.errors import ParameterError
-from swftools.simulator import find_heads, measure, over_time, simulate
+from swftools.simulator import find_heads, measure, measure_jobs, over_time, simulate
 from swftools.simulator.metrics import head_sweep, heads, job_classes
 from swftools.simulator.metrics.columns import rows_of
 from swftools.simulator.metrics.job_classes import Sample
@@ -115,12 +115,59 @@ def test_the_sweep_stays_in_its_room(schedule: Schedule, shift: int) -> None:
     """Also where jobs run side by side, again and again, and before their submission; compiled and interpreted."""
     segments = schedule.segments.assign(start_time=np.maximum(schedule.segments["start_time"] + shift, 0.0))
     moved = replace(schedule, segments=segments)
-    expected = find_heads(moved)
+    in_all_forms(moved)
+
+
+def in_all_forms(schedule: Schedule) -> pd.DataFrame:
+    """Return the heads of a schedule, found with a look at each index, then interpreted, then compiled, and equal."""
+    found = []
     with pytest.MonkeyPatch.context() as patch:
         for form in ("checked", "py_func"):
             for name in ("link_runs", "most_at_once", "expect_ends", "sweep"):
                 patch.setattr(heads, name, getattr(getattr(head_sweep, name), form))
-            pd.testing.assert_frame_equal(expected, find_heads(moved), check_exact=True)
+            found.append(find_heads(schedule))
+    found.append(find_heads(schedule))
+    for other in found[1:]:
+        pd.testing.assert_frame_equal(found[0], other, check_exact=True)
+    return found[0]
+
+
+def test_jobs_that_ran_before_their_submission() -> None:
+    """However many are submitted at once that had been started before, they wait for their next run."""
+    rows = []
+    for number in range(5):
+        runs = [(0.0, 4.0, "suspended"), (20.0 + 5 * number, 25.0 + 5 * number, "completed")]
+        rows += [(number, begin, end, 2, end - begin, 0.0, 0.0, how) for begin, end, how in runs]
+    names = [
+        "job_number",
+        "start_time",
+        "end_time",
+        "allocated_processors",
+        "work",
+        "lost_work",
+        "overhead",
+        "ended_by",
+    ]
+    segments = pd.DataFrame(rows, columns=names).assign(job_occurrence=0)
+    segments = segments.sort_values("start_time", kind="stable", ignore_index=True)
+    jobs = pd.DataFrame({"job_number": range(5), "job_occurrence": 0, "submit_time": 10.0, "requested_time": 9.0})
+    found = in_all_forms(Schedule(jobs, segments, jobs[:0], 10, "drawn"))
+    assert found["job_number"].tolist() == [0, 1, 2, 3, 4]
+    assert found["blocked_since"].tolist() == [10.0, 20.0, 25.0, 30.0, 35.0]
+    only = segments[segments["ended_by"] == "suspended"].assign(ended_by="completed").reset_index(drop=True)
+    only.loc[4, "end_time"] = 30.0  # or nobody would look on until the others are submitted
+    assert in_all_forms(Schedule(jobs, only, jobs[:0], 10, "drawn")).empty
+
+
+def test_no_delay_is_negative() -> None:
+    """Who starts before its reservation, since others ended early, was not delayed."""
+    trace = crowded_trace(200, 8)
+    longer = trace.with_jobs(trace.jobs.assign(requested_time=3 * trace.jobs["run_time"]))
+    schedule = simulate(longer, "easy")
+    found, measured = find_heads(schedule), measure_jobs(schedule)
+    assert (found["start_time"] < found["reservation"]).any()
+    for name in ("head_delay", "head_delay_by_later", "reservation_violation", "slowdown_of_violation"):
+        assert (measured[name] >= 0).all()
 
 
 def test_columns_for_kernels() -> None:
