@@ -9,7 +9,7 @@ To make a strategy takes longer than to draw from it; so those that ``draw`` is 
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,13 @@ from swftools.fields.definition import INT64, UTILITY
 from swftools.fields.jobs import SWF_FIELDS
 from swftools.header import KNOWN_LABELS, HeaderEntry, SwfHeader
 from swftools.trace import Trace
+
+
+@lru_cache(maxsize=None, typed=True)
+def choices(*values: Any) -> st.SearchStrategy[Any]:
+    """Return a strategy for one of some values, the same one whenever it is asked for these."""
+    return st.sampled_from(values)
+
 
 # ---------------------------------------------------------------- headers
 
@@ -81,7 +88,7 @@ def swf_values(name: str) -> st.SearchStrategy[Any]:
 
 
 @cache
-def _lists_of(values: st.SearchStrategy[Any], count: int) -> st.SearchStrategy[list[Any]]:
+def lists_of(values: st.SearchStrategy[Any], count: int) -> st.SearchStrategy[list[Any]]:
     """Return a strategy for so many values."""
     return st.lists(values, min_size=count, max_size=count)
 
@@ -122,15 +129,15 @@ def traces(draw: st.DrawFn, *, max_jobs: int = 6, extras: bool = True, utility: 
         Whether some traces have a column ``utility``, null in some jobs.
     """
     count = draw(st.integers(0, max_jobs))
-    columns = {field.name: draw(_lists_of(swf_values(field.name), count)) for field in SWF_FIELDS}
+    columns = {field.name: draw(lists_of(swf_values(field.name), count)) for field in SWF_FIELDS}
     trace = Trace.from_columns(draw(_any_header), **columns)
     kind = draw(_kinds)
     if kind == "utility" and utility:
-        functions = draw(_lists_of(_maybe_points, count))
+        functions = draw(lists_of(_maybe_points, count))
         column = pa.chunked_array([pa.array(functions, UTILITY)])
         return trace.with_jobs(trace.jobs.assign(utility=pd.Series(pd.arrays.ArrowExtensionArray(column))))
     if kind == "extras" and extras and count:
-        texts = draw(_lists_of(_maybe_texts, count - 1))
+        texts = draw(lists_of(_maybe_texts, count - 1))
         texts.insert(draw(st.integers(0, count - 1)), draw(extra_texts))
         return trace.with_jobs(trace.jobs.assign(extra_fields=pd.Series(texts, dtype="str")))
     return trace
@@ -174,7 +181,7 @@ def _places(count: int) -> st.SearchStrategy[list[int]]:
 def job_lines(draw: st.DrawFn) -> bytes:
     """Draw a line of about 18 fields, most of them usual, without its end."""
     count = draw(_counts)
-    words = draw(_lists_of(usual_words, count))
+    words = draw(lists_of(usual_words, count))
     for place in draw(_places(count)):
         words[place] = draw(number_words)
     blank = draw(blanks)
@@ -240,7 +247,7 @@ def workloads(draw: st.DrawFn, *, max_jobs: int = 12, processors: int = 6) -> Tr
     count = draw(st.integers(0, max_jobs))
 
     def column(values: st.SearchStrategy[Any]) -> list[Any]:
-        return draw(_lists_of(values, count))
+        return draw(lists_of(values, count))
 
     trace = Trace.from_columns(
         machine_processors=processors,

@@ -21,7 +21,7 @@ from swftools.tables import to_arrow
 from tests.cleaning.known_counts import COUNTS, FLAGGED
 from tests.drawn import draw_trace, rows_of, table_of
 from tests.folders import ROOT
-from tests.strategies import traces
+from tests.strategies import choices, lists_of, traces
 
 CARDS = yaml.safe_load((ROOT / "data_catalog.yaml").read_text(encoding="utf-8"))["logs"]
 
@@ -42,17 +42,18 @@ RULES = st.sampled_from(
 )
 
 
+FEW = dict.fromkeys(("job_number", "user_id", "allocated_processors", "requested_processors"), (-1, 1, 2, 3))
+FEW |= dict.fromkeys(("submit_time", "wait_time", "run_time", "requested_time"), (-1, 0, 5, 90000))
+FEW |= {"status": (-1, 0, 1, 2, 2, 3, 4, 5, 9), "average_cpu_time": (-1, 0.5)}
+"""The values of columns that have much in common."""
+
+
 @st.composite
 def crowded_traces(draw: st.DrawFn) -> Trace:
     """Draw jobs that have much in common, so that every rule finds something to do."""
     count = draw(st.integers(0, 9))
-    few = {name: [-1, 1, 2, 3] for name in ("job_number", "user_id", "allocated_processors", "requested_processors")}
-    few |= {name: [-1, 0, 5, 90_000] for name in ("submit_time", "wait_time", "run_time", "requested_time")}
-    few |= {"status": [-1, 0, 1, 2, 2, 3, 4, 5, 9], "average_cpu_time": [-1, 0.5]}
-    columns = {
-        name: draw(st.lists(st.sampled_from(values), min_size=count, max_size=count)) for name, values in few.items()
-    }
-    machine = draw(st.sampled_from([None, 1, 2]))
+    columns = {name: draw(lists_of(choices(*values), count)) for name, values in FEW.items()}
+    machine = draw(choices(None, 1, 2))
     trace = Trace.from_columns(machine_processors=machine, **columns)
     if not draw(st.booleans()):
         return trace

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,7 @@ def told(drift: pd.DataFrame) -> set[tuple[str, str]]:
     return set(drift.loc[drift["is_beyond"], ["aspect", "statistic"]].itertuples(index=False, name=None))
 
 
+@cache
 def job_lists(few_values: bool) -> st.SearchStrategy[list[dict[str, Any]]]:
     """Draw jobs of about twelve days, times of whole seconds; each value may be missing."""
     length = st.integers(0, 3 if few_values else 10**6)

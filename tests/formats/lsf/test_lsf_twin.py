@@ -17,6 +17,7 @@ from tests.formats.lsf.records import RESERVATION, log, record, resize
 from tests.formats.mutations import mutations
 from tests.naive import lsf as slow
 from tests.naive.accounting_log import check
+from tests.strategies import choices
 
 words = st.sampled_from(["run", 'a"b', '""', "", " ", "Zoë", "x y", '"', "5"])
 hosts = st.lists(st.sampled_from(["host1", "16*host1", "16*host2", "host2", "", "*x", "0*y", "3*"]), max_size=4)
@@ -24,6 +25,7 @@ moments = st.integers(1_400_000_000, 1_400_000_900)
 usages = st.sampled_from(
     [None, [], ["host1 1 0 2 3 0"], ["h 1 0 2 3 1 7 x", "i 1 0 2 3 0"], ["h 1 0 2 3", "i 1 0 2 3"]]
 )
+pairs = st.lists(st.tuples(st.integers(1, 2000), words), max_size=2)
 
 
 @st.composite
@@ -33,39 +35,39 @@ def jobs(draw: Any) -> str:
     if draw(st.booleans()) and draw(st.booleans()):
         submit, start, end = draw(st.tuples(*[st.sampled_from([0, submit, start, end, -5, 10**11])] * 3))
     return record(
-        version=draw(st.sampled_from(["5.1", "9.11", "10.108"])),
+        version=draw(choices("5.1", "9.11", "10.108")),
         asked=draw(hosts),
         hosts=draw(hosts),
         usage=draw(usages),
-        pairs=draw(st.lists(st.tuples(st.integers(1, 2000), words), max_size=2)),
-        run_limit=draw(st.sampled_from([-1, 0, 60, 43200])),
-        later=draw(st.sampled_from([True, True, False])),
+        pairs=draw(pairs),
+        run_limit=draw(choices(-1, 0, 60, 43200)),
+        later=draw(choices(True, True, False)),
         submit_time=submit,
         start_time=start,
         event_time=end,
-        begin_time=draw(st.sampled_from([0, 0, 1_400_000_300])),
-        job_id=draw(st.sampled_from([1, 2, 3, 77, 10**12])),
-        idx=draw(st.sampled_from([0, 0, 1, 5])),
-        num_processors=draw(st.sampled_from([0, 1, 4])),
-        max_processors=draw(st.sampled_from([0, 4, 8])),
+        begin_time=draw(choices(0, 0, 1_400_000_300)),
+        job_id=draw(choices(1, 2, 3, 77, 10**12)),
+        idx=draw(choices(0, 0, 1, 5)),
+        num_processors=draw(choices(0, 1, 4)),
+        max_processors=draw(choices(0, 4, 8)),
         user=draw(words),
         command=draw(words),
-        depend_cond=draw(st.sampled_from(["", "", "done(1)", "2", 'done("x")'])),
-        status=draw(st.sampled_from([64, 64, 32, 32, 192, 16])),
-        exit_info=draw(st.sampled_from([0, 0, 1, 5, 8, 10, 14, 27, 30, 31, -1])),
-        exit_status=draw(st.sampled_from([0, 9, 65280, -1, 70000])),
-        utime=draw(st.sampled_from([-1.0, 0.0, 17.25])),
-        max_rmem=draw(st.sampled_from([-1, 0, 2048])),
+        depend_cond=draw(choices("", "", "done(1)", "2", 'done("x")')),
+        status=draw(choices(64, 64, 32, 32, 192, 16)),
+        exit_info=draw(choices(0, 0, 1, 5, 8, 10, 14, 27, 30, 31, -1)),
+        exit_status=draw(choices(0, 9, 65280, -1, 70000)),
+        utime=draw(choices(-1.0, 0.0, 17.25)),
+        max_rmem=draw(choices(-1, 0, 2048)),
     )
 
 
-resizes = st.builds(resize, st.sampled_from([1, 2, 3]), st.sampled_from([0, 1]))
-logs = st.lists(st.one_of(jobs(), resizes, st.sampled_from([RESERVATION, "\n", "x\n"])), max_size=10).map(
+resizes = st.builds(resize, choices(1, 2, 3), choices(0, 1))
+logs = st.lists(st.one_of(jobs(), resizes, choices(RESERVATION, "\n", "x\n")), max_size=10).map(
     lambda records: log(*records)
 )
 
 
-@given(logs, st.sampled_from(["project", "charged-account"]), st.sampled_from(["command", "app", "job-name"]))
+@given(logs, choices("project", "charged-account"), choices("command", "app", "job-name"))
 def test_as_the_slow_reader(text: bytes, group: str, executable: str) -> None:
     """Every job, every line that is none, and every line that is part of one."""
     options = {"group": group, "executable": executable}

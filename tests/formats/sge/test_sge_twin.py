@@ -18,6 +18,7 @@ from tests.formats.mutations import mutations
 from tests.formats.sge.lines import line, log
 from tests.naive import sge as slow
 from tests.naive.accounting_log import check
+from tests.strategies import choices
 
 words = st.sampled_from(["run", "a:b", "7:8", "NONE", "x y", "Zoë", "", ":", "none", "1e5", "a,b=c"])
 counts = st.sampled_from([0, 1, 2, 16, 999_999_999])
@@ -44,6 +45,7 @@ categories = st.sampled_from(
     ]
 )
 moments = st.integers(1_300_000_000, 1_300_004_000)
+plain_words = words.filter(lambda word: ":" not in word)
 
 
 @st.composite
@@ -52,39 +54,39 @@ def jobs(draw: Any) -> str:
     submit, start, end = sorted(draw(st.tuples(moments, moments, moments)))
     if draw(st.booleans()) and draw(st.booleans()):
         submit, start, end = draw(st.tuples(*[st.sampled_from([0, submit, start, end, end * 10**9])] * 3))
-    factor = draw(st.sampled_from([1, 1, 1000]))
-    more = draw(st.sampled_from([(), (), ("NONE", "NONE", "0"), ("NONE", "ann@host", "0"), ("c", "x", "y:z:" * 9)]))
+    factor = draw(choices(1, 1, 1000))
+    more = draw(choices((), (), ("NONE", "NONE", "0"), ("NONE", "ann@host", "0"), ("c", "x", "y:z:" * 9)))
     return line(
         *more,
-        qname=draw(st.sampled_from(["all.q", "interactive", "long"])),
-        group=draw(words.filter(lambda word: ":" not in word)),
+        qname=draw(choices("all.q", "interactive", "long")),
+        group=draw(plain_words),
         job_name=draw(words),
-        job_number=draw(st.sampled_from([1, 2, 3, 77, 9999999999, "x"])),
-        account=draw(st.sampled_from(["sge", "120", "a:b"])),
-        priority=draw(st.sampled_from([0, -10, 1024])),
+        job_number=draw(choices(1, 2, 3, 77, 9999999999, "x")),
+        account=draw(choices("sge", "120", "a:b")),
+        priority=draw(choices(0, -10, 1024)),
         submission_time=submit * factor,
         start_time=start * factor,
         end_time=end * factor,
-        failed=draw(st.sampled_from([0, 0, 0, 100, 25, 37])),
-        exit_status=draw(st.sampled_from([0, 0, 1, 99, 137, 143, 138, 1234567])),
-        ru_wallclock=draw(st.sampled_from([None, 0, "10.5"])),
-        project=draw(words.filter(lambda word: ":" not in word)),
+        failed=draw(choices(0, 0, 0, 100, 25, 37)),
+        exit_status=draw(choices(0, 0, 1, 99, 137, 143, 138, 1234567)),
+        ru_wallclock=draw(choices(None, 0, "10.5")),
+        project=draw(plain_words),
         slots=draw(counts),
         task_number=draw(counts),
         cpu=draw(numbers),
         category=draw(categories),
-        pe_taskid=draw(st.sampled_from(["NONE", "NONE", "none", "1.node2", "2.node3"])),
+        pe_taskid=draw(choices("NONE", "NONE", "none", "1.node2", "2.node3")),
         maxvmem=draw(numbers),
-        ar=draw(st.sampled_from(["0:0", "3:1300000000"])) if more else draw(st.sampled_from([None, "0:0", "0"])),
+        ar=draw(choices("0:0", "3:1300000000")) if more else draw(choices(None, "0:0", "0")),
     )
 
 
-logs = st.lists(st.one_of(jobs(), st.sampled_from(["# comment\n", "\n", "x\n", "a:b\n"])), max_size=12).map(
+logs = st.lists(st.one_of(jobs(), choices("# comment\n", "\n", "x\n", "a:b\n")), max_size=12).map(
     lambda lines: log(*lines)
 )
 
 
-@given(logs, st.sampled_from(["elapsed", "wallclock"]), st.sampled_from(["cancelled", "failed"]))
+@given(logs, choices("elapsed", "wallclock"), choices("cancelled", "failed"))
 def test_as_the_slow_reader(text: bytes, run_time: str, killed: str) -> None:
     """Every job, every line that is none, and every line that is part of one."""
     options = {"run_time": run_time, "killed": killed, "group": "group", "requested_time": "soft"}
