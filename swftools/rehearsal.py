@@ -42,7 +42,7 @@ from swftools.simulator.machine.state import SUSPEND, Machine
 from swftools.simulator.machine.verbs import hold, predict, preempt, resize, start_on, wake_at
 from swftools.simulator.machine.views import capacity, next_waiting, now, waiting_jobs
 from swftools.simulator.machine.work import work_done
-from swftools.simulator.metrics.heads import find_heads
+from swftools.simulator.metrics.measures import measure
 from swftools.simulator.one_call import simulate
 from swftools.simulator.planning import empty_plan, hold_running, place_in_order, unplace
 from swftools.simulator.policies.pv_easy import by_key
@@ -206,7 +206,7 @@ def _validate() -> None:
 
 
 def _look_at_heads() -> None:
-    find_heads(simulate(_trace(), "fcfs"))
+    measure(simulate(_trace(), "fcfs"))  # which looks at heads, and at machine and queue over time
     simulation = Simulation(_trace(), "fcfs").run(until=1)
     simulation.without(simulation.running)
 
