@@ -258,6 +258,7 @@ def _status(command: list[str], folder: str) -> int:
 
 
 if __name__ == "__main__":
+    sys.path[0] = "/"  # in the folder of this file there is another ``pipelines``
     exec(sys.argv[2], {})
     gc.collect()
     gc.freeze()
