@@ -4,7 +4,11 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
+INSTALL := $(PIP) install -qq --constraint constraints.txt
 WORKERS ?= 2
+
+# Bytecode is kept, whatever the shell says: without it each start takes a second more.
+export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: augment test lint types unit slow mutants end-to-end benchmark schemas pictures reproduction clean
 
@@ -64,17 +68,20 @@ reproduction: $(VENV)/.installed-dev $(VENV)/.warm
 	done
 	$(BIN)/python docs/make_reproduction.py build/reproduction
 
+# A recent pip goes through the versions of a package in half the time.
 $(VENV)/.made:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "swftools needs Python 3.11 or later: make PYTHON=python3.11 ...")'
 	$(PYTHON) -m venv $(VENV)
+	$(INSTALL) --no-compile --upgrade pip
 	touch $@
 
+# What is never imported need not be compiled.
 $(VENV)/.installed: $(VENV)/.made setup.cfg constraints.txt
-	$(PIP) install --quiet --constraint constraints.txt --editable .
+	$(INSTALL) --no-compile --editable .
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.made setup.cfg constraints.txt
-	$(PIP) install --quiet --constraint constraints.txt --editable '.[dev]'
+	$(INSTALL) --editable '.[dev]'
 	touch $@ $(VENV)/.installed
 
 # Every kernel compiled once, so that nothing waits for it later; after a change of kernels it is done where they are used.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -203,6 +204,7 @@ def _validate() -> None:
     for name, policy in list_policies().items():
         if policy.promised({}):
             validate(schedule, policy=name)
+    validate(replace(schedule, segments=pd.concat([schedule.segments] * 2)))  # as jobs with several runs are
 
 
 def _look_at_heads() -> None:

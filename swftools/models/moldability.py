@@ -375,7 +375,8 @@ def _insert(numbers: IntArray, count: int, number: Integer) -> bool:
         place -= 1
     if place > 0 and numbers[place - 1] == number:
         return False
-    numbers[place + 1 : count + 1] = numbers[place:count]
+    for k in range(count, place, -1):  # a slice would be checked for its shape, with 3 s of numba's texts to compile
+        numbers[k] = numbers[k - 1]
     numbers[place] = number
     return True
 

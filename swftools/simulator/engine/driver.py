@@ -252,5 +252,6 @@ def _copied(part: Any) -> Any:
     if isinstance(part, np.ndarray):
         return part.copy() if part.flags.writeable else part
     if isinstance(part, tuple):
-        return type(part)(*(_copied(inner) for inner in part))
+        inner = [_copied(each) for each in part]
+        return part._make(inner) if hasattr(part, "_make") else tuple(inner)  # a memory may be a plain tuple
     return copy.deepcopy(part)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import swftools.rehearsal  # noqa: F401 (or it would come when a test has put its own rehearsals in place)
 from pipelines.cli import progress
 from pipelines.cli.main import main
 from swftools.kernel import ahead, kernel

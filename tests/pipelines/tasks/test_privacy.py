@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-import pipelines.tasks.acquire
 from pipelines.store.data_root import DataRoot
 from pipelines.tasks.acquire import AcquireLog
 from pipelines.tasks.build import BuildAugmentedTrace
@@ -143,7 +142,7 @@ def card_with_a_url(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[l
         part.write_bytes(gzip.compress(text))
         modes.append(part.parent.stat().st_mode & 0o777)
 
-    monkeypatch.setattr(pipelines.tasks.acquire, "download", download)
+    monkeypatch.setattr("pipelines.logs.download.download", download)
     yield modes
 
 

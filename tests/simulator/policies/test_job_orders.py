@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swftools.simulator.machine.state import DISTURBED, NOW, SUBMITTED, Machine, empty_machine, no_requests
+from swftools.simulator.machine.state import DISTURBED, NOW, SUBMITTED, WAITING, Machine, empty_machine, no_requests
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY, enter, leave, put
 from swftools.simulator.policies.job_heap import empty_heap, first_of_heap
 from swftools.simulator.policies.job_orders import (
@@ -49,11 +49,13 @@ def machine_of(jobs: list[tuple[int, int, int, int]]) -> Machine:
 def come(machine: Machine, job: int) -> None:
     """Let a job enter the queue."""
     enter(machine.queue, job, float(machine.requests.processors[job]), float(machine.requests.requested_time[job]))
+    machine.counts[WAITING] += 1
 
 
 def go(machine: Machine, job: int, ended: bool) -> None:
     """Let a waiting job start, and end."""
     put(machine.queue, machine.queue.place[job], np.inf, np.inf)
+    machine.counts[WAITING] -= 1
     if ended:
         leave(machine.queue, job)
 
@@ -135,6 +137,7 @@ def test_the_first_of_the_heap(jobs: list[tuple[int, int, int, int]], order: Ord
             place = machine.queue.place[back]
             put(machine.queue, place, float(requests.processors[back]), float(requests.requested_time[back]))
             waiting.append(back)
+            machine.counts[WAITING] += 1
             machine.counts[DISTURBED] += 1
         waiting.sort(key=lambda each: machine.queue.place[each])
         expected = min(waiting, key=lambda each: key(order, machine, each), default=NOBODY)
