@@ -71,7 +71,7 @@ def plot_waits(predictions: pd.DataFrame, queue: str, axes: Axes | None = None) 
     MissingLibraryError
         matplotlib is not installed.
     """
-    jobs = predictions[predictions["queue"] == queue].sort_values("submit_time")
+    jobs = predictions[predictions["queue"] == queue].sort_values("submit_time", kind="stable")
     if jobs.empty:
         raise ParameterError(
             f"no job is of queue {queue!r}; there are: {', '.join(sorted(predictions['queue'].unique()))}"
