@@ -111,7 +111,6 @@ class Driver:
         other.coming = self.coming._replace(told=self.coming.told.copy())
         other.observer, other.decider = _copied(self.observer), _copied(self.decider)
         other.asked = self.asked and self.asked.copy()
-        other._laid_out, other._kept, other._place = [], [], None
         return other
 
     def go_on(self, until: float, told: Callable[[], None] | None = None, pause: float = np.inf) -> None:
