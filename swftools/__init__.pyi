@@ -1,4 +1,5 @@
 from . import models as models
+from . import plots as plots
 from . import simulator as simulator
 from ._version import __version__ as __version__
 from .cleaning import CleaningReport as CleaningReport

@@ -21,6 +21,7 @@ from swftools.errors import ParameterError
 from swftools.fields.definition import FLOAT64, INT64
 from swftools.fields.jobs import SWF_FIELDS, SWF_NAMES
 from swftools.header import SwfHeader
+from swftools.output.plotter import Plotter
 from swftools.tables import empty_frame
 
 IntArray = npt.NDArray[np.int64]
@@ -180,6 +181,11 @@ class Trace:
                 columns[swf.name] = series.to_numpy(dtype=np.int64, na_value=-1, copy=True)
         columns["width"] = width_of(columns["allocated_processors"], columns["requested_processors"])
         return JobArrays(**columns)
+
+    @property
+    def plot(self) -> Plotter:
+        """Draws pictures of it: ``trace.plot("arrivals")``; ``trace.plot.names()`` says which there are."""
+        return Plotter(self)
 
     def with_jobs(self, jobs: pd.DataFrame, quarantine: pd.DataFrame | None = None) -> Trace:
         """Return a trace with other jobs (and quarantine), all else the same."""

@@ -17,7 +17,7 @@ ROOMS = [
     *("swftools.header", "swftools.tables", "swftools.trace", "swftools.utility", "swftools.formats"),
     *("swftools.offered_work", "swftools.description", "swftools.cleaning", "swftools.drift", "swftools.checkpoints"),
     *("swftools.models", "swftools.selection", "swftools.simulator", "swftools.qbets", "swftools.history"),
-    *("swftools.rehearsal", "swftools"),
+    *("swftools.plots", "swftools.rehearsal", "swftools"),
     *("pipelines.names", "pipelines.keys", "pipelines.exit_statuses", "pipelines.catalog", "pipelines.config"),
     "pipelines.store",
     *("pipelines.logs", "pipelines.papers", "pipelines.tasks", "pipelines.history", "pipelines", "pipelines.cli"),

@@ -25,6 +25,7 @@ from swftools.cleaning.decisions import REPAIRED, CheckedDecision, Mask, check_d
 from swftools.cleaning.registry import Rule, RuleSpec, decide, prepare, resolve_rules
 from swftools.errors import BalanceError, RuleError, SwfToolsError
 from swftools.fields.jobs import JOBS
+from swftools.output.plotter import Plotter
 from swftools.tables import empty_frame
 from swftools.trace import Trace, integer_series, submit_timestamps
 
@@ -46,6 +47,11 @@ class CleaningReport:
     steps: pd.DataFrame
     repairs: pd.DataFrame
     merged: pd.DataFrame
+
+    @property
+    def plot(self) -> Plotter:
+        """Draws pictures of it: ``report.plot("balance")``."""
+        return Plotter(self)
 
     @property
     def balance(self) -> dict[str, int]:

@@ -12,6 +12,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from swftools.output.plotter import Plotter
+
 ENDS = ("killed", "checkpointed", "suspended", "resized", "completed", "limit")
 """How a run may end, in words: by the first four the job is not done."""
 
@@ -60,6 +62,11 @@ class Schedule:
 
     def __len__(self) -> int:
         return len(self.jobs)
+
+    @property
+    def plot(self) -> Plotter:
+        """Draws pictures of it: ``schedule.plot("gantt")``; ``schedule.plot.names()`` says which there are."""
+        return Plotter(self)
 
 
 def ends_of(segments: pd.DataFrame) -> npt.NDArray[np.int8]:

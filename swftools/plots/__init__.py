@@ -1,0 +1,15 @@
+"""Pictures of traces, schedules, cleanings, comparisons, predictions and histories; each by its name.
+
+matplotlib is imported by the first picture that is drawn, and comes with the extra ``swftools[plots]``.
+"""
+
+from swftools.plots import arrivals as _arrivals  # noqa: F401 (a line for each picture)
+from swftools.plots.picture import Picture as Picture
+from swftools.plots.picture import caption as caption
+from swftools.plots.picture import data as data
+from swftools.plots.picture import find_picture as find_picture
+from swftools.plots.picture import list_pictures as list_pictures
+from swftools.plots.picture import plot as plot
+from swftools.plots.picture import register_picture as register_picture
+from swftools.plots.style import look_of as look_of
+from swftools.plots.style import style as style
