@@ -17,6 +17,7 @@ from pipelines.cli.history import reevaluate
 from pipelines.cli.kernels import warm_up_kernels
 from pipelines.cli.logs import convert, describe_log, validate_logs
 from pipelines.cli.papers import reproduce
+from pipelines.cli.pictures import plot, report
 from pipelines.cli.predict import predict
 from pipelines.cli.schedules import check_schedule, compare, simulate_log
 from pipelines.cli.tasks import augment, run
@@ -44,6 +45,8 @@ def main() -> None:
     Of a job submitted now:   swftools predict --state STATE --queue 3
     Evaluate what arrives:    swftools reevaluate --inbox DIR --history NAME
     Make a paper's tables:    swftools reproduce nurmi2009
+    Draw a picture:           swftools plot LOG --picture arrivals
+    Show a version:           swftools report NAME
     See what is published:    swftools versions
     Tell two versions apart:  swftools diff NAME
     Name a version for good:  swftools tag NAME VERSION TAG
@@ -67,6 +70,7 @@ main.add_family("Simulation", simulate_log, compare, explain, check_schedule)
 main.add_family("Waits in queues", evaluate, predict)
 main.add_family("Histories", reevaluate)
 main.add_family("Papers", reproduce)
+main.add_family("Pictures", plot, report)
 main.add_family("Others", run, warm_up_kernels)
 
 
