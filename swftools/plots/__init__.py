@@ -4,6 +4,11 @@ matplotlib is imported by the first picture that is drawn, and comes with the ex
 """
 
 from swftools.plots import arrivals as _arrivals  # noqa: F401 (a line for each picture)
+from swftools.plots import estimates as _estimates  # noqa: F401
+from swftools.plots import load as _load  # noqa: F401
+from swftools.plots import shares as _shares  # noqa: F401
+from swftools.plots import sizes as _sizes  # noqa: F401
+from swftools.plots import waits as _waits  # noqa: F401
 from swftools.plots.picture import Picture as Picture
 from swftools.plots.picture import caption as caption
 from swftools.plots.picture import data as data

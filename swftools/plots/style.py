@@ -120,7 +120,11 @@ def name_of(text: object) -> str:
 
 
 def duration_axis(axes: Axes, which: str, *, is_log: bool = True) -> None:
-    """Label the x or y axis, whose values are seconds, by seconds, minutes, hours and days; logarithmic by default."""
+    """Label the x or y axis, whose values are seconds, by seconds, minutes, hours and days; logarithmic by default.
+
+    On a log scale a tick that is too near to a rounder one has no label.
+    """
+    import matplotlib as mpl  # noqa: PLC0415 (an extra)
     from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator  # noqa: PLC0415 (an extra)
 
     axis: Any = getattr(axes, f"{which}axis")
@@ -128,7 +132,8 @@ def duration_axis(axes: Axes, which: str, *, is_log: bool = True) -> None:
         axes.set(**{f"{which}scale": "log"})
         axis.set_major_locator(FixedLocator(list(_DURATIONS)))
         axis.set_minor_locator(NullLocator())
-        axis.set_major_formatter(FuncFormatter(lambda value, _: _DURATIONS.get(round(value, 6), "")))
+        text = float(mpl.rcParams[f"{which}tick.labelsize"])
+        axis.set_major_formatter(FuncFormatter(lambda value, _: _labelled(axes, which, text).get(round(value, 6), "")))
     else:
         axis.set_major_locator(MaxNLocator(6, steps=[1, 2, 3, 6, 10]))
         axis.set_major_formatter(FuncFormatter(lambda value, _: duration(value)))
@@ -175,15 +180,40 @@ _DURATIONS = {
 }
 
 
+def _labelled(axes: Axes, which: str, text: float) -> dict[float, str]:
+    """Return the labels of an axis of durations that stand clear of each other, the roundest first.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        As large as it is now.
+    which : {"x", "y"}
+        The axis, which is logarithmic.
+    text : float
+        Size of its labels, points.
+    """
+    low, high = sorted(getattr(axes, f"{which}axis").get_view_interval())
+    box = axes.get_window_extent()
+    points = (box.width if which == "x" else box.height) * 72.0 / axes.figure.dpi
+    apart = (3.6 if which == "x" else 1.2) * text / max(points, 1.0) * np.log10(high / low)
+    kept: dict[float, str] = {}
+    for value in sorted(_DURATIONS, key=lambda each: _DURATIONS[each].startswith(("10", "7"))):
+        is_clear = all(abs(np.log10(value / other)) >= apart for other in kept)
+        if is_clear and low * 0.999 <= value <= high * 1.001:
+            kept[value] = _DURATIONS[value]
+    return kept
+
+
 def duration(seconds: float) -> str:
     """Return a time as people say it, in the largest unit of which it has two.
 
     Examples
     --------
-    >>> [duration(each) for each in (0, 1, 90, 7200, 200_000)]
-    ['0 s', '1 s', '90 s', '2 h', '2.3 d']
+    >>> [duration(each) for each in (0, 1, 90, 7200, 200_000, 9e8)]
+    ['0 s', '1 s', '90 s', '2 h', '2.31 d', '10,417 d']
     """
     for unit, length in (("d", 86_400.0), ("h", 3600.0), ("min", 60.0)):
         if abs(seconds) >= 2 * length:
-            return f"{seconds / length:.3g}".removesuffix(".0") + f" {unit}"
+            count = seconds / length
+            return f"{count:,.0f} {unit}" if abs(count) >= 999.5 else f"{count:.3g} {unit}"
     return f"{seconds:.3g} s"
