@@ -4,6 +4,13 @@ matplotlib is imported by the first picture that is drawn, and comes with the ex
 """
 
 from swftools.plots import arrivals as _arrivals  # noqa: F401 (a line for each picture)
+from swftools.plots import balance as _balance  # noqa: F401
+from swftools.plots import coverage as _coverage  # noqa: F401
+from swftools.plots import drift as _drift  # noqa: F401
+from swftools.plots import findings as _findings  # noqa: F401
+from swftools.plots import reliability as _reliability  # noqa: F401
+from swftools.plots import tightness as _tightness  # noqa: F401
+from swftools.plots import told as _told  # noqa: F401
 from swftools.plots.picture import Picture as Picture
 from swftools.plots.picture import caption as caption
 from swftools.plots.picture import data as data
