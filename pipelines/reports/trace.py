@@ -56,7 +56,8 @@ def _balance(version: Version) -> Section:
         counts = [sum(account.get(name, {}).values()) for name in ("quarantined", "merged")]
         told.append(
             f"{account['job_lines_read']:,} job lines were read: {account['jobs_kept']:,} jobs were kept, "
-            f"{counts[0]:,} were quarantined, and {counts[1]:,} lines became part of another job. Nothing else was lost."
+            f"{counts[0]:,} were quarantined, and "
+            f"{counts[1]:,} lines became part of another job. Nothing else was lost."
         )
     if flagged := account.get("flagged"):
         told.append(f"Marked: {', '.join(f'{count:,} jobs by rule {name}' for name, count in flagged.items())}.")

@@ -4,10 +4,17 @@ matplotlib is imported by the first picture that is drawn, and comes with the ex
 """
 
 from swftools.plots import arrivals as _arrivals  # noqa: F401 (a line for each picture)
+from swftools.plots import balance as _balance  # noqa: F401
+from swftools.plots import coverage as _coverage  # noqa: F401
+from swftools.plots import drift as _drift  # noqa: F401
 from swftools.plots import estimates as _estimates  # noqa: F401
+from swftools.plots import findings as _findings  # noqa: F401
 from swftools.plots import load as _load  # noqa: F401
+from swftools.plots import reliability as _reliability  # noqa: F401
 from swftools.plots import shares as _shares  # noqa: F401
 from swftools.plots import sizes as _sizes  # noqa: F401
+from swftools.plots import tightness as _tightness  # noqa: F401
+from swftools.plots import told as _told  # noqa: F401
 from swftools.plots import waits as _waits  # noqa: F401
 from swftools.plots.picture import Picture as Picture
 from swftools.plots.picture import caption as caption
