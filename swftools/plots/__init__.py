@@ -20,6 +20,7 @@ from swftools.plots.picture import Picture as Picture
 from swftools.plots.picture import caption as caption
 from swftools.plots.picture import data as data
 from swftools.plots.picture import find_picture as find_picture
+from swftools.plots.picture import kinds_of_pictures as kinds_of_pictures
 from swftools.plots.picture import list_pictures as list_pictures
 from swftools.plots.picture import plot as plot
 from swftools.plots.picture import register_picture as register_picture

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pandas as pd
 
 from swftools.errors import ParameterError
-from swftools.parameters import Parameters, did_you_mean
+from swftools.parameters import Parameters
+from swftools.parameters.names import Names
 from swftools.plots.style import SIZES, style
 
 if TYPE_CHECKING:
@@ -69,7 +70,14 @@ class Picture:
         raise NotImplementedError
 
 
-_PICTURES: dict[tuple[type, str], Picture] = {}
+_PICTURES: dict[type, Names[Picture]] = {}
+
+
+def _pictures_of(kind: type) -> Names[Picture]:
+    """Return the pictures of a kind of thing by name, those of what it is a special case of among them."""
+    known = next((of for of in _PICTURES if issubclass(kind, of)), kind)
+    what = "table" if issubclass(kind, pd.DataFrame) else known.__name__
+    return _PICTURES.get(known, Names(f"picture of a {what}"))
 
 
 def register_picture(kind: type[Picture]) -> type[Picture]:
@@ -80,34 +88,32 @@ def register_picture(kind: type[Picture]) -> type[Picture]:
     ParameterError
         Another one is registered under that name.
     """
-    other = _PICTURES.get((kind.of, kind.name))
-    if other and type(other).__qualname__ != kind.__qualname__:
-        raise ParameterError(f"picture {kind.name!r} is registered already, by {type(other).__module__}")
     if kind.parameters is not NoParameters:
         kind.parameters.named(kind.name)
-    _PICTURES[kind.of, kind.name] = kind()
+    names = _PICTURES.setdefault(kind.of, _pictures_of(kind.of))
+    names.add(kind.name, kind(), kind)
     return kind
 
 
-def list_pictures(of: type | None = None) -> dict[str, Picture]:
-    """Return the pictures of a kind of thing by name, in the order of their registration; of all kinds by default."""
-    return {name: each for (kind, name), each in _PICTURES.items() if of is None or issubclass(of, kind)}
+def list_pictures(of: type) -> dict[str, Picture]:
+    """Return the pictures of a kind of thing by name, in the order of their registration."""
+    return dict(_pictures_of(of).known)
+
+
+def kinds_of_pictures() -> list[type]:
+    """Return what there are pictures of."""
+    return list(_PICTURES)
 
 
 def find_picture(subject: object, name: str) -> Picture:
-    """Return the picture of a thing by name.
+    """Return the picture of a thing by name; ``module:name`` imports the module that registers it first.
 
     Raises
     ------
     ParameterError
         There is none of that name, or the table lacks its columns.
     """
-    known = list_pictures(type(subject))
-    if name not in known:
-        what = "a table" if isinstance(subject, pd.DataFrame) else f"a {type(subject).__name__}"
-        there_are = ", ".join(known) or "none"
-        raise ParameterError(f"no picture {name!r} of {what}; there are: {there_are}{did_you_mean([name], known)}")
-    picture = known[name]
+    picture = _pictures_of(type(subject)).find(name)
     if isinstance(subject, pd.DataFrame) and (missing := [each for each in picture.columns if each not in subject]):
         raise ParameterError(f"picture {name}: the table lacks the columns {', '.join(missing)}")
     return picture
