@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import re
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
@@ -37,7 +38,8 @@ def report_page(version: Version, other: Version | None = None) -> str:
     """
     template = _template()
     parts = parts_of(version, other)
-    drawn = [(part, list(_drawn(part))) for part in parts]
+    numbers = itertools.count()
+    drawn = [(part, list(_drawn(part, numbers))) for part in parts]
     return str(
         template.render(
             title=version.manifest.get("title") or version.data_set,
@@ -82,16 +84,16 @@ def _cell(value: object) -> str:
     return f"{value:,.0f}" if _is_number(value) else str(value)
 
 
-def _drawn(part: Section) -> Iterator[tuple[Any, str]]:
-    """Yield the pictures of a part: the drawing and what it shows in words."""
+def _drawn(part: Section, numbers: Iterator[int]) -> Iterator[tuple[Any, str]]:
+    """Yield the pictures of a part: the drawing, which gets the next number, and what it shows in words."""
     from markupsafe import Markup  # noqa: PLC0415 (comes with Jinja2)
 
     for picture in part.pictures:
-        drawing, words = _svg(picture)
+        drawing, words = _svg(picture, next(numbers))
         yield Markup(drawing), words  # noqa: S704 (matplotlib's own, which escapes what it writes)
 
 
-def _svg(picture: Shown) -> tuple[str, str]:
+def _svg(picture: Shown, number: int) -> tuple[str, str]:
     """Return a picture as an element of a page, and its caption."""
     from swftools.plots import caption, plot, style  # noqa: PLC0415 (an extra)
 
@@ -101,7 +103,7 @@ def _svg(picture: Shown) -> tuple[str, str]:
         figure.savefig(text, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     words = caption(picture.subject, picture.name, **picture.chosen)
     whole = text.getvalue()
-    return _unique(whole[whole.index("<svg") :], picture.name), words
+    return _unique(whole[whole.index("<svg") :], f"{picture.name}-{number}"), words
 
 
 def _unique(svg: str, name: str) -> str:
