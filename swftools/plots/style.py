@@ -195,7 +195,7 @@ def duration(seconds: float) -> str:
     Examples
     --------
     >>> [duration(each) for each in (0, 1, 90, 7200, 200_000)]
-    ['0 s', '1 s', '90 s', '2 h', '2.3 d']
+    ['0 s', '1 s', '90 s', '2 h', '2.31 d']
     """
     for unit, length in (("d", 86_400.0), ("h", 3600.0), ("min", 60.0)):
         if abs(seconds) >= 2 * length:

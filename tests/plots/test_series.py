@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from io import BytesIO
 
+import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
 from swftools.plots.series import legend_above, look_at, queue_axis
 from swftools.plots.style import SIZES, count_axis, style
+from swftools.simulator.search.drawing import draw_search
 
 
 def test_looks_differ() -> None:
@@ -56,3 +58,18 @@ def test_legends_and_queues_have_the_room_there_is() -> None:
     assert columns[0] > columns[1] >= 1
     assert names[0][1] == "a long name of a queue"
     assert names[1][1] == "a long n.."
+
+
+def test_a_search_is_drawn_without_formulas() -> None:
+    """A style has none, so that powers of ten on its logarithmic axis stand as numbers."""
+    measures = pd.DataFrame({"measure": ["avgX"], "heuristic": [3.0], "best": [1.0]})
+    times = ["planned_start", "end", "heuristic_planned_start", "heuristic_end"]
+    jobs = pd.DataFrame(columns=["job_number", "processors", "is_started", *times]).astype(dict.fromkeys(times, float))
+    running = pd.DataFrame({"job_number": [1], "processors": [2], "expected_end": [60.0]})
+    improvements = pd.DataFrame({"nodes": [10, 1000], "avgX": [3.0, 1.0]})
+    with style():
+        figure = draw_search(0.0, 4, 1000, "lxf", measures, jobs, running, improvements)
+        figure.savefig(BytesIO(), format="png")
+    words = [label.get_text() for label in figure.axes[0].get_xticklabels()]
+    assert "100" in words
+    assert not any("$" in word for word in words)
