@@ -140,11 +140,25 @@ def duration_axis(axes: Axes, which: str, *, is_log: bool = True) -> None:
 
 
 def count_axis(axes: Axes, which: str) -> None:
-    """Label the x or y axis by whole numbers as they are written: 20, 3,000; not as powers."""
+    """Label the x or y axis by whole numbers as they are written, 20 or 3,000, not as powers; a logarithmic one too."""
     from matplotlib.ticker import FuncFormatter  # noqa: PLC0415 (an extra)
 
-    formatter = FuncFormatter(lambda value, _: f"{value:,.0f}" if value == round(value) else f"{value:g}")
-    getattr(axes, f"{which}axis").set_major_formatter(formatter)
+    axis: Any = getattr(axes, f"{which}axis")
+
+    def between(value: float, _: object) -> str:
+        # A logarithmic axis of a power of ten or two would else have hardly a number.
+        low, high = axis.get_view_interval()
+        is_short = low > 0 and high < 40 * low
+        return _count(value) if is_short and f"{value:e}"[0] in "25" else ""
+
+    axis.set_major_formatter(FuncFormatter(lambda value, _: _count(value)))
+    if axis.get_scale() == "log":
+        axis.set_minor_formatter(FuncFormatter(between))
+
+
+def _count(value: float) -> str:
+    """Return a number as it is written."""
+    return f"{value:,.0f}" if value == round(value) else f"{value:g}"
 
 
 def time_axis(axes: Axes, start: float | None) -> None:

@@ -26,6 +26,8 @@ def test_the_table_by_hand() -> None:
     assert table["night"].dt.strftime("%m-%d").tolist() == ["01-01", "01-01", "01-02", "01-03"]
     assert table["kind"].fillna("").tolist() == ["drift", "file", "", "file"]
     assert table["findings"].tolist() == [2, 1, 0, 1]
+    both = pd.concat([findings(), pd.DataFrame({"night": ["2000-01-01", "2000-01-02"], "kind": None})])
+    assert data(both, "findings").equals(table)  # a night is quiet if it has no finding at all, and once
 
 
 def test_what_is_drawn() -> None:

@@ -82,6 +82,8 @@ def _draw_progress(axes: Axes, name: str, heuristic: float, improvements: pd.Dat
         axes.plot(found[1:], values[1:], ".", color="C0")
         if last > 20 * found[0]:
             axes.set_xscale("log")
+            axes.xaxis.set_major_formatter("{x:,.0f}")  # a power would be a formula, which a style may turn off
+            axes.xaxis.set_minor_formatter("")
     axes.set_ylabel(name)
 
 
