@@ -17,8 +17,8 @@ from swftools.simulator.schedule import Schedule
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-STEP = 10**0.25
-"""By which the classes of waits grow, from one second on."""
+A_DECADE = 4
+"""Classes of waits from one power of ten to the next, from one second on."""
 
 _LEFT = 0.4
 """Where waits below one second are drawn from, s: a logarithmic axis has no 0."""
@@ -89,7 +89,7 @@ class Against(Picture):
             return pd.DataFrame({name: [] for name in _COLUMNS})
         here, there = (column_of(known, name) for name in ("wait", "other_wait"))
         longest = max(here.max(), there.max(), 1.0)
-        edges = STEP ** np.arange(np.ceil(np.log(longest) / np.log(STEP)) + 2)
+        edges = 10.0 ** (np.arange(np.ceil(A_DECADE * np.log10(longest)) + 2) / A_DECADE)  # powers of ten are exact
         edges = np.concatenate(([0.0], edges))
         place, other = (_class_of(waits, edges) for waits in (here, there))
         counted = pd.DataFrame({"place": place, "other": other, "shorter": here < there, "longer": here > there})

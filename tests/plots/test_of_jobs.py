@@ -144,6 +144,8 @@ def test_against_by_hand() -> None:
     assert table[["jobs", "shorter", "longer"]].to_numpy().tolist() == [[1, 0, 0], [1, 1, 0], [1, 0, 1]]
     assert table["wait_from"].round(2).tolist() == [0.0, 17.78, 562.34]
     assert table["other_to"].round(2).tolist() == [1.0, 100.0, 31.62]
+    edge = pd.DataFrame({"job_number": [1, 2, 3], "wait": [1.0, 10.0, 1000.0], "other_wait": [0.5, 100.0, 1000.0]})
+    assert data(edge, "against")[["wait_from", "other_from"]].to_numpy().tolist() == [[1, 0], [10, 100], [1000, 1000]]
     swapped = data(compare_jobs(other, one), "against")
     assert swapped["shorter"].sum() == table["longer"].sum() == 1
 

@@ -37,7 +37,7 @@ def test_utilization_by_hand() -> None:
 
 def test_idle_time_is_told_between_runs_only() -> None:
     """The time before the first start, and that behind the last end, is not of the picture."""
-    schedule = draw_schedule("job submit width request start run\n A 0 2 10 5 10\n B 0 4 5 20 5")
+    schedule = draw_schedule("job submit width request start run\n A 0 2 10 5 10\n B 0 4 5 20 5\n C 0 1 1 40 0")
     table = data(schedule, "utilization")
     assert table[["begin", "end", "utilization"]].to_numpy().tolist() == [[5, 15, 0.5], [15, 20, 0], [20, 25, 1]]
 
