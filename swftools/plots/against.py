@@ -46,12 +46,12 @@ def compare_jobs(one: Schedule, other: Schedule) -> pd.DataFrame:
     >>> from swftools.simulator import simulate
     >>> from swftools.trace import Trace
     >>> trace = Trace.from_columns(
-    ...     job_number=[1, 2, 3], submit_time=[0, 1, 2], run_time=[60, 60, 60], allocated_processors=[2, 4, 2],
-    ...     requested_time=[60, 60, 60], machine_processors=4,
+    ...     job_number=[1, 2, 3], submit_time=[0, 1, 2], run_time=[60, 60, 30], allocated_processors=[2, 4, 2],
+    ...     requested_time=[60, 60, 30], machine_processors=4,
     ... )
     >>> both = compare_jobs(simulate(trace, "easy"), simulate(trace, "fcfs"))
     >>> both[["job_number", "wait", "other_wait"]].values.tolist()
-    [[1.0, 0.0, 0.0], [2.0, 61.0, 59.0], [3.0, 0.0, 118.0]]
+    [[1, 0.0, 0.0], [2, 59.0, 59.0], [3, 0.0, 118.0]]
     >>> plot(both, "against").get_xlabel()
     'wait under fcfs'
     """
