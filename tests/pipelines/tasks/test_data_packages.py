@@ -109,7 +109,8 @@ def test_frictionless_finds_no_fault(kind: str, folder: Path, monkeypatch: pytes
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.filterwarnings("ignore:ConjunctiveGraph:DeprecationWarning")
+# mlcroissant's own use of rdflib and pandas.
+@pytest.mark.filterwarnings("ignore:ConjunctiveGraph:DeprecationWarning", "ignore:The inplace keyword")
 def test_mlcroissant_finds_no_fault(
     kind: str, folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
