@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import subprocess
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,13 @@ from pipelines.store import deposit
 from pipelines.store.croissant import croissant_text, semantic_version
 from pipelines.store.data_root import DataRoot
 from pipelines.store.deposit import export_version
+from pipelines.store.deposit_files import ro_crate_text, zenodo_text
 from pipelines.tasks.build import BuildAugmentedTrace
 from swftools.errors import ParameterError, StorageError, VersionNotFoundError
 from swftools.fields.dictionary import SCHEMA_VERSION
 from tests.pipelines.conftest import BUCKET
 from tests.pipelines.small_logs import build
-from tests.pipelines.store.samples import RECORD, contents, jobs, publish
+from tests.pipelines.store.samples import RECORD, contents, jobs, publish, quarantine
 
 NAME = "SDSC-BLUE-2000-4.2-cln-5000-9999"
 BESIDE = {".zenodo.json", "CITATION.bib", "checksums.sha256", "manifest.json", "ro-crate-metadata.json"}
@@ -149,12 +151,31 @@ def test_versions_have_the_form_of_numbers() -> None:
 
 
 def test_a_version_without_croissant_gets_one(root: DataRoot, tmp_path: Path) -> None:
-    """As those that older packages published."""
+    """As those that older packages published, whose datapackage.json it does not tell of, as in versions of ours."""
+    root.publish(
+        "sdsc",
+        "v2",
+        {"jobs": jobs(), "quarantine": quarantine()},
+        manifest=RECORD,
+        last={"datapackage.json": lambda _: "{}"},
+    )
     export_version(root, "sdsc", tmp_path / "out")
     found = json.loads((tmp_path / "out" / "croissant.json").read_text())
     assert ["jobs/part-0.parquet", "quarantine/part-0.parquet"] == [each["@id"] for each in found["distribution"]]
     assert "unknown: the log names no site" == found["creator"][0]["name"]
     assert 'title = {{Zo{\\"e} 2026}}' in (tmp_path / "out" / "CITATION.bib").read_text()
+
+
+def test_texts_of_a_log_stay_texts() -> None:
+    """Markup on Zenodo's page, a plus sign in an address, and what a terminal would obey."""
+    facts = {"data_set": "a", "version": "b", "licence": "<b> & \x1b[2J", "acknowledgement": "Ann &\n Bo"}
+    text = zenodo_text(facts, [])
+    assert "\x1b" not in text
+    notes = json.loads(text)["notes"]
+    assert "<p>Terms of the log: &lt;b&gt; &amp; \x1b[2J</p><p>Acknowledgement: Ann &amp; Bo</p>" == notes
+    files = {"a+b.csv": {"sha256": "ab", "bytes": 1}}
+    *_, file = json.loads(ro_crate_text(facts, files, datetime(2026, 1, 2, tzinfo=UTC), "cited"))["@graph"]
+    assert ("a%2Bb.csv", "a+b.csv", "text/csv") == (file["@id"], file["name"], file["encodingFormat"])
 
 
 def test_an_empty_folder_is_taken(root: DataRoot, tmp_path: Path) -> None:
