@@ -9,6 +9,7 @@ from __future__ import annotations
 import click
 
 from pipelines.cli.data_sets import promote, prune, rollback, tag, verify, versions
+from pipelines.cli.deposits import cite, export
 from pipelines.cli.diff import diff
 from pipelines.cli.explain import explain
 from pipelines.cli.formats import formats
@@ -50,6 +51,8 @@ def main() -> None:
     See what is published:    swftools versions
     Tell two versions apart:  swftools diff NAME
     Name a version for good:  swftools tag NAME VERSION TAG
+    Make ready to deposit:    swftools export NAME --to FOLDER
+    What to cite:             swftools cite NAME
 
     LOG is a path (SWF, or an accounting log of a batch system, which swftools formats
     lists; also .gz .bz2 .xz .zst, a folder of daily files, a pattern; a .parquet that
@@ -65,7 +68,7 @@ def main() -> None:
 
 
 main.add_family("Logs", describe_log, validate_logs, convert, formats)
-main.add_family("Data sets", augment, versions, diff, tag, rollback, promote, verify, prune)
+main.add_family("Data sets", augment, versions, diff, tag, rollback, promote, verify, prune, export, cite)
 main.add_family("Simulation", simulate_log, compare, explain, check_schedule)
 main.add_family("Waits in queues", evaluate, predict)
 main.add_family("Histories", reevaluate)
