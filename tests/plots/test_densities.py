@@ -90,7 +90,7 @@ def test_estimates() -> None:
         "Requested and used time: the median of 4 jobs used 10.0% of the time requested for it; "
         "25.0% ran longer than requested"
     )
-    assert "0.0% ran longer" in caption(of([100], requested_time=[100]), "estimates")
+    assert "; 0.0% ran longer" in caption(of([100], requested_time=[100]), "estimates")
     assert caption(of([1.4, 1.5], requested_time=[1.45, 1.45]), "estimates").endswith("50.0% ran longer than requested")
 
 

@@ -55,7 +55,7 @@ NAMES = list(list_pictures(Trace))
 def test_of_any_trace(which: str, name: str) -> None:
     """At both sizes, without a warning, with a caption, as a small file."""
     trace = TRACES[which]
-    for size in ("screen", "column"):
+    for size in ("screen", "column") if which == "30 years" else ("column",):  # where there is least room
         file = BytesIO()
         axes = plot(trace, name, size=size)
         axes.get_figure().savefig(file, format="svg")  # type: ignore[union-attr]
