@@ -68,8 +68,8 @@ class Estimates(Picture):
 
     def tell(self, table: pd.DataFrame, chosen: Any) -> str:
         """Return the share that the median job used, and how many jobs ran longer than requested."""
-        jobs, longer = table["jobs"].sum(), table["longer"].sum()
+        jobs, longer, used = int(table["jobs"].sum()), table["longer"].sum(), table["median_used"].iloc[0]
         return (
-            f"the median of {jobs_in_words(jobs)} used {table['median_used'].iloc[0]:,.1%} of the time requested for it; "
+            f"the median of {jobs_in_words(jobs)} used {used:,.1%} of the time requested for it; "
             f"{longer / jobs:.1%} ran longer than requested"
         )

@@ -12,7 +12,7 @@ from swftools.offered_work import work_of_jobs
 from swftools.parameters import Parameters, number
 from swftools.plots.parts import jobs_in_words, legend_above
 from swftools.plots.picture import Picture, register_picture
-from swftools.plots.style import COLORS, duration, time_axis, times_of
+from swftools.plots.style import COLORS, count_axis, duration, time_axis, times_of
 from swftools.trace import FloatArray, Trace, submit_timestamps
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Load(Picture):
     of = Trace
     title = "Offered load"
     parameters = LoadParameters
-    aspect = 0.4
+    aspect = 0.5
     nothing = "no work is known, or no time between submissions"
 
     def table(self, subject: Trace, chosen: LoadParameters) -> pd.DataFrame:
@@ -79,12 +79,15 @@ class Load(Picture):
         date = table["date"].iloc[0]
         start = None if pd.isna(date) else date.timestamp() - float(table["start"].iloc[0])
         edges = times_of([*table["start"], table["end"].iloc[-1]], start)
-        look = {"facecolor": f"{COLORS[0]}40", "edgecolor": COLORS[0], "linewidth": 0.8}
+        look: dict[str, Any] = {"facecolor": f"{COLORS[0]}40", "edgecolor": COLORS[0], "linewidth": 0.8}
         axes.stairs(heights, edges, fill=True, label=_period(table), **look)
         axes.axhline(_mean(table, heights), color=COLORS[1], linestyle=(0, (5, 1.5)), label="mean")
         time_axis(axes, start)
         axes.set(xlim=(edges[0], edges[-1]), ylim=(0, None))
-        axes.set_ylabel("offered load" if is_load else "work, processor-days per day\n(machine's size not known)")
+        if start is None:
+            count_axis(axes, "x")
+        count_axis(axes, "y")
+        axes.set_ylabel("offered load" if is_load else "work per day,\nprocessor-days\n(machine unknown)")
         legend_above(axes)
 
     def tell(self, table: pd.DataFrame, chosen: LoadParameters) -> str:
@@ -94,9 +97,8 @@ class Load(Picture):
         heights = table["load"] if is_load else table["work"] / length
         unit = "" if is_load else " processor-days per day"
         most, least = int(heights.to_numpy().argmax()), int(heights.to_numpy().argmin())
-        told = (
-            f"{_mean(table, heights):,.2f}{unit} over {duration(length.sum())} ({jobs_in_words(table['jobs'].sum())})"
-        )
+        jobs = jobs_in_words(int(table["jobs"].sum()))
+        told = f"{_mean(table, heights):,.2f}{unit} over {duration(float(length.sum()))} ({jobs})"
         if len(table) == 1:
             return told
         return (
@@ -133,8 +135,8 @@ def _mean(table: pd.DataFrame, heights: pd.Series[Any]) -> float:
 
 def _period(table: pd.DataFrame) -> str:
     """Return how long a period is, in words."""
-    days = float(table["end"].iloc[0] - table["start"].iloc[0]) / DAY
-    return {7.0: "week", 1.0: "day"}.get(days, f"{days:.3g} days")
+    length = float(table["end"].iloc[0] - table["start"].iloc[0])
+    return {7 * DAY: "week", DAY: "day"}.get(length, duration(length))
 
 
 def _when(table: pd.DataFrame, row: int) -> str:

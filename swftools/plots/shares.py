@@ -92,7 +92,7 @@ class Shares(Picture):
         place, shares = np.arange(len(table)), table[["share_of_jobs", "share_of_work"]].max(axis=1)
         # Beside a bar of hundreds of users that of one would be nothing; so theirs is words.
         in_words = (table["members"] != 1) & (shares > 2 * shares[table["members"] == 1].max())
-        for row in np.flatnonzero(in_words):
+        for row in np.flatnonzero(in_words).tolist():
             axes.text(0, row, f" {_shares(table.iloc[[row]])}", va="center", fontsize="small")
         bars = table.mask(in_words)
         axes.barh(place - 0.2, 100 * bars["share_of_jobs"], height=0.4, color=COLORS[0], label="jobs")

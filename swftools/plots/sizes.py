@@ -73,12 +73,13 @@ class Sizes(Picture):
 
     def tell(self, table: pd.DataFrame, chosen: Any) -> str:
         """Return the fullest cell, and the shares of what is narrow and short."""
-        jobs, most = table["jobs"], table.iloc[int(table["jobs"].to_numpy().argmax())]
+        jobs, total = table["jobs"], int(table["jobs"].sum())
+        most = table.iloc[int(table["jobs"].to_numpy().argmax())]
         width = _widths(int(most["width_least"]))
-        serial = jobs[table["width_most"] == 1].sum() / jobs.sum()
-        short = jobs[table["run_time_to"] <= 10].sum() / jobs.sum()
+        serial = jobs[table["width_most"] == 1].sum() / total
+        short = jobs[table["run_time_to"] <= 10].sum() / total
         return (
-            f"of {jobs_in_words(jobs.sum())}, the largest group ({most['jobs'] / jobs.sum():.1%}) has {width} "
+            f"of {jobs_in_words(total)}, the largest group ({most['jobs'] / total:.1%}) has {width} "
             f"processor{'' if width == '1' else 's'} for {duration(most['run_time_from'])} to "
             f"{duration(most['run_time_to'])}; {serial:.1%} have one processor, {short:.1%} run less than 10 s"
         )

@@ -132,7 +132,7 @@ def duration_axis(axes: Axes, which: str, *, is_log: bool = True) -> None:
         axes.set(**{f"{which}scale": "log"})
         axis.set_major_locator(FixedLocator(list(_DURATIONS)))
         axis.set_minor_locator(NullLocator())
-        text = float(mpl.rcParams[f"{which}tick.labelsize"])
+        text = float(mpl.rcParams["xtick.labelsize" if which == "x" else "ytick.labelsize"])
         axis.set_major_formatter(FuncFormatter(lambda value, _: _labelled(axes, which, text).get(round(value, 6), "")))
     else:
         axis.set_major_locator(MaxNLocator(6, steps=[1, 2, 3, 6, 10]))

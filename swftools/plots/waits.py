@@ -58,9 +58,9 @@ class Waits(Picture):
             if wait >= _LEAST:
                 look: dict[str, Any] = {"marker": MARKERS[place], "markersize": 5, "color": COLORS[place + 1]}
                 words = f"{of_jobs}: {duration(wait)} or less"
-                axes.plot([wait], [100 - 100 * quantile], linestyle="none", label=words, **look)
+                axes.plot([wait], [100 - 100 * quantile], linestyle="none", clip_on=False, label=words, **look)
         axes.set(yscale="log", xlabel="waited longer than", ylabel="share of jobs, %")
-        axes.set(xlim=(_LEAST, longest), ylim=(min(10.0, float(y.min()) / 1.5), 100))
+        axes.set(xlim=(_LEAST, longest), ylim=(min(10.0, float(y[:-1].min())) / 1.5, 100))
         duration_axis(axes, "x")
         show_two_ticks(axes, "x")
         count_axis(axes, "y")
@@ -70,12 +70,12 @@ class Waits(Picture):
 
     def tell(self, table: pd.DataFrame, chosen: Any) -> str:
         """Return the median, what nine in ten jobs do not exceed, the longest wait, and how many waited not at all."""
-        jobs = table["jobs"].sum()
+        jobs = int(table["jobs"].sum())
         at_once = table["jobs"][table["wait_time"] <= 0].sum()
         half, most = (duration(_quantile(table, quantile)) for quantile, _ in _QUANTILES)
         return (
-            f"half of {jobs_in_words(jobs)} waited {half} or less, 90% {most} or less, one {duration(table['wait_time'].max())}"
-            f"; {at_once / jobs:.1%} waited not at all"
+            f"half of {jobs_in_words(jobs)} waited {half} or less, 90% {most} or less, "
+            f"one {duration(table['wait_time'].max())}; {at_once / jobs:.1%} waited not at all"
         )
 
 
@@ -91,7 +91,7 @@ def _curve(table: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
     first = np.searchsorted(wait, _LEAST, side="right")
     x = np.concatenate([[_LEAST], wait[first:]])
     y = np.concatenate([[longer[first - 1] if first else 100.0], longer[first:]])
-    y[-1] = y[-2]  # up to the longest wait; there it falls to 0, which a log scale has not
+    y[-1] = _FEWEST  # there it falls to 0, which a log scale has not
     is_drawn = y >= _FEWEST
     x, y = x[is_drawn], y[is_drawn]
     grid = np.floor(_POINTS * np.log10(np.array([x, y])))

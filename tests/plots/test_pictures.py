@@ -107,7 +107,15 @@ def test_looks_of_policies() -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "words"),
-    [(0, "0 s"), (119, "119 s"), (120, "2 min"), (7200, "2 h"), (1e6, "11.6 d")],
+    [
+        (0, "0 s"),
+        (119, "119 s"),
+        (120, "2 min"),
+        (7200, "2 h"),
+        (1e6, "11.6 d"),
+        (86_356_000, "999 d"),
+        (9e8, "10,417 d"),
+    ],
 )
 def test_durations(seconds: float, words: str) -> None:
     """The largest unit of which there are two."""
