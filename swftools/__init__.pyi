@@ -6,6 +6,7 @@ from .cleaning import CleaningReport as CleaningReport
 from .cleaning import clean as clean
 from .cleaning import cleaning_rule as cleaning_rule
 from .cleaning import propose_flurries as propose_flurries
+from .description import describe as describe
 from .formats.read_log import iter_log as iter_log
 from .formats.read_log import read_log as read_log
 from .formats.swf.reader import iter_swf as iter_swf

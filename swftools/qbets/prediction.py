@@ -14,9 +14,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from swftools.errors import ParameterError
 from swftools.kernel import FloatArray
+from swftools.output.shown_html import ShowsItself, counted, lasting, percent
 from swftools.parameters import did_you_mean, is_number, is_whole
 from swftools.parameters.as_text import read_entry
 from swftools.qbets.asked_cluster import AskedCluster, kept_waits
@@ -48,9 +50,9 @@ OPTIONS = {
 """What must be said of a job to know its explanatory variable."""
 
 
-@dataclass(frozen=True)
-class WaitAnswer:
-    """What a job would be told.
+@dataclass(frozen=True, repr=False)
+class WaitAnswer(ShowsItself):
+    """What a job would be told; prints as three lines.
 
     Parameters
     ----------
@@ -119,6 +121,25 @@ class WaitAnswer:
     def to_mapping(self) -> dict[str, Any]:
         """Return all of it as JSON can say it."""
         return {"is_answered": self.is_answered, **asdict(self)}
+
+    def _lines(self) -> list[str]:
+        told = [
+            f"{percent(bound.quantile, 1)} of jobs wait {lasting(bound.seconds)} at most"
+            for bound in self.bounds
+            if bound.seconds is not None
+        ]
+        if self.deadline is not None:
+            told.append(f"{percent(self.deadline.share, 1)} start within {lasting(self.deadline.seconds)}")
+        waits = f"made of {counted(self.waits, 'wait')} of {self.group_waits:,} known in the group"
+        return [
+            f"WaitAnswer: {self.method}, {'group ' if self.by else ''}{self.group}",
+            ", ".join(told) or "no bound",
+            f"no prediction: {self.no_prediction}, {waits}" if self.no_prediction else waits,
+        ]
+
+    def _rows(self) -> tuple[pd.DataFrame, int]:
+        table = pd.DataFrame([asdict(bound) for bound in self.bounds])
+        return table, len(table)
 
 
 def predict_wait(
