@@ -14,6 +14,7 @@ from .formats.swf.reader import read_swf as read_swf
 from .formats.swf.writer import write_swf as write_swf
 from .header import SwfHeader as SwfHeader
 from .offered_work import offered_load as offered_load
+from .output.progress_bar import progress_bar as progress_bar
 from .selection import scale_to_load as scale_to_load
 from .selection import select_jobs as select_jobs
 from .simulator import Schedule as Schedule
