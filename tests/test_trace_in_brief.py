@@ -65,6 +65,12 @@ def test_no_job_and_one() -> None:
     assert one._repr_html_().count("<tr>") == 2
 
 
+def test_the_load() -> None:
+    """Allocated processors count where they are known and positive, else requested ones: 200 + 50 + 100 of 400."""
+    columns = {**COLUMNS, "submit_time": [0, 60, 100], "run_time": [100, 50, 25]}
+    assert ", load 0.88\n" in repr(Trace.from_columns(HEADER, **columns))
+
+
 def test_quarantined_lines_are_told() -> None:
     """Lines that are no jobs are missing too."""
     trace = Trace.from_columns(**COLUMNS)
