@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from numbers import Integral
+from typing import TYPE_CHECKING
 from unicodedata import east_asian_width
 
-import numpy as np
-import pandas as pd
-
 from swftools.output.shown_text import shown
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 WIDTH = 100
 """Columns that a line of text has at most."""
@@ -75,6 +76,7 @@ def as_html(lines: Sequence[str], table: pd.DataFrame, rows: int) -> str:
 
     Examples
     --------
+    >>> import pandas as pd
     >>> print(as_html(["a <b>"], pd.DataFrame(), 0))
     <div><p><b>a &lt;b&gt;</b></p></div>
     """
@@ -111,6 +113,9 @@ def _escaped(text: object) -> str:
 
 def _cell(value: object) -> str:
     """Return a value of a table as people write it; missing is a dash."""
+    import numpy as np  # noqa: PLC0415 (who has a table has loaded both; who prints a line need not)
+    import pandas as pd  # noqa: PLC0415
+
     if value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and np.isnan(value)):
         return _MISSING
     if isinstance(value, bool | np.bool_):

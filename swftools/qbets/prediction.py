@@ -11,10 +11,9 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from swftools.errors import ParameterError
 from swftools.kernel import FloatArray
@@ -35,6 +34,9 @@ from swftools.qbets.change_points import rare_events
 from swftools.qbets.known_queue import KnownQueue, nothing_known
 from swftools.qbets.order_statistics import needed_waits
 from swftools.qbets.saved_state import SavedState, read_state
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SHOWN = 20
 """Groups that a message lists."""
@@ -138,6 +140,8 @@ class WaitAnswer(ShowsItself):
         ]
 
     def _rows(self) -> tuple[pd.DataFrame, int]:
+        import pandas as pd  # noqa: PLC0415 (an answer takes a moment without)
+
         table = pd.DataFrame([asdict(bound) for bound in self.bounds])
         return table, len(table)
 
