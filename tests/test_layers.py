@@ -14,7 +14,8 @@ from tests.folders import ROOT
 ROOMS = [
     *("swftools._version", "swftools.errors", "swftools.output", "swftools.kernel", "swftools.keyed_random"),
     *("swftools.parameters", "swftools.fields"),
-    *("swftools.header", "swftools.tables", "swftools.trace", "swftools.utility", "swftools.formats"),
+    *("swftools.header", "swftools.tables", "swftools.trace_in_brief", "swftools.trace", "swftools.utility"),
+    "swftools.formats",
     *("swftools.offered_work", "swftools.description", "swftools.cleaning", "swftools.drift", "swftools.checkpoints"),
     *("swftools.models", "swftools.selection", "swftools.simulator", "swftools.qbets", "swftools.history"),
     *("swftools.plots", "swftools.rehearsal", "swftools"),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
+
+from swftools.output.package import swftools_package
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,5 +49,5 @@ class Plotter:
 
 
 def _plots() -> Any:
-    """Return the room of the pictures. It stands above what it draws, which so asks the package for it, and late."""
-    return sys.modules["swftools"].plots
+    """Return the room of the pictures, which stands above what it draws."""
+    return swftools_package().plots
