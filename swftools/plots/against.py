@@ -77,7 +77,7 @@ class Against(Picture):
     aspect = 0.8
     nothing = "no job whose wait is known in both"
 
-    def table(self, subject: pd.DataFrame, chosen: NoParameters) -> pd.DataFrame:  # noqa: ARG002 (each picture has it)
+    def table(self, subject: pd.DataFrame, chosen: NoParameters) -> pd.DataFrame:
         """Return a row a class of waits here and there in which there are jobs.
 
         ``wait_from``, ``wait_to``, ``other_from`` and ``other_to``, s, the ends of the class (the first is of waits
@@ -109,7 +109,7 @@ class Against(Picture):
         }
         return pd.DataFrame({**ends, **cells.reset_index(drop=True), **names})[list(_COLUMNS)]
 
-    def draw(self, axes: Axes, table: pd.DataFrame, chosen: NoParameters) -> None:  # noqa: ARG002 (each picture has it)
+    def draw(self, axes: Axes, table: pd.DataFrame, chosen: NoParameters) -> None:
         """Draw the classes, and the line on which waits are equal."""
         from matplotlib.collections import PolyCollection  # noqa: PLC0415 (an extra)
         from matplotlib.colors import LogNorm  # noqa: PLC0415 (an extra)
@@ -131,7 +131,7 @@ class Against(Picture):
         axes.tick_params(axis="x", rotation=45)
         _count_bar(axes, cells)
 
-    def tell(self, table: pd.DataFrame, chosen: NoParameters) -> str:  # noqa: ARG002 (each picture has it)
+    def tell(self, table: pd.DataFrame, chosen: NoParameters) -> str:
         """Return the shares of jobs that wait shorter, longer and equally long."""
         jobs, shorter, longer = (int(table[name].sum()) for name in ("jobs", "shorter", "longer"))
         here, there = (name_of(table[name].iloc[0]) for name in ("policy", "other_policy"))

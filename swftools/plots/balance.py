@@ -32,7 +32,7 @@ class Balance(Picture):
     title = "Balance of cleaning"
     nothing = "no job line was read"
 
-    def table(self, subject: CleaningReport, chosen: Any) -> pd.DataFrame:  # noqa: ARG002 (it has no parameters)
+    def table(self, subject: CleaningReport, chosen: Any) -> pd.DataFrame:
         """Return a row a bar: the step, what became of the lines, how many, and how many are left behind it."""
         lines = subject.balance["job_lines"]
         if not lines:
@@ -50,7 +50,7 @@ class Balance(Picture):
         rows.append(("kept", "kept", left, left))
         return pd.DataFrame(rows, columns=["step", "what", "lines", "left"])
 
-    def draw(self, axes: Axes, table: pd.DataFrame, chosen: Any) -> None:  # noqa: ARG002 (as above)
+    def draw(self, axes: Axes, table: pd.DataFrame, chosen: Any) -> None:
         """Draw the bars from above to below, each with its count."""
         lines = int(table["lines"].iloc[0])
         for place, row in enumerate(table.to_dict("records")):
@@ -73,7 +73,7 @@ class Balance(Picture):
         axes.locator_params(axis="x", nbins=5)
         count_axis(axes, "x")
 
-    def tell(self, table: pd.DataFrame, chosen: Any) -> str:  # noqa: ARG002 (as above)
+    def tell(self, table: pd.DataFrame, chosen: Any) -> str:
         """Return the balance, and the step that took most."""
         lines, kept = int(table["lines"].iloc[0]), int(table["lines"].iloc[-1])
         taken = table.iloc[1:-1]

@@ -36,7 +36,7 @@ class Drift(Picture):
     aspect = 0.6
     nothing = "no statistic with a value and a limit"
 
-    def table(self, subject: pd.DataFrame, chosen: Any) -> pd.DataFrame:  # noqa: ARG002 (it has no parameters)
+    def table(self, subject: pd.DataFrame, chosen: Any) -> pd.DataFrame:
         """Return a row a statistic, and night: its drift, its limit, and the one as a share of the other."""
         kept = [*(["night"] if "night" in subject else []), *self.columns]
         rows = subject[kept].dropna(subset=["drift", "threshold"]).reset_index(drop=True)
@@ -46,14 +46,14 @@ class Drift(Picture):
         names = zip(rows["statistic"], rows["drift"].astype(float), rows["threshold"].astype(float), strict=True)
         return rows.assign(of_limit=[of_limit(*each) for each in names])
 
-    def draw(self, axes: Axes, table: pd.DataFrame, chosen: Any) -> None:  # noqa: ARG002 (as above)
+    def draw(self, axes: Axes, table: pd.DataFrame, chosen: Any) -> None:
         """Draw bars of one night, lines of several."""
         if "night" in table and table["night"].nunique() > 1:
             _draw_nights(axes, table)
         else:
             _draw_one(axes, table)
 
-    def tell(self, table: pd.DataFrame, chosen: Any) -> str:  # noqa: ARG002 (as above)
+    def tell(self, table: pd.DataFrame, chosen: Any) -> str:
         """Return what is beyond its limit, in the last night where there are several."""
         last, when = table, ""
         if "night" in table:

@@ -32,7 +32,7 @@ class Findings(Picture):
     aspect = 0.4
     nothing = "no night"
 
-    def table(self, subject: pd.DataFrame, chosen: Any) -> pd.DataFrame:  # noqa: ARG002 (it has no parameters)
+    def table(self, subject: pd.DataFrame, chosen: Any) -> pd.DataFrame:
         """Return a row a night and kind, and how many findings; a night without any has one row, and no kind."""
         rows = pd.DataFrame({"night": pd.to_datetime(subject["night"], utc=True), "kind": subject["kind"]})
         rows = rows.dropna(subset=["night"])
@@ -41,7 +41,7 @@ class Findings(Picture):
         table = pd.concat([counts, quiet.assign(kind=None, findings=0)], ignore_index=True)
         return table.sort_values(["night", "kind"], kind="stable").reset_index(drop=True)
 
-    def draw(self, axes: Axes, table: pd.DataFrame, chosen: Any) -> None:  # noqa: ARG002 (as above)
+    def draw(self, axes: Axes, table: pd.DataFrame, chosen: Any) -> None:
         """Draw a row of dots a kind, the most frequent above, and below the nights without any."""
         some = table[table["kind"].notna()]
         kinds = some.groupby("kind", sort=True)["findings"].sum().sort_values(ascending=False, kind="stable").index
@@ -63,7 +63,7 @@ class Findings(Picture):
         axes.margins(x=0.06)
         time_axis(axes, 0.0)
 
-    def tell(self, table: pd.DataFrame, chosen: Any) -> str:  # noqa: ARG002 (as above)
+    def tell(self, table: pd.DataFrame, chosen: Any) -> str:
         """Return how many there are, in how many nights, and of which kinds."""
         nights = table["night"].nunique()
         some = table[table["kind"].notna()]

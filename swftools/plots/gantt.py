@@ -143,7 +143,7 @@ class Gantt(Picture):
         }
         axes.legend(handles, kinds["label"].tolist(), title=chosen.color, alignment="left", columnspacing=1.0, **where)
 
-    def tell(self, table: pd.DataFrame, chosen: GanttParameters) -> str:  # noqa: ARG002 (each picture has it)
+    def tell(self, table: pd.DataFrame, chosen: GanttParameters) -> str:
         """Return the window, its runs and its utilization."""
         begin, end = (float(table[name].iloc[0]) for name in ("window_begin", "window_end"))
         inside = table["end"].clip(upper=end) - table["start"].clip(lower=begin)

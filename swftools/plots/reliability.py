@@ -64,7 +64,7 @@ class Reliability(Picture):
         low, high = share_interval(rows["share"].to_numpy(), rows["waits"].to_numpy(dtype=np.float64))
         return rows.assign(low=low, high=high).reset_index(drop=True)
 
-    def draw(self, axes: Axes, table: pd.DataFrame, chosen: ReliabilityParameters) -> None:  # noqa: ARG002 (in the table)
+    def draw(self, axes: Axes, table: pd.DataFrame, chosen: ReliabilityParameters) -> None:
         """Draw shares over quantiles beside the diagonal, or by queue beside a line."""
         is_by_quantile = table["meant"].nunique() > 1
         queues, methods = table["queue"].unique().tolist(), table["method"].unique().tolist()
@@ -90,7 +90,7 @@ class Reliability(Picture):
         axes.set_ylabel("share within the bound")
         legend_above(axes, last=words)
 
-    def tell(self, table: pd.DataFrame, chosen: ReliabilityParameters) -> str:  # noqa: ARG002 (in the table)
+    def tell(self, table: pd.DataFrame, chosen: ReliabilityParameters) -> str:
         """Return of each method where the share is below what is meant by more than chance, and the worst."""
         what = "quantiles" if table["meant"].nunique() > 1 else "queues"
         told = []

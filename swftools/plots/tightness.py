@@ -35,7 +35,7 @@ class Tightness(Picture):
     aspect = 0.6
     nothing = "no queue with a wait that is known of a job that was told a bound"
 
-    def table(self, subject: pd.DataFrame, chosen: Any) -> pd.DataFrame:  # noqa: ARG002 (it has no parameters)
+    def table(self, subject: pd.DataFrame, chosen: Any) -> pd.DataFrame:
         """Return a row a method and queue: the waits, bound / wait, and whether the method is correct."""
         rows = subject[subject["grouped_by"] == "queue"]
         if rows.empty and len(subject):
@@ -45,7 +45,7 @@ class Tightness(Picture):
         most = rows.groupby("queue", sort=False)["waits"].max().nlargest(QUEUES).index
         return rows[rows["queue"].isin(most)].reset_index(drop=True)
 
-    def draw(self, axes: Axes, table: pd.DataFrame, chosen: Any) -> None:  # noqa: ARG002 (as above)
+    def draw(self, axes: Axes, table: pd.DataFrame, chosen: Any) -> None:
         """Draw a place a queue, with the methods side by side."""
         queues, methods = table["queue"].unique().tolist(), table["method"].unique().tolist()
         for number, method in enumerate(methods):
@@ -68,7 +68,7 @@ class Tightness(Picture):
         queue_axis(axes, queues)
         legend_above(axes)
 
-    def tell(self, table: pd.DataFrame, chosen: Any) -> str:  # noqa: ARG002 (as above)
+    def tell(self, table: pd.DataFrame, chosen: Any) -> str:
         """Return of each method how many queues it is correct in, and the medians."""
         told = []
         for method, part in table.groupby("method", sort=False):

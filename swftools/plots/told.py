@@ -63,7 +63,7 @@ class Told(Picture):
         is_beyond = (jobs["wait_time"] > jobs["wait_bound"]).fillna(False).astype(bool)
         return jobs.assign(is_beyond=is_beyond).reset_index(drop=True)
 
-    def draw(self, axes: Axes, table: pd.DataFrame, chosen: ToldParameters) -> None:  # noqa: ARG002 (in the table)
+    def draw(self, axes: Axes, table: pd.DataFrame, chosen: ToldParameters) -> None:
         """Draw a mark a wait, and one a bound."""
         is_dated = "submit_timestamp" in table and bool(table["submit_timestamp"].notna().all())
         start = 0.0 if is_dated else None
@@ -84,7 +84,7 @@ class Told(Picture):
         time_axis(axes, start)
         legend_above(axes)
 
-    def tell(self, table: pd.DataFrame, chosen: ToldParameters) -> str:  # noqa: ARG002 (in the table)
+    def tell(self, table: pd.DataFrame, chosen: ToldParameters) -> str:
         """Return how many waits were within their bounds, and the medians of both."""
         queue, method = name_of(table["queue"].iloc[0]), name_of(table["method"].iloc[0])
         both = table.dropna(subset=["wait_time", "wait_bound"])

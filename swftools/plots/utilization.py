@@ -58,7 +58,7 @@ class Utilization(Picture):
         begin = start_of(known.jobs)
         return table.rename(columns={"mean": "utilization"}).assign(log_start=np.nan if begin is None else begin)
 
-    def draw(self, axes: Axes, table: pd.DataFrame, chosen: UtilizationParameters) -> None:  # noqa: ARG002 (each picture has it)
+    def draw(self, axes: Axes, table: pd.DataFrame, chosen: UtilizationParameters) -> None:
         """Draw the steps, and their mean over all time."""
         draw_steps(axes, table, 100 * table["utilization"])
         mean = 100 * _mean_of(table)
@@ -66,7 +66,7 @@ class Utilization(Picture):
         axes.text(1.0, 1.0, f"mean {mean:.3g} %", ha="right", va="bottom", transform=axes.transAxes)
         axes.set(ylabel="processors in use, %", ylim=(0, max(105.0, 105 * float(table["utilization"].max()))))
 
-    def tell(self, table: pd.DataFrame, chosen: UtilizationParameters) -> str:  # noqa: ARG002 (each picture has it)
+    def tell(self, table: pd.DataFrame, chosen: UtilizationParameters) -> str:
         """Return the mean, over how long, and the bins."""
         whole_time = float(table["end"].iloc[-1] - table["begin"].iloc[0])
         return f"{_mean_of(table):.1%} of the processors are in use on average, over {duration(whole_time)}" + (

@@ -29,18 +29,18 @@ class Waits(Picture):
     aspect = 0.6
     nothing = "no job that started"
 
-    def table(self, subject: Schedule, chosen: NoParameters) -> pd.DataFrame:  # noqa: ARG002 (each picture has it)
+    def table(self, subject: Schedule, chosen: NoParameters) -> pd.DataFrame:
         """Return ``wait``, s, rising, ``jobs``, those that wait at least so long, and their ``share``."""
         return survival(column_of(subject.jobs, "wait_time"), "wait")
 
-    def draw(self, axes: Axes, table: pd.DataFrame, chosen: NoParameters) -> None:  # noqa: ARG002 (each picture has it)
+    def draw(self, axes: Axes, table: pd.DataFrame, chosen: NoParameters) -> None:
         """Draw the curve."""
         draw_survival(axes, table, 1.0, duration)
         duration_axis(axes, "x")
         thin_durations(axes.xaxis)
         axes.set_xlabel("wait")
 
-    def tell(self, table: pd.DataFrame, chosen: NoParameters) -> str:  # noqa: ARG002 (each picture has it)
+    def tell(self, table: pd.DataFrame, chosen: NoParameters) -> str:
         """Return who waits at all, the median, the 90 % and the longest wait."""
         jobs = int(table["jobs"].iloc[0])
         waiting = float(table["share"][table["wait"] > 0].max()) if (table["wait"] > 0).any() else 0.0

@@ -114,7 +114,9 @@ def test_the_balance_is_told(root: Path) -> None:
     text = report_page(version(root, "mine"))
     account = version(root, "mine").manifest["account"]
     kept, read = account["jobs_kept"], account["job_lines_read"]
-    assert f"{read:,} job lines were read: {kept:,} jobs were kept, {read - kept:,} were quarantined, and 0 lines" in text
+    assert (
+        f"{read:,} job lines were read: {kept:,} jobs were kept, {read - kept:,} were quarantined, and 0 lines" in text
+    )
 
 
 def test_what_is_refused(root: Path) -> None:
@@ -132,7 +134,9 @@ def call(*arguments: str) -> Result:
 
 def test_the_command(root: Path, tmp_path: Path) -> None:
     """By name or path, beside another; the file says whose it is. Unknown names and wrong suffixes are told."""
-    made = call("report", "mine", "--data-root", str(root), "--output", str(tmp_path / "r.html"), "--compare", "mine/latest")
+    made = call(
+        "report", "mine", "--data-root", str(root), "--output", str(tmp_path / "r.html"), "--compare", "mine/latest"
+    )
     assert made.exit_code == 0, made.output
     assert re.fullmatch(r"report: \S+r\.html \(\d+ kB\)\n", made.stdout)
     text = (tmp_path / "r.html").read_text()
