@@ -8,8 +8,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any, cast
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -24,24 +24,15 @@ from swftools.models.arrivals import ArrivalParameters, generate_arrivals, start
 from swftools.models.moldability import generate_speedup
 from swftools.models.requested_times import generate_requested_times
 from swftools.models.speedup import run_time
+from swftools.plots import plot, style
+from swftools.plots.series import legend_above, look_at
+from swftools.plots.style import SIZES, count_axis, duration_axis
 from swftools.qbets import evaluate, replay
-from swftools.qbets.plots import plot_coverage, plot_waits
 from swftools.simulator import Simulation, explain_decision
 from swftools.utility.functions import UtilityFunctions
 
 PICTURES = Path(__file__).parent / "pictures"
 LOG = find_log(SHIPPED_LOG)
-STYLE = {
-    "svg.hashsalt": "swftools",
-    "svg.fonttype": "none",
-    "figure.constrained_layout.use": True,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.alpha": 0.3,
-    "font.size": 10,
-    "legend.frameon": False,
-}
 
 
 def shipped() -> swftools.Trace:
@@ -52,10 +43,10 @@ def shipped() -> swftools.Trace:
     return swftools.Trace(cleaned.header, cleaned.jobs, cleaned.quarantine, machine)
 
 
-def share_below(axes: Axes, values: pd.Series, label: str, style: str = "-") -> None:  # type: ignore[type-arg]
+def share_below(axes: Axes, values: pd.Series, label: str, **look: Any) -> None:  # type: ignore[type-arg]
     """Draw the share of values below each value."""
     shares = np.linspace(0, 1, 201)
-    axes.step(np.quantile(values.dropna().to_numpy(dtype=float), shares), shares, style, where="post", label=label)
+    axes.step(np.quantile(values.dropna().to_numpy(dtype=float), shares), shares, where="post", label=label, **look)
 
 
 def utility(axes: Axes, trace: swftools.Trace) -> None:
@@ -67,37 +58,44 @@ def utility(axes: Axes, trace: swftools.Trace) -> None:
     for kind in ("linear", "exponential", "step"):
         job = int(np.flatnonzero(wide & (made["utility_decay"] == kind))[0])
         points = slice(functions.offsets[job], functions.offsets[job + 1])
-        times, values = functions.times[points] / 3600, functions.values[points]
+        times, values = functions.times[points], functions.values[points]
         axes.plot(np.append(times, times[-1]), np.append(values, 0) / values[0], label=kind)
-    axes.set(xlabel="time since submission, hours", ylabel="share of the start value")
+    duration_axis(axes, "x", is_log=False)
+    axes.set_xticks(np.arange(0, 13, 2) * 3600.0)
+    axes.set(xlabel="time since submission", ylabel="share of the start value")
     axes.legend()
 
 
 def checkpoints(axes: Axes, trace: swftools.Trace) -> None:
     """Draw the intervals of a synthetic survey, and of the jobs that it was carried to."""
     made = infer_checkpoints(trace, generate_checkpoint_survey(trace)).columns
-    minutes = made["checkpoint_interval"] / 60
     for source in ("survey", "inferred"):
-        mine = minutes[made["checkpoint_source"] == source]
-        share_below(axes, mine, f"{source}: {mine.notna().sum():,} jobs", "-" if source == "survey" else "--")
-    axes.set(xlabel="checkpoint interval, minutes", ylabel="share of checkpointing jobs", xscale="log")
-    axes.axvline(15, color="grey", linewidth=0.8)
-    axes.annotate("15 min: median in Lee 2009", (15, 0.02), xytext=(4, 0), textcoords="offset points", fontsize=8)
+        mine = made["checkpoint_interval"][made["checkpoint_source"] == source]
+        share_below(axes, mine, f"{source}: {mine.notna().sum():,} jobs")
+    duration_axis(axes, "x")
+    axes.set(xlabel="checkpoint interval", ylabel="share of checkpointing jobs")
+    axes.axvline(900, color="grey", linewidth=0.8, linestyle="-")
+    axes.annotate("15 min: median in Lee 2009", (900, 0.02), xytext=(4, 0), textcoords="offset points")
     axes.legend()
 
 
 def arrivals(axes: Axes, trace: swftools.Trace) -> None:
     """Draw the arrivals over the day, as logged and under three models."""
     start = start_of_day(trace.header)
-    shown = {"logged": trace.jobs["submit_time"]}
+    shown = {"as logged": trace.jobs["submit_time"]}
     for model in ("lublin-feitelson", "poisson", "bootstrap"):
-        shown[model] = generate_arrivals(trace, ArrivalParameters(model=model))["model_submit_time"]
-    for label, times in shown.items():
+        shown[f"model {model}"] = generate_arrivals(trace, ArrivalParameters(model=model))["model_submit_time"]
+    for place, (label, times) in enumerate(shown.items()):
         counts = np.bincount(((times + start) % 86400 // 3600).astype(int), minlength=24)
-        color, width = ("black", 2.5) if label == "logged" else (None, 1.5)
-        axes.stairs(100 * counts / counts.sum(), np.arange(25), label=label, color=color, linewidth=width)
-    axes.set(xlabel="local time, hours", ylabel="share of arrivals, %", xlim=(0, 24), ylim=(0, None))
-    axes.legend()
+        look = look_at(place)
+        # What is drawn as stairs takes no look from the cycle: four black lines.
+        drawn = {"color": look["color"], "linestyle": look["linestyle"], "linewidth": 1.7}
+        if place == 0:
+            drawn |= {"color": "black", "linewidth": 3.0}
+        axes.stairs(100 * counts / counts.sum(), np.arange(25), label=label, **drawn)
+    axes.set(xlabel="hour of the day (local time)", ylabel="share of arrivals, %", xlim=(0, 24), ylim=(0, None))
+    axes.set_xticks(range(0, 25, 4))
+    legend_above(axes)
 
 
 def speedup(axes: Axes, trace: swftools.Trace) -> None:
@@ -109,10 +107,13 @@ def speedup(axes: Axes, trace: swftools.Trace) -> None:
         row = job.to_frame().T.infer_objects()
         inside = widths[(widths >= job["minimum_processors"]) & (widths <= job["maximum_processors"])]
         times = run_time(inside[np.newaxis], row)[0]
-        line = axes.plot(inside, times / 3600, label=f"A = {job['downey_a']:.0f}, sigma = {job['downey_sigma']:.1f}")
-        axes.plot(job["width"], job["run_time"] / 3600, "o", color=line[0].get_color())
-    axes.set(xlabel="processors", ylabel="run time, hours", xscale="log", yscale="log")
-    axes.legend(title="dot: as logged", fontsize=8)
+        line = axes.plot(inside, times, label=f"A = {job['downey_a']:.0f}, sigma = {job['downey_sigma']:.1f}")
+        axes.plot(job["width"], job["run_time"], "o", color=line[0].get_color())
+    duration_axis(axes, "y")
+    axes.set(xlabel="processors", ylabel="run time", xscale="log")
+    count_axis(axes, "x")
+    title = "Downey's model\nA: average parallelism\nsigma: its variation\ndot: as logged\n"
+    axes.legend(title=title, alignment="left", loc="upper left", bbox_to_anchor=(1, 1))
 
 
 def estimates(axes: Axes, trace: swftools.Trace) -> None:
@@ -122,37 +123,37 @@ def estimates(axes: Axes, trace: swftools.Trace) -> None:
         "requested time, logged": trace.jobs["requested_time"],
         "requested time, model": generate_requested_times(trace)["model_requested_time"],
     }.items():
-        share_below(axes, times / 3600, label, "--" if label.startswith("run") else "-")
-    axes.set(xlabel="hours", ylabel="share of jobs", xscale="log", xlim=(1 / 360, 60))
+        share_below(axes, times, label)
+    duration_axis(axes, "x")
+    axes.set(xlabel="run time, or requested time", ylabel="share of jobs", xlim=(10, 60 * 3600))
     axes.legend()
 
 
 def model(axes: Axes, trace: swftools.Trace) -> None:
     """Draw run times of the log and of the model on a machine as large, by size."""
     made = lublin_feitelson.generate(20_000, processors=1152)
-    for label, jobs, width, style in (
+    for label, jobs, width, line in (
         ("log", trace.jobs, trace.jobs["width"], "-"),
-        ("model", made.jobs, made.jobs["allocated_processors"], "--"),
+        ("model", made.jobs, made.jobs["allocated_processors"], ":"),
     ):
-        axes.set_prop_cycle(None)
-        for low, high in ((1, 8), (9, 64), (65, 1152)):
-            share_below(axes, jobs["run_time"][width.between(low, high)] / 3600, f"{label}, {low} to {high}", style)
-    axes.set(xlabel="run time, hours", ylabel="share of jobs", xscale="log", xlim=(1 / 3600, 50))
-    axes.legend(title="processors", fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
+        for place, (low, high) in enumerate(((1, 8), (9, 64), (65, 1152))):
+            times = jobs["run_time"][width.between(low, high)]
+            share_below(axes, times, f"{label}, {low} to {high}", color=look_at(place)["color"], linestyle=line)
+    duration_axis(axes, "x")
+    axes.set(xlabel="run time", ylabel="share of jobs", xlim=(1, 50 * 3600))
+    axes.legend(title="processors", loc="upper left", bbox_to_anchor=(1, 1))
 
 
 def waits(axes: Axes, trace: swftools.Trace) -> None:
     """Draw what the jobs of one queue would have been told of their waits."""
-    plot_waits(replay(trace, training=200), "3", axes)
-    axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
+    plot(replay(trace, training=200), "told", queue="3", ax=axes)
 
 
 def coverage(axes: Axes, trace: swftools.Trace) -> None:
     """Draw how often bounds with and without trimming and clusters were right."""
     bare = {"trimming": False, "clustering": False, "availability": False}
     tables = [replay(trace, training=200), replay(trace, training=200, **bare).assign(method="binomial, all history")]
-    plot_coverage(evaluate(tables, grouped_by=["month"]), axes)
-    axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
+    plot(evaluate(tables, grouped_by=["month"]), "coverage", ax=axes)
 
 
 DRAWN: dict[str, Callable[[Axes, swftools.Trace], None]] = {
@@ -176,16 +177,16 @@ def search(trace: swftools.Trace) -> Figure:
 def figures(trace: swftools.Trace) -> Iterator[tuple[str, Figure]]:
     """Yield every picture and its name."""
     for name, draw in DRAWN.items():
-        figure = Figure(figsize=(7, 3.4))
-        draw(figure.subplots(), trace)
-        yield name, figure
+        axes = SIZES["screen"].new_axes(0.5)
+        draw(axes, trace)
+        yield name, cast("Figure", axes.figure)
     yield "search", search(trace)
 
 
 def main() -> None:
     """Draw every picture."""
     PICTURES.mkdir(exist_ok=True)
-    with mpl.rc_context(STYLE):
+    with style():
         for name, figure in figures(shipped()):
             figure.savefig(PICTURES / f"{name}.svg", metadata={"Date": None})
             sys.stdout.write(f"docs/pictures/{name}.svg\n")

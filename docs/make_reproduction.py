@@ -8,13 +8,13 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import matplotlib as mpl
 import pandas as pd
-from make_pictures import PICTURES, STYLE
+from make_pictures import PICTURES
 
 from pipelines.papers import Paper, list_papers
 from pipelines.papers.report import as_markdown
 from pipelines.store.data_root import DataRoot
+from swftools.plots import style
 from swftools.tables import to_pandas
 
 PAGE = Path(__file__).parent / "reproduction.md"
@@ -70,7 +70,7 @@ def read(root: DataRoot, data_set: str, table: str) -> pd.DataFrame:
 def draw(paper: Paper, name: str, measurements: pd.DataFrame) -> str:
     """Draw a picture of a paper, and return what shows it on the page."""
     file = f"{paper.name}_{name}.svg"
-    with mpl.rc_context(STYLE):
+    with style():
         paper.pictures[name](measurements).savefig(PICTURES / file, metadata={"Date": None})
     sys.stdout.write(f"docs/pictures/{file}\n")
     return f"![{paper.name}: {name}](pictures/{file})\n"

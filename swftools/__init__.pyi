@@ -1,10 +1,12 @@
 from . import models as models
+from . import plots as plots
 from . import simulator as simulator
 from ._version import __version__ as __version__
 from .cleaning import CleaningReport as CleaningReport
 from .cleaning import clean as clean
 from .cleaning import cleaning_rule as cleaning_rule
 from .cleaning import propose_flurries as propose_flurries
+from .description import describe as describe
 from .formats.read_log import iter_log as iter_log
 from .formats.read_log import read_log as read_log
 from .formats.swf.reader import iter_swf as iter_swf
@@ -12,6 +14,7 @@ from .formats.swf.reader import read_swf as read_swf
 from .formats.swf.writer import write_swf as write_swf
 from .header import SwfHeader as SwfHeader
 from .offered_work import offered_load as offered_load
+from .output.progress_bar import progress_bar as progress_bar
 from .selection import scale_to_load as scale_to_load
 from .selection import select_jobs as select_jobs
 from .simulator import Schedule as Schedule

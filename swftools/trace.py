@@ -21,7 +21,11 @@ from swftools.errors import ParameterError
 from swftools.fields.definition import FLOAT64, INT64
 from swftools.fields.jobs import SWF_FIELDS, SWF_NAMES
 from swftools.header import SwfHeader
+from swftools.output.package import swftools_package
+from swftools.output.plotter import Plotter
+from swftools.output.shown_html import ShowsItself
 from swftools.tables import empty_frame
+from swftools.trace_in_brief import lines_of, rows_of
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -65,9 +69,9 @@ class JobArrays(NamedTuple):
     width: IntArray
 
 
-@dataclass(frozen=True, eq=False)
-class Trace:
-    """A workload trace.
+@dataclass(frozen=True, eq=False, repr=False)
+class Trace(ShowsItself):
+    """A workload trace; prints as three lines, and in a notebook with its first jobs.
 
     Parameters
     ----------
@@ -107,7 +111,7 @@ class Trace:
     jobs: pd.DataFrame
     quarantine: pd.DataFrame = field(default_factory=lambda: empty_frame("quarantine"))
     machine_processors: int | None = None
-    source: pa.LargeBinaryArray | LineSource | None = field(default=None, repr=False)
+    source: pa.LargeBinaryArray | LineSource | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
     merged: pd.DataFrame = field(default_factory=lambda: empty_frame("merged"))
     names: pd.DataFrame = field(default_factory=lambda: empty_frame("names"))
@@ -180,6 +184,23 @@ class Trace:
                 columns[swf.name] = series.to_numpy(dtype=np.int64, na_value=-1, copy=True)
         columns["width"] = width_of(columns["allocated_processors"], columns["requested_processors"])
         return JobArrays(**columns)
+
+    @property
+    def plot(self) -> Plotter:
+        """Draws pictures of it: ``trace.plot("arrivals")``; ``trace.plot.names()`` says which there are."""
+        return Plotter(self)
+
+    def describe(self) -> dict[str, Any]:
+        """Return what the log holds, in figures: what ``swftools describe`` prints; see ``swftools.describe``."""
+        facts: dict[str, Any] = swftools_package().describe(self)
+        return facts
+
+    def _lines(self) -> list[str]:
+        name = self.provenance.get("name")
+        return lines_of(self.jobs, self.header, self.processors, name, len(self.quarantine))
+
+    def _rows(self) -> tuple[pd.DataFrame, int]:
+        return rows_of(self.jobs, self.header, self.names), len(self)
 
     def with_jobs(self, jobs: pd.DataFrame, quarantine: pd.DataFrame | None = None) -> Trace:
         """Return a trace with other jobs (and quarantine), all else the same."""

@@ -26,6 +26,7 @@ from swftools.models.lublin_feitelson import LublinFeitelsonParameters
 from swftools.models.moldability import SpeedupParameters
 from swftools.models.requested_times import RequestedTimeParameters
 from swftools.parameters import Parameters
+from swftools.plots import picture as pictures
 from swftools.qbets.bounds import registry as bound_registry
 from swftools.qbets.rivals import registry as rival_registry
 from swftools.simulator import list_policies
@@ -59,7 +60,7 @@ def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(cleaning_registry, "_RULES", list_rules())  # what a page registers is gone with it
     registries = (policy_registry._POLICIES, predictor_registry._PREDICTORS, bound_registry._BOUNDS)
     registries = (*registries, rival_registry._RIVALS, format_registry._FORMATS, drift_registry._STATISTICS)
-    for names in (*registries, search_measures._MEASURES):
+    for names in (*registries, search_measures._MEASURES, *pictures._PICTURES.values()):
         monkeypatch.setattr(names, "known", dict(names.known))
         monkeypatch.setattr(names, "_sources", dict(names._sources))
     namespace: dict[str, object] = {"__name__": "docs"}

@@ -14,13 +14,15 @@ from tests.folders import ROOT
 ROOMS = [
     *("swftools._version", "swftools.errors", "swftools.output", "swftools.kernel", "swftools.keyed_random"),
     *("swftools.parameters", "swftools.fields"),
-    *("swftools.header", "swftools.tables", "swftools.trace", "swftools.utility", "swftools.formats"),
+    *("swftools.header", "swftools.tables", "swftools.trace_in_brief", "swftools.trace", "swftools.utility"),
+    "swftools.formats",
     *("swftools.offered_work", "swftools.description", "swftools.cleaning", "swftools.drift", "swftools.checkpoints"),
     *("swftools.models", "swftools.selection", "swftools.simulator", "swftools.qbets", "swftools.history"),
-    *("swftools.rehearsal", "swftools"),
+    *("swftools.plots", "swftools.rehearsal", "swftools"),
     *("pipelines.names", "pipelines.keys", "pipelines.exit_statuses", "pipelines.catalog", "pipelines.config"),
     "pipelines.store",
-    *("pipelines.logs", "pipelines.papers", "pipelines.tasks", "pipelines.history", "pipelines", "pipelines.cli"),
+    *("pipelines.logs", "pipelines.papers", "pipelines.tasks", "pipelines.history", "pipelines.reports"),
+    *("pipelines", "pipelines.cli"),
 ]
 """A room is a folder with all that is in it, or a file beside the folders; it imports only from rooms before it."""
 

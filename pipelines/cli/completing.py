@@ -74,6 +74,12 @@ def _data_sets(ctx: click.Context) -> Iterable[str]:
     return _root(ctx).data_sets()
 
 
+def _cited(ctx: click.Context) -> Iterable[str]:
+    from pipelines.logs.find import catalog_in_use
+
+    return dict.fromkeys([*catalog_in_use().logs, *_papers(ctx), *_data_sets(ctx)])
+
+
 def _versions(ctx: click.Context) -> Iterable[str]:
     root, name = _root(ctx), str(ctx.params.get("data_set"))
     return ["latest", *(tag.name for tag in root.tags(name)), *(each.version for each in root.versions(name))]
@@ -93,4 +99,5 @@ complete_format = _offering(_formats)
 complete_rules = _offering(_rules)
 complete_paper = _offering(_papers)
 complete_data_set = _offering(_data_sets)
+complete_cited = _offering(_cited)
 complete_version = _offering(_versions)

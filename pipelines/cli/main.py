@@ -9,6 +9,7 @@ from __future__ import annotations
 import click
 
 from pipelines.cli.data_sets import promote, prune, rollback, tag, verify, versions
+from pipelines.cli.deposits import cite, export
 from pipelines.cli.diff import diff
 from pipelines.cli.explain import explain
 from pipelines.cli.formats import formats
@@ -17,6 +18,7 @@ from pipelines.cli.history import reevaluate
 from pipelines.cli.kernels import warm_up_kernels
 from pipelines.cli.logs import convert, describe_log, validate_logs
 from pipelines.cli.papers import reproduce
+from pipelines.cli.pictures import plot, report
 from pipelines.cli.predict import predict
 from pipelines.cli.schedules import check_schedule, compare, simulate_log
 from pipelines.cli.tasks import augment, run
@@ -44,9 +46,13 @@ def main() -> None:
     Of a job submitted now:   swftools predict --state STATE --queue 3
     Evaluate what arrives:    swftools reevaluate --inbox DIR --history NAME
     Make a paper's tables:    swftools reproduce nurmi2009
+    Draw a picture:           swftools plot LOG --picture arrivals
+    Show a version:           swftools report NAME
     See what is published:    swftools versions
     Tell two versions apart:  swftools diff NAME
     Name a version for good:  swftools tag NAME VERSION TAG
+    Make ready to deposit:    swftools export NAME --to FOLDER
+    What to cite:             swftools cite NAME
 
     LOG is a path (SWF, or an accounting log of a batch system, which swftools formats
     lists; also .gz .bz2 .xz .zst, a folder of daily files, a pattern; a .parquet that
@@ -62,11 +68,12 @@ def main() -> None:
 
 
 main.add_family("Logs", describe_log, validate_logs, convert, formats)
-main.add_family("Data sets", augment, versions, diff, tag, rollback, promote, verify, prune)
+main.add_family("Data sets", augment, versions, diff, tag, rollback, promote, verify, prune, export, cite)
 main.add_family("Simulation", simulate_log, compare, explain, check_schedule)
 main.add_family("Waits in queues", evaluate, predict)
 main.add_family("Histories", reevaluate)
 main.add_family("Papers", reproduce)
+main.add_family("Pictures", plot, report)
 main.add_family("Others", run, warm_up_kernels)
 
 

@@ -10,6 +10,7 @@ from pipelines.history.findings import Finding, of_cleaning, of_coverage, of_dat
 from pipelines.history.night import DAY, Run, last_days
 from pipelines.history.summary import shown_text, summary_text
 from pipelines.history.waits import state_file
+from pipelines.store.croissant import CROISSANT, writes_croissant
 from pipelines.store.data_package import DATA_PACKAGE, schema_file, table_schema_text, writes_data_package
 from pipelines.store.data_root import DataRoot, Publication
 from pipelines.store.parts import PartedTable, Shared
@@ -67,8 +68,11 @@ def publish(run: Run, root: DataRoot) -> Publication:
         write(path)
         files[file] = path
     manifest = {key: value for key, value in facts.items() if key not in ("data_set", "version")}
-    package = {DATA_PACKAGE: writes_data_package(facts, columns, names)}
-    return root.publish(name, version, tables, manifest=manifest, files=files, last=package, after=run.state.version)
+    last = {
+        DATA_PACKAGE: writes_data_package(facts, columns, names),
+        CROISSANT: writes_croissant(facts, columns),
+    }
+    return root.publish(name, version, tables, manifest=manifest, files=files, last=last, after=run.state.version)
 
 
 def _made_of(run: Run) -> str:

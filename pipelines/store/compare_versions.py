@@ -18,7 +18,7 @@ from pipelines.store.published import PublishedData
 from swftools.fields.dictionary import table_fields
 
 _STATISTICS = ("nulls", "min", "max", "mean")
-_PAGES = ("README.md", "datapackage.json")
+_PAGES = ("README.md", "croissant.json", "datapackage.json")
 
 
 def compare_versions(root: PublishedData, data_set: str, a: str, b: str) -> dict[str, Any]:

@@ -17,6 +17,7 @@ import pyarrow as pa
 from pipelines.config import work_root
 from pipelines.keys import MISSING_INPUT
 from pipelines.names import check_name
+from pipelines.store.croissant import CROISSANT, writes_croissant
 from pipelines.store.data_package import DATA_PACKAGE, csv_forms, writes_data_package
 from pipelines.store.data_root import DataRoot
 from pipelines.store.readme import readme_text, sources_of, told_of
@@ -53,8 +54,8 @@ class PublishingTask(StageTask):
     """Publish a version of a data set.
 
     Reads what ``stages`` made; writes ``<data root>/<data set>/<version>/`` with tables, files, a README.md, a
-    datapackage.json and a manifest, and moves ``latest``; complete when that version is published. A subclass says
-    what the version is called, what it needs, and what it consists of.
+    datapackage.json, a croissant.json and a manifest, and moves ``latest``; complete when that version is published. A
+    subclass says what the version is called, what it needs, and what it consists of.
     """
 
     code_version: int
@@ -136,9 +137,12 @@ class PublishingTask(StageTask):
             paths = {name: folder / name for name in files}
             give_back_memory()
             forms = csv_forms(paths)
-            package = {DATA_PACKAGE: writes_data_package(facts, columns, contents.files, forms)}
+            last = {
+                DATA_PACKAGE: writes_data_package(facts, columns, contents.files, forms),
+                CROISSANT: writes_croissant(facts, columns),
+            }
             target.root.publish(
-                target.data_set, target.version, contents.tables, manifest=manifest, files=paths, last=package
+                target.data_set, target.version, contents.tables, manifest=manifest, files=paths, last=last
             )
 
 

@@ -25,13 +25,18 @@ from swftools.cleaning.decisions import REPAIRED, CheckedDecision, Mask, check_d
 from swftools.cleaning.registry import Rule, RuleSpec, decide, prepare, resolve_rules
 from swftools.errors import BalanceError, RuleError, SwfToolsError
 from swftools.fields.jobs import JOBS
+from swftools.output.plotter import Plotter
+from swftools.output.shown_html import ShowsItself, chief_columns, counted
 from swftools.tables import empty_frame
 from swftools.trace import Trace, integer_series, submit_timestamps
 
+_COUNTS = ["quarantined", "merged", "repaired", "flagged"]
+_STEPS = 20  # that a notebook shows: more than there are rules of ours
 
-@dataclass(frozen=True)
-class CleaningReport:
-    """What cleaning did, step by step.
+
+@dataclass(frozen=True, repr=False)
+class CleaningReport(ShowsItself):
+    """What cleaning did, step by step; prints as three lines.
 
     Parameters
     ----------
@@ -48,6 +53,11 @@ class CleaningReport:
     merged: pd.DataFrame
 
     @property
+    def plot(self) -> Plotter:
+        """Draws pictures of it: ``report.plot("balance")``."""
+        return Plotter(self)
+
+    @property
     def balance(self) -> dict[str, int]:
         """Job lines read, and what became of them: kept, quarantined, merged."""
         return {
@@ -56,6 +66,26 @@ class CleaningReport:
             "quarantined": int(self.steps["quarantined"].sum()),
             "merged": int(self.steps["merged"].sum()),
         }
+
+    def _lines(self) -> list[str]:
+        steps = self.steps
+        if steps.empty:
+            return ["CleaningReport: no steps"]
+        became = [f"{number:,} {what}" for what, number in self.balance.items() if what != "job_lines"]
+        lines = counted(self.balance["job_lines"], "job line")
+        found = [
+            f"{rule} {number:,}"
+            for rule, number in zip(steps["rule"].iloc[1:], steps[_COUNTS].iloc[1:].sum(axis=1), strict=True)
+            if number
+        ]
+        return [
+            f"CleaningReport: {lines}: {', '.join(became)}",
+            f"{counted(len(steps) - 1, 'rule')}, {counted(len(self.repairs), 'value')} repaired",
+            f"found: {', '.join(found) or 'nothing'}",
+        ]
+
+    def _rows(self) -> tuple[pd.DataFrame, int]:
+        return chief_columns(self.steps, ["rule", "jobs_in", "jobs_out", *_COUNTS, "remark"], _STEPS), len(self.steps)
 
 
 def clean(trace: Trace, rules: Iterable[RuleSpec] | None = None) -> tuple[Trace, CleaningReport]:

@@ -11,12 +11,13 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from swftools.errors import ParameterError
 from swftools.kernel import FloatArray
+from swftools.output.shown_html import ShowsItself, counted, lasting, percent
 from swftools.parameters import did_you_mean, is_number, is_whole
 from swftools.parameters.as_text import read_entry
 from swftools.qbets.asked_cluster import AskedCluster, kept_waits
@@ -34,6 +35,9 @@ from swftools.qbets.known_queue import KnownQueue, nothing_known
 from swftools.qbets.order_statistics import needed_waits
 from swftools.qbets.saved_state import SavedState, read_state
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 SHOWN = 20
 """Groups that a message lists."""
 
@@ -48,9 +52,9 @@ OPTIONS = {
 """What must be said of a job to know its explanatory variable."""
 
 
-@dataclass(frozen=True)
-class WaitAnswer:
-    """What a job would be told.
+@dataclass(frozen=True, repr=False)
+class WaitAnswer(ShowsItself):
+    """What a job would be told; prints as three lines.
 
     Parameters
     ----------
@@ -119,6 +123,27 @@ class WaitAnswer:
     def to_mapping(self) -> dict[str, Any]:
         """Return all of it as JSON can say it."""
         return {"is_answered": self.is_answered, **asdict(self)}
+
+    def _lines(self) -> list[str]:
+        told = [
+            f"{percent(bound.quantile, 1)} of jobs wait {lasting(bound.seconds)} at most"
+            for bound in self.bounds
+            if bound.seconds is not None
+        ]
+        if self.deadline is not None:
+            told.append(f"{percent(self.deadline.share, 1)} start within {lasting(self.deadline.seconds)}")
+        waits = f"made of {counted(self.waits, 'wait')} of {self.group_waits:,} known in the group"
+        return [
+            f"WaitAnswer: {self.method}, {'group ' if self.by else ''}{self.group}",
+            ", ".join(told) or "no bound",
+            f"no prediction: {self.no_prediction}, {waits}" if self.no_prediction else waits,
+        ]
+
+    def _rows(self) -> tuple[pd.DataFrame, int]:
+        import pandas as pd  # noqa: PLC0415 (an answer takes a moment without)
+
+        table = pd.DataFrame([asdict(bound) for bound in self.bounds])
+        return table, len(table)
 
 
 def predict_wait(

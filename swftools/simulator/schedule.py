@@ -12,13 +12,22 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from swftools.output.plotter import Plotter
+from swftools.output.shown_html import ShowsItself, chief_columns, counted, lasting, percent, shortened
+
 ENDS = ("killed", "checkpointed", "suspended", "resized", "completed", "limit")
 """How a run may end, in words: by the first four the job is not done."""
 
+CHIEF = (
+    *("job_number", "submit_time", "start_time", "end_time", "wait_time", "run_time", "allocated_processors"),
+    *("requested_time", "is_backfilled", "preemptions"),
+)
+"""Columns of jobs that a notebook shows."""
 
-@dataclass(frozen=True, eq=False)
-class Schedule:
-    """When each job of a trace started and ended under a policy.
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Schedule(ShowsItself):
+    """When each job of a trace started and ended under a policy; prints as three lines.
 
     Parameters
     ----------
@@ -60,6 +69,30 @@ class Schedule:
 
     def __len__(self) -> int:
         return len(self.jobs)
+
+    @property
+    def plot(self) -> Plotter:
+        """Draws pictures of it: ``schedule.plot("gantt")``; ``schedule.plot.names()`` says which there are."""
+        return Plotter(self)
+
+    def _lines(self) -> list[str]:
+        jobs = self.jobs
+        policy = shortened(self.policy) or "another simulator"
+        first = f"Schedule: {policy}, {counted(len(jobs), 'job')} on {counted(self.processors, 'processor')}"
+        second = ["is partial"] if self.is_partial else []
+        if len(jobs):
+            first += f", {lasting(float(jobs['end_time'].max() - jobs['submit_time'].min()))}"
+            second.append(f"mean wait {lasting(float(jobs['wait_time'].mean()))}")
+        if len(jobs) and "is_backfilled" in jobs:
+            second.append(f"backfilled {percent(int(jobs['is_backfilled'].sum()), len(jobs))}")
+        second.append(counted(len(self.segments), "run"))
+        told: list[str] = []
+        if "reason" in self.excluded:
+            told = [f"{reason} {number:,}" for reason, number in self.excluded["reason"].value_counts().items()]
+        return [first, ", ".join(second), f"excluded: {', '.join(told) or counted(len(self.excluded), 'job')}"]
+
+    def _rows(self) -> tuple[pd.DataFrame, int]:
+        return chief_columns(self.jobs, CHIEF), len(self)
 
 
 def ends_of(segments: pd.DataFrame) -> npt.NDArray[np.int8]:

@@ -25,6 +25,7 @@ import pyarrow.compute as pc
 from swftools.errors import UtilityError
 from swftools.fields.definition import UTILITY
 from swftools.kernel import kernel
+from swftools.output.shown_html import ROWS, ShowsItself, counted, shortened
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -41,9 +42,9 @@ _FAULTS = (
 _SHOWN = 6
 
 
-@dataclass(frozen=True, eq=False)
-class UtilityFunctions:
-    """Many utility functions.
+@dataclass(frozen=True, eq=False, repr=False)
+class UtilityFunctions(ShowsItself):
+    """Many utility functions; prints as three lines.
 
     Parameters
     ----------
@@ -134,6 +135,22 @@ class UtilityFunctions:
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    def _lines(self) -> list[str]:
+        start, deadline = self.start_values, self.deadlines
+        known = ~np.isnan(start)
+        lines = [f"UtilityFunctions: {counted(len(self), 'function')}, {counted(len(self.times), 'point')}"]
+        if known.any():
+            value, time = start[known], deadline[known]
+            lines.append(f"values at submission {value.min():.6g} to {value.max():.6g}")
+            lines[-1] += f", deadlines {time.min():.6g} to {time.max():.6g} s"
+        return [*lines, f"missing: {counted(int((~known).sum()), 'function')}"]
+
+    def _rows(self) -> tuple[pd.DataFrame, int]:
+        first = range(min(ROWS, len(self)))
+        points = [", ".join(f"({time:g}, {value:g})" for time, value in zip(*self[i], strict=True)) for i in first]
+        table = pd.DataFrame({"function": list(first), "points (s, value)": [shortened(text, 60) for text in points]})
+        return table, len(self)
 
     def __getitem__(self, index: int) -> tuple[FloatArray, FloatArray]:
         """Return times and values of one function."""

@@ -87,7 +87,7 @@ def test_the_same_seed_draws_the_same(seed: int) -> None:
 
 def test_all_kinds_are_drawn() -> None:
     """A kind is as likely as another, however few there are of it."""
-    source = "swftools/qbets/plots.py"
+    source = "swftools/qbets/evaluation.py"
     found = {source: changes_of((ROOT / source).read_bytes())}
     kinds = {change.kind for change in found[source]}
     assert {change.kind for _, change in choose(ROOT, found, 60, 0)} == kinds
@@ -100,9 +100,9 @@ def test_lines_of_a_difference() -> None:
         "--- a.py\n+++ a.py\n@@ -3 +3,2 @@ def f\n+x\n+y\n@@ -9,0 +11 @@\n+z\n--- b.py\n+++ b.py\n@@ -4,2 +3,0 @@\n-u\n"
     )
     assert lines_of_diff(diff) == {"a.py": {3, 4, 11}}
-    source = "swftools/qbets/plots.py"
-    assert {change.line for change in candidates(ROOT, "", {source: {43}})[source]} == {43}
-    assert candidates(ROOT, "pipelines", {source: {43}}) == {}
+    source = "swftools/qbets/evaluation.py"
+    assert {change.line for change in candidates(ROOT, "", {source: {143}})[source]} == {143}
+    assert candidates(ROOT, "pipelines", {source: {143}}) == {}
 
 
 def test_every_file_has_tests_near_it() -> None:

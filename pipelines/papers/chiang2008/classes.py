@@ -17,6 +17,7 @@ from pipelines.papers.chiang2008.months import short_name
 from pipelines.papers.chiang2008.schedules import CLASSES
 from pipelines.papers.chiang2008.values import Values
 from pipelines.papers.paper import Cell, Measurements, Printed, Run
+from swftools.plots.style import SEQUENTIAL
 from swftools.simulator.metrics.job_classes import classify
 
 if TYPE_CHECKING:
@@ -58,10 +59,13 @@ def draw(measurements: pd.DataFrame) -> Figure:
         grids = {name: _grid(values.classes(log, run)) for name, run in BEST.items()}
         most = np.nanmax([grid.to_numpy() for grid in grids.values()])
         for place, (name, grid) in zip(axes[line], grids.items(), strict=True):
-            image = place.imshow(grid.to_numpy(), origin="lower", vmin=0, vmax=most, cmap="viridis_r", aspect="auto")
+            image = place.imshow(grid.to_numpy(), origin="lower", vmin=0, vmax=most, cmap=SEQUENTIAL, aspect="auto")
             place.set_title(name)
-            place.set_xticks(range(grid.shape[1]), [f"N {label}" for label in grid.columns], rotation=90)
-            place.set_yticks(range(grid.shape[0]), [f"T {_in_hours(label)}" for label in grid.index])
+            place.grid(visible=False)
+            place.set_xticks(range(grid.shape[1]), grid.columns, rotation=90)
+            place.set_yticks(range(grid.shape[0]), [_in_hours(label) for label in grid.index])
+            place.set_xlabel("processors")
+        axes[line, 0].set_ylabel("run time")
         picture.colorbar(image, ax=axes[line], label=f"{short_name(log)}: mean wait (h)")
     return picture
 

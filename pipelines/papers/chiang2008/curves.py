@@ -19,6 +19,7 @@ from pipelines.papers.chiang2008.months import Month, months_of, short_name
 from pipelines.papers.chiang2008.schedules import (
     FCFS_BACKFILL,
     MEASURES,
+    SEARCH,
     PolicyOfPaper,
     Row,
     measured_jobs,
@@ -27,9 +28,11 @@ from pipelines.papers.chiang2008.schedules import (
     thresholds,
 )
 from pipelines.papers.chiang2008.values import Values
+from pipelines.papers.looks import explain, looks_of
 from pipelines.papers.paper import Cell, Measurements, Printed, Run, measured
 from pipelines.papers.yuan2010.populations import kept_jobs
 from swftools.parameters import Parameters, choice, text, whole
+from swftools.plots.style import count_axis
 from swftools.simulator.metrics.columns import column_of
 from swftools.trace import Trace
 
@@ -224,18 +227,22 @@ def draw(figure: str, measurements: pd.DataFrame) -> Figure:
     found, shown = Measurements(measurements), FIGURES[figure]
     values = Values(found)
     picture = Figure(
-        figsize=(2.0 + 3.2 * len(shown.measures), 0.8 + 2.3 * max(1, len(found.logs))), layout="constrained"
+        figsize=(2.0 + 3.2 * len(shown.measures), 1.2 + 2.5 * max(1, len(found.logs))), layout="constrained"
     )
     axes = picture.subplots(max(1, len(found.logs)), len(shown.measures), squeeze=False)
+    looks = looks_of(dict.fromkeys(shown.curves, SEARCH))
     for line, log in enumerate(found.logs):
         for place, measure in zip(axes[line], shown.measures, strict=True):
             for name, curve in shown.curves.items():
                 known = points(values, log, curve, shown.kind, measure)
-                place.plot(list(known), list(known.values()), marker=".", label=name)
+                place.plot(list(known), list(known.values()), label=name, markersize=4, **looks[name])
             unit = MEASURES[measure][0]
             place.set(xscale="log", ylim=(0, None), ylabel=measure if unit == "1" else f"{measure} ({unit})")
+            for which in ("x", "y"):
+                count_axis(place, which)
         axes[line, 0].set_title(f"{short_name(log)} {_month(values, log, shown)}")
     for place in axes[-1]:
         place.set_xlabel("nodes that a search may visit")
-    picture.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=len(shown.curves))
+    entries = axes[0, 0].get_legend_handles_labels()
+    picture.legend(*entries, loc="outside lower center", ncols=len(shown.curves), title=explain(entries[1]))
     return picture

@@ -17,7 +17,9 @@ from pipelines.papers.chiang2008.months import HIGH_LOAD, short_name
 from pipelines.papers.chiang2008.policies import BACKFILL, STRICT, TABLE_6, THRESHOLDS, VERSIONS, changed, made_quick
 from pipelines.papers.chiang2008.schedules import MEASURES
 from pipelines.papers.chiang2008.values import Values
+from pipelines.papers.looks import explain, looks_of, name_months
 from pipelines.papers.paper import Cell, Measurements, Printed, Run
+from swftools.plots.style import count_axis
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -146,22 +148,27 @@ def draw(figure: str, measurements: pd.DataFrame) -> Figure:
 
     values, shown = Values(Measurements(measurements)), FIGURES[figure]
     logs = [log for log in values.logs if any(values.months(log, run, "jobs") for run in shown.runs.values())]
-    height = 0.9 + 0.16 * ceil(len(shown.runs) / 3) + 2.2 * max(1, len(logs))
+    looks = looks_of({name: run.parameters.to_mapping()["policy"] for name, run in shown.runs.items()})
+    height = 1.5 + 0.2 * ceil(len(shown.runs) / 3) + 2.5 * max(1, len(logs))
     picture = Figure(figsize=(1.5 + 3.4 * len(shown.panels), height), layout="constrained")
     axes = picture.subplots(max(1, len(logs)), len(shown.panels), squeeze=False)
     for line, log in enumerate(logs):
         for place, measure in zip(axes[line], shown.panels, strict=True):
-            for name, run in shown.runs.items():
-                known = values.months(log, run, measure)
-                place.plot(list(known), list(known.values()), marker=".", label=name)
+            curves = {name: values.months(log, run, measure) for name, run in shown.runs.items()}
+            months = list(dict.fromkeys(month for curve in curves.values() for month in curve))
+            for name, curve in curves.items():
+                at = [months.index(month) for month in curve]
+                place.plot(at, list(curve.values()), label=name, markersize=4, **looks[name])
             unit = MEASURES[measure][0]
             place.set_ylabel(measure if unit == "1" else f"{measure} ({unit})")
-            if shown.by_powers and known:
+            if shown.by_powers and months:
                 place.set_yscale("log")
             else:
                 place.set_ylim(0, None)
-            place.tick_params(axis="x", labelrotation=90, labelsize="x-small")
+            count_axis(place, "y")
+            name_months(place, months)
         axes[line, 0].set_title(short_name(log))
     if logs:
-        picture.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+        entries = axes[0, 0].get_legend_handles_labels()
+        picture.legend(*entries, loc="outside lower center", ncols=3, title=explain(entries[1]))
     return picture

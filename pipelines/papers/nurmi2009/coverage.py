@@ -6,14 +6,16 @@ The machines of these figures are not public; so they are drawn of the logs that
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from pipelines.papers.looks import name_months
 from pipelines.papers.nurmi2009.populations import ANY
 from pipelines.papers.nurmi2009.predictions import replay_run, rows_of
-from pipelines.papers.paper import Cell, Measurements, Printed, Run
+from pipelines.papers.paper import Cell, Measurements, Printed, Run, read_printed
+from swftools.plots.series import look_at
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,6 +24,13 @@ CORRECT = 0.95
 """Share of the waits that must be within their bounds."""
 
 LABELS = {False: "without QBETS", True: "with QBETS"}
+
+BM = "BM correctness"
+PRINTED = {
+    LABELS[is_with]: read_printed("pipelines.papers.nurmi2009", f"published/table_{table}.csv")
+    for is_with, table in ((False, "4.1"), (True, "4.2"))
+}
+"""The published correctness of the binomial method (BM), of all the time."""
 
 
 def plan(log: str, quick: bool) -> list[Run]:
@@ -65,22 +74,30 @@ def draw(measurements: pd.DataFrame) -> Figure:
     panels = [(log, row) for log in found.logs for row in found.subjects(log, runs[log][LABELS[True]])]
     panels = [at for at in panels if len(months(found, at[0], runs[at[0]][LABELS[True]], at[1]))]
     lines = max(1, -(-len(panels) // 3))
-    figure = Figure(figsize=(10, 2.2 * lines), layout="constrained")
+    figure = Figure(figsize=(10, 0.8 + 2.6 * lines), layout="constrained")
     axes = figure.subplots(lines, 3, squeeze=False).ravel()
     for place, (log, row) in zip(axes, panels, strict=False):
-        for label, run in runs[log].items():
-            curve = months(found, log, run, row)
-            place.plot(np.arange(len(curve)), curve, marker=".", label=label)
-        place.axhline(CORRECT, color="black", linestyle=":")
+        curves = {label: months(found, log, run, row) for label, run in runs[log].items()}
+        for number, (label, curve) in enumerate(curves.items()):
+            place.plot(np.arange(len(curve)), curve, label=label, markersize=3.5, **look_at(number))
+        for number, (label, printed) in enumerate(PRINTED.items()):
+            if known := printed.get(row):
+                # Beside the last month: the paper prints one number of all the time.
+                color = look_at(number)["color"]
+                end = len(curves[label]) + 0.5
+                place.plot([end], [float(known[BM])], "<", color=color, markersize=7, label=f"{label}: printed, all")
+        place.axhline(CORRECT, color="black", linestyle=":", linewidth=1.0)
         place.set(title=row.replace(f"{ANY}/", f"{log}/"), ylim=(0.4, 1.01))
-        names = list(months(found, log, runs[log][LABELS[True]], row).index)
-        marks = np.arange(0, len(names), max(1, -(-len(names) // 3)))
-        place.set_xticks(marks, [names[mark] for mark in marks])
+        name_months(place, list(curves[LABELS[True]].index))
     for place in axes[len(panels) :]:
         place.set_axis_off()
     if panels:
         axes[0].set_ylabel("share of waits within")
-        axes[0].legend(frameon=False, loc="lower right")
+        entries: dict[str, Any] = {}
+        for place in axes[: len(panels)]:
+            handles, labels = place.get_legend_handles_labels()
+            entries |= dict(zip(labels, handles, strict=True))
+        figure.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=4)
     return figure
 
 

@@ -24,6 +24,7 @@ from pipelines.papers.yuan2010.easy_at_events import named
 from pipelines.papers.yuan2010.populations import is_other, kept_jobs, logs_of_paper, short_name
 from pipelines.papers.yuan2010.schedules import BOUND
 from swftools.parameters import Parameters, choice, number, whole
+from swftools.plots.style import count_axis, look_of
 from swftools.simulator import Schedule, list_predictors, measure_jobs, simulate
 from swftools.simulator.metrics.columns import column_of
 from swftools.trace import Trace
@@ -34,7 +35,12 @@ if TYPE_CHECKING:
 POLICIES = {"PV-EASY": "pv-easy", "FCFS-EASY": "easy-at-events", "SJF-EASY": "sjf-at-events"}
 """The policies, by the paper's names; EASY, also with the shortest job ahead, is that of its simulator."""
 
+POLICY_OF = {"PV-EASY": "pv-easy", "FCFS-EASY": "easy", "SJF-EASY": "sjf-backfill"}
+"""Those of ours that have their colours in pictures."""
+
 METRICS = ("MBS", "MWBS")
+IN_WORDS = {"MBS": "mean bounded\nslowdown (MBS)", "MWBS": "mean of the same, weighted\nby processors (MWBS)"}
+"""The metrics, as they stand at an axis."""
 
 REPETITIONS, REPETITIONS_BESIDE = 10, 3
 """Draws of predictions, by the chosen reading and by the other."""
@@ -151,17 +157,22 @@ def draw(measurements: pd.DataFrame) -> Figure:
 
     found = Measurements(measurements)
     logs = [log for log in logs_of_paper(found) if _curve(found, log, "MBS", "pv-easy", REQUEST)[0]]
-    figure = Figure(figsize=(10, 5.4), layout="constrained")
+    looks = {name: look_of(POLICY_OF[name]) for name in POLICIES}
+    figure = Figure(figsize=(10, 6.2), layout="constrained")
     axes = figure.subplots(len(METRICS), max(1, len(logs)), squeeze=False)
     for (line, metric), (column, log) in product(enumerate(METRICS), enumerate(logs)):
         place = axes[line, column]
-        for color, (name, policy) in enumerate(POLICIES.items()):
-            for outlived, style in ((REQUEST, "-"), (ANY_MOMENT, ":")):
+        for name, policy in POLICIES.items():
+            for outlived, dashes in ((REQUEST, "-"), (ANY_MOMENT, ":")):
                 label = name if outlived == REQUEST else f"{name}, may end at any moment"
-                place.errorbar(*_curve(found, log, metric, policy, outlived), fmt=style, color=f"C{color}", label=label)
+                look = looks[name] | {"linestyle": dashes}
+                place.errorbar(
+                    *_curve(found, log, metric, policy, outlived), label=label, markersize=4, elinewidth=0.8, **look
+                )
         place.set(title=short_name(log), yscale="log")
+        count_axis(place, "y")
     for place, metric in zip(axes[:, 0], METRICS, strict=True):
-        place.set_ylabel(metric)
+        place.set_ylabel(IN_WORDS[metric])
     for place in axes[-1]:
         place.set_xlabel("largest error of predictions, %")
     if logs:

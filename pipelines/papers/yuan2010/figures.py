@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from pipelines.papers.paper import AS_WRITTEN, Cell, Measurements, Printed
+from pipelines.papers.yuan2010.errors import IN_WORDS
 from pipelines.papers.yuan2010.populations import logs_of_paper, short_name
 from pipelines.papers.yuan2010.schedules import (
     BIG,
@@ -28,6 +29,12 @@ from pipelines.papers.yuan2010.schedules import (
     SMALL,
 )
 from pipelines.papers.yuan2010.tables import EASY_READINGS, LAST
+from swftools.plots.style import count_axis, look_of
+
+LOOKS = {name: look_of(policy) for name, policy in {"PV-EASY": "pv-easy", "EASY": "easy"}.items()}
+LOOKS["EASY-Last"] = LOOKS["EASY"] | {"linestyle": (0, (1, 1)), "marker": "^"}
+HATCHES = {"EASY-Last": "///"}
+"""How the policies look; EASY-Last is EASY, told something else."""
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -71,7 +78,7 @@ def draw_blocked(measurements: pd.DataFrame) -> Figure:
 
     found = Measurements(measurements)
     logs = _measured(found)
-    figure = Figure(figsize=(10, 5.4), layout="constrained")
+    figure = Figure(figsize=(10, 6.2), layout="constrained")
     axes = figure.subplots(2, max(1, len(logs)), squeeze=False)
     for line, metric in enumerate(DEFINITIONS):
         for column, log in enumerate(logs):
@@ -80,13 +87,18 @@ def draw_blocked(measurements: pd.DataFrame) -> Figure:
                 name: [found.value(log, run, subject, metric, x) for subject, x in GROUPS.values()]
                 for name, run in bars.items()
             }
-            _bars(axes[line, column], list(GROUPS), values)
-            axes[line, column].set(title=short_name(log), yscale="log")
-        axes[line, 0].set_ylabel(f"{metric} of blocked jobs")
+            place = axes[line, column]
+            for name, heights in values.items():
+                # Points, not bars: a bar on a logarithmic axis has no foot, and its length says nothing.
+                place.plot(np.arange(len(GROUPS)), heights, label=name, markersize=5, **LOOKS[name])
+            place.set_xticks(np.arange(len(GROUPS)), list(GROUPS), rotation=45)
+            place.set(title=short_name(log), yscale="log")
+            count_axis(place, "y")
+        axes[line, 0].set_ylabel(f"{IN_WORDS[metric]}\nof blocked jobs")
     for place in axes[-1]:
         place.set_xlabel("part of the machine, up to")
     if logs:
-        axes[0, 0].legend()
+        figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure
 
 
@@ -96,14 +108,14 @@ def draw_all(measurements: pd.DataFrame) -> Figure:
 
     found = Measurements(measurements)
     logs = _measured(found)
-    figure = Figure(figsize=(8, 2.8), layout="constrained")
+    figure = Figure(figsize=(9, 3.4), layout="constrained")
     axes = figure.subplots(1, 2, squeeze=False)[0]
     for place, metric in zip(axes, DEFINITIONS, strict=True):
         values = {name: [found.value(log, run, JOBS, metric) for log in logs] for name, run in NAMES.items()}
         _bars(place, [short_name(log) for log in logs], values)
-        place.set_ylabel(metric)
+        place.set_ylabel(IN_WORDS[metric])
     if logs:
-        axes[0].legend()
+        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure
 
 
@@ -116,5 +128,7 @@ def _bars(place: Any, labels: list[str], values: dict[str, list[float]]) -> None
     """Draw groups of bars, one of each name in each group; none where a value is not known."""
     at = np.arange(len(labels))
     for number, (name, heights) in enumerate(values.items()):
-        place.bar(at + (number - 1) * 0.27, heights, 0.27, label=name)
+        look = LOOKS[name]
+        place.bar(at + (number - 1) * 0.27, heights, 0.25, label=name, color=look["color"], hatch=HATCHES.get(name))
+    place.grid(visible=False, axis="x")
     place.set_xticks(at, labels)

@@ -19,7 +19,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from swftools.errors import ParameterError
 from swftools.simulator.metrics.columns import FloatArray, IntArray, column_of, rows_of
 from swftools.simulator.metrics.definitions import EXCESS, MACHINE, MEASURES, SPREAD, TRUTH
 from swftools.simulator.metrics.job_classes import By, Classes, Sample, classify
@@ -27,27 +26,13 @@ from swftools.simulator.metrics.of_jobs import Where, choose_jobs, measures_of_j
 from swftools.simulator.metrics.over_time import durations_of, max_of_steps, mean_of_steps
 from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.metrics.step_functions import MachineOverTime
+from swftools.simulator.metrics.summary import SYNTHETIC, USUAL, Measures, summarize
 from swftools.simulator.schedule import Schedule
+
+__all__ = ["SYNTHETIC", "USUAL", "Measures", "measure", "summarize"]
 
 Chosen = IntArray | slice
 """Rows of jobs, or all of them."""
-
-USUAL = (
-    ("wait", "mean"),
-    ("wait", "p98"),
-    ("wait", "max"),
-    ("turnaround", "mean"),
-    ("bounded_slowdown", "mean"),
-    ("bounded_slowdown", "mean_by_processors"),
-    ("utility", "total"),
-    ("utilization", "time_mean"),
-    ("wasted_load", "value"),
-    ("makespan", "value"),
-)
-"""What ``summarize`` shows if not told: pairs of measure and statistic."""
-
-SYNTHETIC = ("utility",)
-"""Measures of what is made up; they are printed if they are asked for, and said to be so."""
 
 
 class _Row(NamedTuple):
@@ -70,8 +55,8 @@ def measure(
     reference: Schedule | None = None,
     label: str | None = None,
     **changes: Any,
-) -> pd.DataFrame:
-    """Measure a schedule.
+) -> Measures:
+    """Measure a schedule; the dozen numbers that are looked at first are ``measure(schedule).summary()``.
 
     Parameters
     ----------
@@ -97,9 +82,9 @@ def measure(
 
     Returns
     -------
-    pandas.DataFrame
-        One row a class, measure and statistic, the same rows for every schedule measured in one way: table ``metrics``
-        of the column dictionary. Columns:
+    Measures
+        A pandas.DataFrame with a method ``summary``. One row a class, measure and statistic, the same rows for every
+        schedule measured in one way: table ``metrics`` of the column dictionary. Columns:
 
         * policy, classed_by, job_class: str; the last two are "all" without classes.
         * measure, statistic: str, from the lists below.
@@ -165,49 +150,6 @@ def measure(
         del measures  # and what it holds
         rows += _machine_rows(schedule, work, chosen_parameters)
     return _table(rows, classes, schedule.policy if label is None else label)
-
-
-def summarize(metrics: pd.DataFrame, choose: Sequence[tuple[str, str]] = USUAL) -> pd.DataFrame:
-    """Make a wide table of some measures: a row for each policy and class.
-
-    Parameters
-    ----------
-    metrics : pandas.DataFrame
-        Of ``measure``; several, of policies to be compared, put one below the other by ``pandas.concat``.
-    choose : sequence of (measure, statistic)
-        Columns, in order.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns policy, classed_by, job_class, and ``measure_statistic`` for each chosen (only ``measure`` where the
-        statistic is "value"), in the order of the rows of ``metrics``. Missing where it is there, or has no such row.
-
-    Raises
-    ------
-    ParameterError
-        A policy and class has a measure twice: other parameters, or runs, under one label.
-
-    Examples
-    --------
-    >>> rows = [("easy", "wait", "mean", 5.0), ("easy", "makespan", "value", 90.0), ("fcfs", "wait", "mean", 7.0)]
-    >>> metrics = pd.DataFrame(rows, columns=["policy", "measure", "statistic", "value"])
-    >>> metrics = metrics.assign(classed_by="all", job_class="all")
-    >>> summarize(metrics, [("wait", "mean"), ("makespan", "value")])
-      policy classed_by job_class  wait_mean  makespan
-    0   easy        all       all        5.0      90.0
-    1   fcfs        all       all        7.0       NaN
-    """
-    keys = ["policy", "classed_by", "job_class"]
-    wide = metrics[keys].drop_duplicates(ignore_index=True)
-    for name, statistic in choose:
-        rows = metrics[(metrics["measure"] == name) & (metrics["statistic"] == statistic)]
-        if (twice := rows.duplicated(keys)).any():
-            who = rows.loc[twice, "policy"].iloc[0]
-            raise ParameterError(f"{name}, {statistic} stands twice for {who!r}; give each run a label of its own")
-        column = name if statistic == "value" else f"{name}_{statistic}"
-        wide = wide.merge(rows[[*keys, "value"]].rename(columns={"value": column}), on=keys, how="left")
-    return wide
 
 
 def _fields(parameters: MetricParameters) -> dict[str, Any]:
@@ -351,7 +293,7 @@ def _offered_load(schedule: Schedule, work: FloatArray, window: tuple[float, flo
     return float(work.sum() / (schedule.processors * (end - begin))) if end > begin else None
 
 
-def _table(rows: list[_Row], classes: Classes, policy: str) -> pd.DataFrame:
+def _table(rows: list[_Row], classes: Classes, policy: str) -> Measures:
     """Return the rows of every class, one class below the other."""
     count = len(classes.labels)
 
@@ -370,4 +312,4 @@ def _table(rows: list[_Row], classes: Classes, policy: str) -> pd.DataFrame:
         "unit": np.array([row.unit for row in rows] * count, dtype=object),
     }
     text = dict.fromkeys(("policy", "classed_by", "job_class", "measure", "statistic", "unit"), "str")
-    return pd.DataFrame(columns).astype(text)
+    return Measures(pd.DataFrame(columns).astype(text))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,13 +9,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.output.figure import new_figure
+from swftools.simulator.placement import on_processors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-SAME_TIME = 1e-6
-"""Times that differ by no more than this, s, differ by rounding."""
 
 _COLORS = [*range(14), *range(16, 20)]  # of the map tab20 those that are not grey
 _EDGES: dict[bool, dict[str, Any]] = {
@@ -82,6 +79,8 @@ def _draw_progress(axes: Axes, name: str, heuristic: float, improvements: pd.Dat
         axes.plot(found[1:], values[1:], ".", color="C0")
         if last > 20 * found[0]:
             axes.set_xscale("log")
+            axes.xaxis.set_major_formatter("{x:,.0f}")  # a power would be a formula, which a style may turn off
+            axes.xaxis.set_minor_formatter("")
     axes.set_ylabel(name)
 
 
@@ -108,43 +107,3 @@ def _draw_plan(
         if shades[job] >= 0 and time * (high - low) > room / 100:
             middle = (starts[job] + time / 2, (low + high) / 2)
             axes.annotate(str(numbers[job]), middle, ha="center", va="center", fontsize=7, clip_on=True)
-
-
-def on_processors(
-    starts: npt.NDArray[np.float64],
-    ends: npt.NDArray[np.float64],
-    widths: npt.NDArray[np.int64],
-    processors: int,
-) -> Iterator[tuple[int, list[tuple[int, int]]]]:
-    """Give each job of a plan processors of its own while it has them, side by side where it can be.
-
-    Parameters
-    ----------
-    starts, ends : numpy.ndarray of float, shape (jobs,)
-        From when to when each job has processors.
-    widths : numpy.ndarray of int, shape (jobs,)
-        How many.
-    processors : int
-        Of the machine; a plan that takes more of them at once gets more.
-
-    Yields
-    ------
-    tuple of (int, list of (int, int))
-        A job, and the processors that it has, in pieces: from the first one to the one behind the last.
-
-    Examples
-    --------
-    >>> starts, ends, widths = np.array([0.0, 0.0, 5.0]), np.array([5.0, 9.0, 9.0]), np.array([1, 1, 3])
-    >>> list(on_processors(starts, ends, widths, 4))
-    [(0, [(0, 1)]), (1, [(1, 2)]), (2, [(0, 1), (2, 4)])]
-    """
-    until = np.full(max(processors, int(widths.sum())), -np.inf)
-    for job in np.lexsort((-widths, starts)):
-        free = np.flatnonzero(until <= starts[job] + SAME_TIME)
-        width = int(widths[job])
-        beside = np.flatnonzero(free[width - 1 :] - free[: len(free) - width + 1] == width - 1)
-        first = beside[0] if len(beside) and free[beside[0]] + width <= processors else 0
-        chosen = free[first : first + width]
-        until[chosen] = ends[job]
-        breaks = np.flatnonzero(np.diff(chosen) > 1) + 1
-        yield int(job), [(int(part[0]), int(part[-1]) + 1) for part in np.split(chosen, breaks) if len(part)]

@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.errors import ParameterError
+from swftools.output.shown_html import ShowsItself
 from swftools.parameters.choices import SEMANTICS
 from swftools.simulator.options import check_choice
 from swftools.simulator.registry import Policy, list_policies, read_policy
@@ -67,9 +68,9 @@ _OF_STOPPED = {"strict-fairness", "no-idle-processors", "no-stop-in-vain"}
 """Promises that can be checked where jobs were stopped."""
 
 
-@dataclass(frozen=True, eq=False)
-class ValidationReport:
-    """What is wrong with a schedule; prints as a few lines.
+@dataclass(frozen=True, eq=False, repr=False)
+class ValidationReport(ShowsItself):
+    """What is wrong with a schedule; ``print`` gives it in a few lines, ``repr`` in three.
 
     Parameters
     ----------
@@ -98,14 +99,32 @@ class ValidationReport:
         """Whether nothing is wrong."""
         return self.violations.empty
 
+    def _lines(self) -> list[str]:
+        first, *_ = str(self).split("\n", 1)
+        broken = self.violations.drop_duplicates("rule")
+        told = [f"{rule} {_times(count)}" for rule, count in zip(broken["rule"], broken["count"], strict=True)]
+        return [
+            f"ValidationReport: {first}",
+            f"broken: {', '.join(told) or 'nothing'}",
+            f"checked: {', '.join((*self.checked, *self.notes)) or 'nothing'}",
+        ]
+
+    def _rows(self) -> tuple[pd.DataFrame, int]:
+        return self.violations, len(self.violations)
+
     def __str__(self) -> str:
         name = f"schedule of {self.policy}" if self.policy else "schedule"
         broken = self.violations.drop_duplicates("rule")
         verdict = "valid" if self.ok else f"NOT VALID, {len(broken)} of {len(self.checked)} rules broken"
         lines = [f"{name}, {self.jobs:,} jobs on {self.processors:,} processors: {verdict}"]
         for rule, count, message in zip(broken["rule"], broken["count"], broken["message"], strict=True):
-            lines.append(f"  {rule} ({count:,} {'time' if count == 1 else 'times'}), first: {message}")
+            lines.append(f"  {rule} ({_times(count)}), first: {message}")
         return "\n".join([*lines, f"  checked: {', '.join(self.checked)}", *(f"  {note}" for note in self.notes)])
+
+
+def _times(count: int) -> str:
+    """Return how often: ``1 time``, ``5 times``."""
+    return f"{count:,} time{'' if count == 1 else 's'}"
 
 
 def validate(

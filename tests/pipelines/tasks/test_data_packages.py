@@ -109,11 +109,31 @@ def test_frictionless_finds_no_fault(kind: str, folder: Path, monkeypatch: pytes
 
 
 @pytest.mark.parametrize("kind", KINDS)
+# mlcroissant's own use of rdflib and pandas.
+@pytest.mark.filterwarnings("ignore:ConjunctiveGraph:DeprecationWarning", "ignore:The inplace keyword")
+def test_mlcroissant_finds_no_fault(
+    kind: str, folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It misses nothing but the date, which a version has not, and reads every row of every table."""
+    mlcroissant = pytest.importorskip("mlcroissant")
+    monkeypatch.chdir(version_of(kind, folder))
+    data_set = mlcroissant.Dataset(jsonld="croissant.json")
+    assert data_set.metadata.ctx.issues.errors == set()
+    (warning,) = data_set.metadata.ctx.issues.warnings
+    assert 'Property "https://schema.org/datePublished" is recommended, but does not exist' in warning
+    assert "The JSON-LD `@context` is not standard" not in caplog.text
+    tables = json.loads(Path("manifest.json").read_text())["tables"]
+    rows = {each.name: sum(1 for _ in data_set.records(each.name)) for each in data_set.metadata.record_sets}
+    assert rows == {table: described["rows"] for table, described in tables.items()}
+    monkeypatch.chdir(folder)
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_what_the_package_says_is_so(kind: str, folder: Path) -> None:
     """Each file is there with size and hash, each table with its columns, keys and without NaN; nothing is left out."""
     version = version_of(kind, folder)
     package = package_of(version)
-    beside = {"manifest.json", "datapackage.json", "README.md"}
+    beside = {"manifest.json", "datapackage.json", "croissant.json", "README.md"}
     there = {path.relative_to(version).as_posix() for path in version.rglob("*") if path.is_file()}
     assert there - beside == {resource["path"] for resource in package["resources"]}
     assert len({resource["name"] for resource in package["resources"]}) == len(package["resources"])

@@ -55,7 +55,7 @@ def test_a_kept_schedule_is_the_schedule(tmp_path: Path) -> None:
     for table in ("jobs", "segments", "excluded"):
         pd.testing.assert_frame_equal(getattr(ours, table), getattr(theirs, table), check_dtype=False)
     assert (ours.processors, ours.policy, ours.options) == (theirs.processors, theirs.policy, theirs.options)
-    pd.testing.assert_frame_equal(task.load_metrics(), measure(theirs, bound=60))
+    pd.testing.assert_frame_equal(task.load_metrics(), pd.DataFrame(measure(theirs, bound=60)))
 
 
 def test_queues_left_out_are_simulated_but_not_measured(tmp_path: Path) -> None:

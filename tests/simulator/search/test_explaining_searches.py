@@ -10,8 +10,8 @@ import pytest
 
 from swftools.errors import ParameterError
 from swftools.simulator.one_call import simulate
+from swftools.simulator.placement import on_processors
 from swftools.simulator.schedule import Schedule
-from swftools.simulator.search.drawing import on_processors
 from swftools.simulator.search.explaining import KEYS, explain_decision
 from swftools.simulator.simulation import Simulation
 from swftools.trace import Trace

@@ -212,6 +212,9 @@ def test_nothing_was_scored() -> None:
     assert isnan(cells.loc[cells["column"].str.contains("less than 1 %"), "ours"].item())
 
 
+PRINTED = (("4.1", "without QBETS"), ("4.2", "with QBETS"))
+
+
 @pytest.mark.parametrize("quick", [False, True])
 def test_the_picture(quick: bool) -> None:
     """A panel a queue, a line with QBETS and one without."""
@@ -223,6 +226,10 @@ def test_the_picture(quick: bool) -> None:
     assert [axes.get_title() for axes in drawn] == ["ctc/ALL", "mine/1"]
     lines = {str(line.get_label()): list(line.get_ydata()) for line in drawn[0].get_lines()[:2]}
     assert lines == {"without QBETS": [0.96, 0.5], "with QBETS": [0.96, 0.5]}
+    printed = {str(line.get_label()): list(line.get_ydata()) for line in drawn[0].get_lines()[2:4]}
+    tables = {name: PAPER.chosen_tables(number)[0].printed["ctc/ALL"]["BM correctness"] for number, name in PRINTED}
+    assert printed == {f"{name}: printed, all": [float(value)] for name, value in tables.items()}
+    assert len(drawn[1].get_lines()) == 3  # no paper prints anything of another log
 
 
 def test_a_picture_of_nothing() -> None:

@@ -16,6 +16,7 @@ from pipelines.papers.yuan2010.errors import ANY_MOMENT, POLICIES, REQUEST, erro
 from pipelines.papers.yuan2010.populations import LOGS, OTHER_LOGS, POPULATION
 from pipelines.papers.yuan2010.schedules import EASY, EASY_LAST, PV_EASY, schedule_run
 from pipelines.papers.yuan2010.tables import EASY_OFTEN, INCREMENTS
+from swftools.plots import look_of
 
 CTC, BLUE, DS = LOGS.values()
 MINE, KTH = "mine", OTHER_LOGS["KTH-SP2"]
@@ -405,15 +406,19 @@ def test_the_picture_of_figure_4(quick: bool) -> None:
 
 
 def test_the_pictures_of_the_other_figures() -> None:
-    """Bars of each policy, in each log."""
+    """Points and bars of each policy, in each log; no bar stands on a logarithmic axis."""
     values = {}
     for height, run in enumerate((PV_EASY, EASY, EASY_LAST), 1):
         values |= of_jobs(CTC, run, MBS=height, MWBS=10 * height)
         values |= {(CTC, run, "blocked jobs", "MBS", "3"): float(height)}
     blocked_jobs = PAPER.pictures["blocked"](measurements(values)).axes
     assert [axes.get_title() for axes in blocked_jobs] == ["CTC", "CTC"]
-    heights = [[bar.get_height() for bar in bars] for bars in blocked_jobs[0].containers]  # type: ignore[attr-defined]
-    assert [bars[2] for bars in heights] == [1, 2, 3]
+    assert [list(line.get_ydata())[2] for line in blocked_jobs[0].lines] == [1, 2, 3]  # type: ignore[arg-type]
+    assert [line.get_color() for line in blocked_jobs[0].lines] == [
+        look_of(name)["color"] for name in ("pv-easy", *["easy"] * 2)
+    ]
+    assert len({str(line.get_linestyle()) + str(line.get_marker()) for line in blocked_jobs[0].lines}) == 3
+    assert not blocked_jobs[0].patches
     mbs, mwbs = PAPER.pictures["slowdowns"](measurements(values)).axes
     for axes, factor in ((mbs, 1), (mwbs, 10)):
         assert [bars[0].get_height() for bars in axes.containers] == [factor, 2 * factor, 3 * factor]  # type: ignore[index]

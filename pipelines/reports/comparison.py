@@ -1,0 +1,54 @@
+"""The report on a comparison: each policy's usual measures, and how the policies differ."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from pipelines.reports.report import Rows, Section, Shown, Version, reports_on
+from swftools.simulator.metrics.measures import SYNTHETIC, USUAL, summarize
+
+PICTURED = ("wait_mean", "bounded_slowdown_mean", "utilization_time_mean")
+"""Measures that are drawn by policy."""
+
+
+@reports_on("comparison")
+def parts(version: Version, other: Version | None) -> list[Section]:
+    """Return the parts of a report on a comparison."""
+    comparison = version.read("comparison")
+    sections = [
+        Section("What was compared", _assumptions(version)),
+        Section("By policy", tables=[usual(comparison)], pictures=[_drawn(comparison, each) for each in PICTURED]),
+    ]
+    if other:
+        tables = [usual(other.read("comparison"))]
+        sections.append(Section(f"By policy, {other.data_set} {other.version[:8]}", tables=tables))
+    return sections
+
+
+def _assumptions(version: Version) -> list[str]:
+    """Return what the runs assume."""
+    seeds = version.manifest.get("seeds", ())
+    told = [f"{len(seeds)} seeds: {', '.join(map(str, seeds))}."] if len(seeds) > 1 else []
+    return [*told, *(f"{text[0].upper()}{text[1:]}." for text in version.manifest.get("assumptions", ()))]
+
+
+def _drawn(comparison: pd.DataFrame, measure: str) -> Shown:
+    """Return a measure by policy as a picture."""
+    return Shown(comparison, "policies", {"metric": measure})
+
+
+def usual(comparison: pd.DataFrame) -> Rows:
+    """Return the usual measures as a table: a row a policy, the mean over seeds."""
+    chosen = [pair for pair in USUAL if pair[0] not in SYNTHETIC]
+    by_seed = [summarize(rows, chosen) for _, rows in comparison.groupby("seed", sort=True)]
+    wide = pd.concat(by_seed, ignore_index=True).groupby("policy", sort=False).mean(numeric_only=True)
+    units = comparison.drop_duplicates(["measure", "statistic"]).set_index(["measure", "statistic"])["unit"]
+    heads, cells = [], []
+    for name, statistic in chosen:
+        column = name if statistic == "value" else f"{name}_{statistic}"
+        if (name, statistic) in units.index and column in wide:
+            unit = units.loc[(name, statistic)]
+            heads.append(column.replace("_", " ") + ("" if unit == "1" else f", {unit}"))
+            cells.append(wide[column].tolist())
+    rows = [list(row) for row in zip(map(str, wide.index), *cells, strict=True)]
+    return Rows(["policy", *heads], rows, "Means over seeds")

@@ -1,0 +1,80 @@
+"""The report on a history: what to look at, what changed since the night before, and how bounds and workload go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from pipelines.reports.report import Rows, Section, Shown, Version, reports_on
+from pipelines.reports.waits import evaluation_parts
+
+NIGHTS = 30
+"""Nights whose findings are shown."""
+
+
+@reports_on("history")
+def parts(version: Version, other: Version | None) -> list[Section]:
+    """Return the parts of a report on a history."""
+    return [*_findings(version), *_changes(version, other), *_figures(version)]
+
+
+def _findings(version: Version) -> Iterator[Section]:
+    """Yield what the night found, and what the nights before did."""
+    messages = [str(each["message"]) for each in version.manifest.get("findings", ())]
+    yield Section("What to look at", messages or ["Nothing: the last night found nothing that it should tell."])
+    rows = [
+        {"night": night, "kind": str(finding["kind"])}
+        for night, findings in _nights(version)
+        for finding in findings or [{"kind": "none"}]
+    ]
+    if rows:
+        yield Section("The last nights", pictures=[Shown(pd.DataFrame(rows), "findings")])
+
+
+def _nights(version: Version) -> Iterator[tuple[pd.Timestamp, list[dict[str, str]]]]:
+    """Yield the last nights, in order, with what they found."""
+    for listed in reversed(version.root.versions(version.data_set)[:NIGHTS]):
+        if listed.damage is None:
+            found = version.root.manifest(version.data_set, listed.version).get("findings", ())
+            yield pd.Timestamp(listed.published_at), list(found)
+
+
+def _changes(version: Version, other: Version | None) -> Iterator[Section]:
+    """Yield what came since another version, by default the night before."""
+    before = version.manifest if other is None else other.manifest
+    account, earlier = (each.get("account", {}) for each in (version.manifest, before))
+    files = version.read("ingested") if version.has("ingested") else pd.DataFrame()
+    told = [f"{account.get('jobs_kept', 0):,} jobs of {len(files):,} files."]
+    if other is not None:
+        told.append(
+            f"{account.get('jobs_kept', 0) - earlier.get('jobs_kept', 0):,} jobs more than version {other.version} has."
+        )
+    if len(files):
+        last = files.tail(10)
+        names = [
+            name for name in ("file", "bytes", "records", "new", "merged", "replaced", "quarantined") if name in last
+        ]
+        yield Section(
+            "What has arrived", told, [Rows(names, last[names].to_numpy(dtype=object).tolist(), "The last files")]
+        )
+    else:
+        yield Section("What has arrived", told)
+
+
+def _figures(version: Version) -> Iterator[Section]:
+    """Yield how waits, policies and workload go."""
+    if version.has("wait_evaluation"):
+        yield from evaluation_parts(version.read("wait_evaluation"))
+    if version.has("workload_drift"):
+        drift = version.read("workload_drift")
+        beyond = drift[drift["is_beyond"].astype(bool)]
+        told = [
+            f"{row['aspect']} by {row['statistic']}: {row['drift']:.3g}, limit {row['threshold']:.3g}."
+            for row in beyond.to_dict("records")
+        ]
+        yield Section(
+            "The workload of the last days beside the time before",
+            told or ["No statistic is beyond its limit."],
+            pictures=[Shown(drift, "drift")],
+        )

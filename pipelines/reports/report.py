@@ -1,0 +1,122 @@
+"""What a report is made of, and which parts a version of each kind gets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from pipelines.store.published import PublishedData
+from swftools.errors import ParameterError
+from swftools.tables import to_pandas
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A picture: what it is drawn from, its name in ``swftools.plots``, and what is chosen."""
+
+    subject: Any
+    name: str
+    chosen: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A table: a heading for each column, and the cells as they are shown, or numbers, which are sorted as such."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[object]]
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a report: a heading, sentences, then tables and pictures."""
+
+    heading: str
+    sentences: Sequence[str] = ()
+    tables: Sequence[Rows] = ()
+    pictures: Sequence[Shown] = ()
+
+
+@dataclass(frozen=True)
+class Version:
+    """A published version that a report is about.
+
+    Parameters
+    ----------
+    root : PublishedData
+        Where it is published.
+    manifest : mapping
+        Its manifest.
+    """
+
+    root: PublishedData
+    manifest: Mapping[str, Any]
+
+    @property
+    def data_set(self) -> str:
+        """The name of its data set."""
+        return str(self.manifest["data_set"])
+
+    @property
+    def version(self) -> str:
+        """Its name."""
+        return str(self.manifest["version"])
+
+    @property
+    def address(self) -> str:
+        """Where it is."""
+        return self.root.path(self.data_set, self.version)
+
+    def has(self, table: str) -> bool:
+        """Whether it has a table, with rows."""
+        return table in self.manifest["tables"] and self.manifest["tables"][table]["rows"] > 0
+
+    def read(self, table: str, columns: Sequence[str] | None = None) -> pd.DataFrame:
+        """Read a table, or some columns of it."""
+        return to_pandas(self.root.read_described(self.manifest, table, columns=columns), table)
+
+
+Parts = Callable[[Version, Version | None], list[Section]]
+
+_KINDS: dict[str, Parts] = {}
+
+
+def reports_on(main_table: str) -> Callable[[Parts], Parts]:
+    """Register what makes the parts of a report on versions with a main table, of one and maybe another beside it."""
+
+    def register(parts: Parts) -> Parts:
+        _KINDS[main_table] = parts
+        return parts
+
+    return register
+
+
+def kind_of(manifest: Mapping[str, Any]) -> str:
+    """Return what kind of version it is: a history, or its main table."""
+    return "history" if manifest.get("made_by") == "ReevaluateLogs" else str(manifest["main_table"])
+
+
+def parts_of(version: Version, other: Version | None = None) -> list[Section]:
+    """Return the parts of a report on a version, maybe beside another of its kind.
+
+    Raises
+    ------
+    ParameterError
+        There is no report on such versions, or the other is of another kind.
+    """
+    kind = kind_of(version.manifest)
+    if kind not in _KINDS:
+        raise ParameterError(
+            f"{version.address}: there is no report on versions whose main table is {kind}; there are reports on "
+            f"{', '.join(_KINDS)}"
+        )
+    if other and kind_of(other.manifest) != kind:
+        raise ParameterError(
+            f"{other.address} is of another kind ({kind_of(other.manifest)}) than {version.address} ({kind}); compare "
+            "versions of one kind"
+        )
+    return _KINDS[kind](version, other)

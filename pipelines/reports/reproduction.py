@@ -1,0 +1,47 @@
+"""The report on a reproduction: each table of the paper, what it prints and what came out here."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from pipelines.papers import find_paper
+from pipelines.reports.report import Rows, Section, Version, reports_on
+from swftools.errors import ParameterError
+
+COLUMNS = {
+    "row": "row",
+    "column": "column",
+    "reading": "reading",
+    "printed": "printed",
+    "ours": "ours",
+    "unit": "unit",
+    "is_reproduced": "reproduced",
+    "note": "note",
+}
+"""What is shown of a reproduction, and its heading."""
+
+
+@reports_on("reproduction")
+def parts(version: Version, other: Version | None) -> list[Section]:  # noqa: ARG001 (a paper stands beside itself)
+    """Return the parts of a report on a reproduction."""
+    cells = version.read("reproduction")
+    return [
+        Section("The paper", [_citation(version)]),
+        *(Section(str(place), tables=[_table(rows)]) for place, rows in cells.groupby("place", sort=False)),
+    ]
+
+
+def _citation(version: Version) -> str:
+    """Return the paper in full, where it is known here."""
+    name = version.data_set.removesuffix("-reproduction")
+    try:
+        return find_paper(name).citation
+    except ParameterError:
+        return name
+
+
+def _table(cells: pd.DataFrame) -> Rows:
+    """Return the cells of a table of the paper, a line each."""
+    shown = cells[[name for name in COLUMNS if name in cells]]
+    rows = shown.astype(object).where(shown.notna(), None).to_numpy().tolist()
+    return Rows([COLUMNS[name] for name in shown.columns], rows)

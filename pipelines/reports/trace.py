@@ -1,0 +1,97 @@
+"""The report on a trace: what became of its lines, who submitted what and when, and how long they waited."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pipelines.reports.report import Rows, Section, Shown, Version, reports_on
+from swftools.cleaning import CleaningReport
+from swftools.description import describe
+from swftools.fields.jobs import SWF_NAMES
+from swftools.header import SwfHeader
+from swftools.tables import empty_frame
+from swftools.trace import Trace
+
+FIGURES = {
+    "jobs": "jobs",
+    "processors": "processors of the machine",
+    "start": "first second of the log",
+    "days": "days from the first to the last submission",
+    "users": "users",
+    "offered_load": "offered load",
+    "mean_width": "processors of a job, mean",
+    "median_run_time": "run time, median, s",
+    "median_requested_time": "requested time, median, s",
+    "median_wait_time": "wait as logged, median, s",
+    "median_interarrival_time": "time between submissions, median, s",
+    "cancelled": "jobs that were cancelled",
+    "over_request": "jobs that ran longer than requested",
+}
+"""What ``describe`` tells, in the words of a report."""
+
+
+@reports_on("jobs")
+def parts(version: Version, other: Version | None) -> list[Section]:
+    """Return the parts of a report on a trace."""
+    return [_balance(version), _figures(version, other), *_pictures(trace_of(version))]
+
+
+def trace_of(version: Version) -> Trace:
+    """Return the jobs of a version as a trace, with the columns that SWF has."""
+    names = {"names": version.read("names")} if version.has("names") else {}
+    return Trace(
+        SwfHeader.from_lines(version.manifest.get("header", ())),
+        version.read("jobs", [*SWF_NAMES, "line_number"]),
+        machine_processors=version.manifest.get("machine_processors"),
+        provenance={"name": version.data_set},
+        **names,
+    )
+
+
+def _balance(version: Version) -> Section:
+    """Return what became of the lines of the log."""
+    account = version.manifest.get("account") or {}
+    told = []
+    if account:
+        counts = [sum(account.get(name, {}).values()) for name in ("quarantined", "merged")]
+        told.append(
+            f"{account['job_lines_read']:,} job lines were read: {account['jobs_kept']:,} jobs were kept, "
+            f"{counts[0]:,} were quarantined, and "
+            f"{counts[1]:,} lines became part of another job. Nothing else was lost."
+        )
+    if flagged := account.get("flagged"):
+        told.append(f"Marked: {', '.join(f'{count:,} jobs by rule {name}' for name, count in flagged.items())}.")
+    pictures = []
+    if "cleaning_report" in version.manifest["tables"]:
+        report = CleaningReport(version.read("cleaning_report"), empty_frame("repairs"), empty_frame("merged"))
+        pictures.append(Shown(report, "balance"))
+    return Section("What became of the lines", told, pictures=pictures)
+
+
+def _figures(version: Version, other: Version | None) -> Section:
+    """Return figures of the trace, maybe beside those of another, and what each column lacks."""
+    found = [describe(trace_of(each)) for each in (version, other) if each]
+    heads = ["", *(f"{each.data_set} {each.version[:8]}" if other else "value" for each in (version, other) if each)]
+    rows = [[words, *(told[name] for told in found)] for name, words in FIGURES.items()]
+    jobs = max(found[0]["jobs"], 1)
+    missing = [
+        [name, count, f"{count / jobs:.1%}"] for name, count in found[0]["missing_values"].items() if 0 < count < jobs
+    ]
+    without = [name for name, count in found[0]["missing_values"].items() if count == found[0]["jobs"]]
+    told = [f"No job has: {', '.join(without)}."] if without and found[0]["jobs"] else []
+    tables = [Rows(heads, rows)]
+    if missing:
+        tables.append(Rows(["column", "jobs without it", "share"], missing, "What some jobs lack"))
+    return Section("In figures", told, tables)
+
+
+def _pictures(trace: Trace) -> Iterator[Section]:
+    """Yield the pictures of a trace."""
+    groups = {
+        "When jobs come": (("arrivals", {}), ("arrivals", {"by": "weekday"}), ("load", {})),
+        "What they ask for": (("sizes", {}), ("estimates", {})),
+        "Whose they are": (("users", {}), ("queues", {})),
+        "How long they waited": (("waits", {}),),
+    }
+    for heading, pictures in groups.items():
+        yield Section(heading, pictures=[Shown(trace, name, chosen) for name, chosen in pictures])

@@ -1,0 +1,53 @@
+"""The report on an evaluation of waits: how often bounds were right, and how tight they were."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from pipelines.reports.report import Rows, Section, Shown, Version, reports_on
+
+COLUMNS = {
+    "group": "queue",
+    "method": "method",
+    "predicted": "jobs that were told",
+    "correctness": "share right",
+    "standard_error": "standard error",
+    "median_tightness": "bound / wait, median",
+    "p90_tightness": "bound / wait, .9 quantile",
+}
+"""What is shown of an evaluation, and its heading."""
+
+
+@reports_on("wait_evaluation")
+def parts(version: Version, other: Version | None) -> list[Section]:
+    """Return the parts of a report on an evaluation of waits."""
+    sections = evaluation_parts(version.read("wait_evaluation"))
+    if other:
+        tables = [_by_queue(other.read("wait_evaluation"))]
+        sections.append(Section(f"By queue, {other.data_set} {other.version[:8]}", tables=tables))
+    return sections
+
+
+def evaluation_parts(evaluation: pd.DataFrame) -> list[Section]:
+    """Return the parts that tell of an evaluation: all jobs, by queue, and over the months."""
+    everything = evaluation[evaluation["grouped_by"] == "all"]
+    told = [
+        f"{row['method']}: of {row['predicted']:,} jobs that were told a bound, {row['correctness']:.1%} "
+        f"waited no longer{'' if row['is_correct'] else ', which is less than was meant'}."
+        for row in everything.dropna(subset=["correctness"]).to_dict("records")
+    ]
+    return [
+        Section("All jobs", told),
+        Section(
+            "By queue",
+            tables=[_by_queue(evaluation)],
+            pictures=[Shown(evaluation, name) for name in ("reliability", "tightness")],
+        ),
+        Section("By month", pictures=[Shown(evaluation, "coverage")]),
+    ]
+
+
+def _by_queue(evaluation: pd.DataFrame) -> Rows:
+    """Return the evaluation by queue as a table."""
+    rows = evaluation.loc[evaluation["grouped_by"] == "queue", list(COLUMNS)]
+    return Rows(list(COLUMNS.values()), rows.astype(object).where(rows.notna(), None).to_numpy().tolist())

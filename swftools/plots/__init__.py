@@ -1,0 +1,39 @@
+"""Pictures of traces, schedules, cleanings, comparisons, predictions and histories; each by its name.
+
+matplotlib is imported by the first picture that is drawn, and comes with the extra ``swftools[plots]``.
+"""
+
+from swftools.plots import against as _against  # noqa: F401 (a line for each picture)
+from swftools.plots import arrivals as _arrivals  # noqa: F401
+from swftools.plots import backfilled as _backfilled  # noqa: F401
+from swftools.plots import balance as _balance  # noqa: F401
+from swftools.plots import coverage as _coverage  # noqa: F401
+from swftools.plots import differences as _differences  # noqa: F401
+from swftools.plots import drift as _drift  # noqa: F401
+from swftools.plots import estimates as _estimates  # noqa: F401
+from swftools.plots import findings as _findings  # noqa: F401
+from swftools.plots import gantt as _gantt  # noqa: F401
+from swftools.plots import load as _load  # noqa: F401
+from swftools.plots import logged_waits as _logged_waits  # noqa: F401
+from swftools.plots import policies as _policies  # noqa: F401
+from swftools.plots import queue as _queue  # noqa: F401
+from swftools.plots import reliability as _reliability  # noqa: F401
+from swftools.plots import shares as _shares  # noqa: F401
+from swftools.plots import sizes as _sizes  # noqa: F401
+from swftools.plots import slowdowns as _slowdowns  # noqa: F401
+from swftools.plots import tightness as _tightness  # noqa: F401
+from swftools.plots import told as _told  # noqa: F401
+from swftools.plots import utilization as _utilization  # noqa: F401
+from swftools.plots import wait_by_size as _wait_by_size  # noqa: F401
+from swftools.plots import waits as _waits  # noqa: F401
+from swftools.plots.against import compare_jobs as compare_jobs
+from swftools.plots.picture import Picture as Picture
+from swftools.plots.picture import caption as caption
+from swftools.plots.picture import data as data
+from swftools.plots.picture import find_picture as find_picture
+from swftools.plots.picture import kinds_of_pictures as kinds_of_pictures
+from swftools.plots.picture import list_pictures as list_pictures
+from swftools.plots.picture import plot as plot
+from swftools.plots.picture import register_picture as register_picture
+from swftools.plots.style import look_of as look_of
+from swftools.plots.style import style as style

@@ -1,0 +1,248 @@
+"""Which job runs when, side by side on the machine's processors."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from swftools.parameters import Parameters, choice, number
+from swftools.plots.of_schedules import sizes_of, start_of
+from swftools.plots.picture import Picture, register_picture
+from swftools.plots.style import COLORS, SEQUENTIAL, count_axis, duration, name_of, time_axis, times_of
+from swftools.simulator.metrics.columns import column_of, rows_of
+from swftools.simulator.placement import on_processors
+from swftools.simulator.schedule import Schedule
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST_RUNS = 5_000
+"""Of the window that is chosen where none is given."""
+
+MOST_PIECES = 25_000
+"""Beyond this many, which is a window that somebody asked for, the jobs are drawn as an image: the file stays small."""
+
+WEEK = 604_800.0
+_WAITS = {60.0: "under 1 min", 600.0: "to 10 min", 3600.0: "to 1 h", 14_400.0: "to 4 h", 86_400.0: "to 1 d"}
+_NAMED = (COLORS[6], COLORS[0], COLORS[2], COLORS[5])  # which differ in grey too
+
+
+@dataclass(frozen=True)
+class GanttParameters(Parameters):
+    """From when to when, s from the start of the log; and what the colours of jobs are: the word that is given.
+
+    With only one of ``begin`` and ``end`` it is a week. With none it is the busiest week, counted from the first start,
+    halved until it has no more than ``MOST_RUNS`` runs, by the busier half each time.
+    """
+
+    begin: float | None = number(None, unit="s", optional=True)
+    end: float | None = number(None, unit="s", optional=True)
+    color: str = choice("user", "queue", "width", "wait")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        sound = self.begin is None or self.end is None or self.begin < self.end
+        self._require("end", sound, f"behind the beginning, {self.begin}")
+
+
+@register_picture
+class Gantt(Picture):
+    """Every run in a window, as wide as it has processors, by the colour of its user, queue, width or wait.
+
+    Which processors a job had is not told by a schedule. It is made up: a job gets the lowest neighbours that are free,
+    or, where there are none, the lowest that are. Runs that took no time are not seen.
+    """
+
+    name = "gantt"
+    of = Schedule
+    title = "Jobs on the machine"
+    parameters = GanttParameters
+    aspect = 0.62
+    nothing = "no run in this window"
+
+    def table(self, subject: Schedule, chosen: GanttParameters) -> pd.DataFrame:
+        """Return a row a run and block of neighbouring processors.
+
+        ``job_number`` and ``job_occurrence``, ``start`` and ``end``, s from the start of the log, ``wait``, s,
+        ``first_processor``, ``processors`` (of the block), ``label`` (what its colour is), ``shade`` (the label's
+        place among all), ``window_begin``, ``window_end``, s, ``machine`` (its processors), and ``log_start``, UNIX
+        time in s, missing where it is not known.
+        """
+        runs = _runs_of(subject)
+        begin, end = _window(runs, chosen)
+        runs = runs[(runs["start"] < end) & (runs["end"] > begin)].reset_index(drop=True)
+        jobs = subject.jobs.iloc[runs["row"].to_numpy()].reset_index(drop=True)
+        names, shades = _labels(jobs, runs, chosen.color)
+        starts, ends = runs["start"].to_numpy(), runs["end"].to_numpy()
+        placed = on_processors(starts, ends, runs["width"].to_numpy(), subject.processors)
+        blocks = [(run, low, high - low) for run, pieces in placed for low, high in pieces]
+        run, low, count = np.array(blocks, np.int64).reshape(-1, 3).T
+        log_start = start_of(subject.jobs)
+        columns = runs[["job_number", "job_occurrence", "start", "end", "wait"]].iloc[run].reset_index(drop=True)
+        return columns.assign(
+            first_processor=low,
+            processors=count,
+            label=np.array(names, dtype=object)[shades[run]],
+            shade=shades[run],
+            window_begin=begin,
+            window_end=end,
+            machine=subject.processors,
+            log_start=np.nan if log_start is None else log_start,
+        )
+
+    def draw(self, axes: Axes, table: pd.DataFrame, chosen: GanttParameters) -> None:
+        """Draw the blocks of a colour as one path, with edges where they have room, and say what is made up."""
+        from matplotlib import rcParams  # noqa: PLC0415 (an extra)
+        from matplotlib.collections import PathCollection  # noqa: PLC0415 (an extra)
+        from matplotlib.patches import Patch  # noqa: PLC0415 (an extra)
+
+        start = None if table["log_start"].isna().all() else float(table["log_start"].iloc[0])
+        begin, end = (float(table[name].iloc[0]) for name in ("window_begin", "window_end"))
+        machine = int(table["machine"].iloc[0])
+        left, right = (times_of(table[name].clip(begin, end), start) for name in ("start", "end"))
+        low = table["first_processor"].to_numpy(dtype=float)
+        high = low + table["processors"].to_numpy()
+        first, last = times_of([begin, end], start)
+        top = max(machine, float(high.max()))
+        points = np.asarray(axes.bbox.size) * 72.0 / axes.figure.dpi
+        roomy = ((right - left) / (last - first) * points[0] > 5) & ((high - low) / top * points[1] > 3)
+        kinds = table[["shade", "label"]].drop_duplicates().sort_values("shade")
+        colors = _colors_of(kinds, is_ordered=chosen.color in ("width", "wait"))
+        paths, faces, edges = [], [], []
+        shade = table["shade"].to_numpy()
+        for of_kind, color in zip(kinds["shade"].tolist(), colors, strict=True):
+            for with_edge in (False, True):
+                those = (shade == of_kind) & (roomy == with_edge)
+                if those.any():
+                    paths.append(_rectangles(left[those], right[those], low[those], high[those]))
+                    faces.append(color)
+                    edges.append("white" if with_edge else "none")
+        rasterized = len(table) > MOST_PIECES
+        made = PathCollection(paths, facecolors=faces, edgecolors=edges, linewidths=0.4, rasterized=rasterized)
+        made.set_antialiased(True)
+        axes.add_collection(made, autolim=False)
+        axes.set(xlim=(first, last), ylim=(0, top), ylabel="processors")
+        axes.grid(visible=False)
+        time_axis(axes, start)
+        axes.set_xlabel(f"{axes.get_xlabel()}\nwhich processors a job has is made up")
+        count_axis(axes, "y")
+        handles = [Patch(color=color) for color in colors]
+        letters = float(rcParams["legend.fontsize"]) * 0.5
+        columns = int(np.clip(points[0] / (letters * (kinds["label"].str.len().max() + 5)), 1, 5))
+        where: Any = {
+            "loc": "lower left",
+            "bbox_to_anchor": (0, 1),
+            "ncols": columns,
+            "handlelength": 1,
+            "borderpad": 0.2,
+        }
+        axes.legend(handles, kinds["label"].tolist(), title=chosen.color, alignment="left", columnspacing=1.0, **where)
+
+    def tell(self, table: pd.DataFrame, chosen: GanttParameters) -> str:
+        """Return the window, its runs and its utilization."""
+        begin, end = (float(table[name].iloc[0]) for name in ("window_begin", "window_end"))
+        inside = table["end"].clip(upper=end) - table["start"].clip(lower=begin)
+        used = float((inside * table["processors"]).sum()) / ((end - begin) * int(table["machine"].iloc[0]))
+        runs = len(table.drop_duplicates(["job_number", "job_occurrence", "start"]))
+        return (
+            f"{runs:,} {'run' if runs == 1 else 'runs'} in {duration(end - begin)} from {duration(begin)} after the "
+            f"start of the log; {used:.1%} of the processors are in use; which ones a job had is made up"
+        )
+
+
+def _runs_of(schedule: Schedule) -> pd.DataFrame:
+    """Return the runs that took time, with the row of their job among the jobs, and its wait."""
+    runs = schedule.segments
+    table = pd.DataFrame(
+        {
+            "job_number": runs["job_number"].to_numpy(),
+            "job_occurrence": runs["job_occurrence"].to_numpy(),
+            "start": column_of(runs, "start_time"),
+            "end": column_of(runs, "end_time"),
+            "width": runs["allocated_processors"].to_numpy(dtype=np.int64, na_value=0),
+            "row": rows_of(runs, schedule.jobs) if len(runs) else np.zeros(0, np.int64),
+        }
+    )
+    table["wait"] = column_of(schedule.jobs, "wait_time")[table["row"].to_numpy()]
+    return table[(table["end"] > table["start"]) & (table["width"] > 0)]
+
+
+def _window(runs: pd.DataFrame, chosen: GanttParameters) -> tuple[float, float]:
+    """Return from when to when runs are shown; see ``GanttParameters``."""
+    if chosen.begin is not None:
+        return chosen.begin, chosen.begin + WEEK if chosen.end is None else chosen.end
+    if chosen.end is not None:
+        return chosen.end - WEEK, chosen.end
+    if not len(runs):
+        return 0.0, WEEK
+    first, last = float(runs["start"].min()), float(runs["end"].max())
+    if last - first <= WEEK:
+        begin, length = first, last - first
+    else:
+        begin, length = _busiest(runs, first, WEEK, math.ceil((last - first) / WEEK)), WEEK
+    while _count(runs, begin, begin + length) > MOST_RUNS and length > 1.0:
+        length /= 2
+        begin = _busiest(runs, begin, length, 2)
+    return begin, begin + length
+
+
+def _busiest(runs: pd.DataFrame, first: float, length: float, many: int) -> float:
+    """Return when the busiest of some windows begins that follow each other; of equal ones the first."""
+    edges = first + length * np.arange(many + 1)
+    work = np.zeros(many + 1)
+    for name, sign in (("start", 1.0), ("end", -1.0)):
+        at, width = runs[name].to_numpy() - first, runs["width"].to_numpy(dtype=float)
+        by_time = np.argsort(at, kind="stable")
+        before = np.searchsorted(at[by_time], edges - first)
+        count, moment = (np.append(0.0, np.cumsum(each[by_time])) for each in (width, width * at))
+        work += sign * ((edges - first) * count[before] - moment[before])  # of those that began, the time since
+    return float(edges[int(np.argmax(np.diff(work).round(3)))])
+
+
+def _count(runs: pd.DataFrame, begin: float, end: float) -> int:
+    """Return how many runs a window has."""
+    return int(((runs["start"] < end) & (runs["end"] > begin)).sum())
+
+
+def _labels(jobs: pd.DataFrame, runs: pd.DataFrame, by: str) -> tuple[list[str], npt.NDArray[np.int64]]:
+    """Return what colours stand for, in order, and the place of each run among them."""
+    if by == "wait":
+        waits = np.nan_to_num(runs["wait"].to_numpy())
+        return [*_WAITS.values(), "longer"], np.searchsorted(np.array(list(_WAITS)), waits, side="right")
+    if by == "width":
+        sizes = sizes_of(pd.DataFrame({"allocated_processors": runs["width"], "run_time": 0.0}))
+        return sizes.widths, sizes.of_width
+    who = jobs.reindex(columns=[f"{by}_id"])[f"{by}_id"]
+    is_known = who.notna().to_numpy()
+    work = (runs["end"] - runs["start"]) * runs["width"]
+    by_work = work[is_known].groupby(who[is_known].to_numpy(), sort=True).sum().sort_values(kind="stable")
+    most = by_work.index[::-1][: len(_NAMED)].tolist()
+    names = [name_of(f"{each:g}" if isinstance(each, float) else each) for each in most]
+    place = {each: number for number, each in enumerate(most)}
+    others, unknown = len(_NAMED), len(_NAMED) + 1
+    shades = [place.get(each, others) if known else unknown for each, known in zip(who, is_known, strict=True)]
+    return [*names, *[""] * (others - len(names)), "others", "unknown"], np.array(shades, dtype=np.int64)
+
+
+def _colors_of(kinds: pd.DataFrame, *, is_ordered: bool) -> list[Any]:
+    """Return a colour for each kind: of an order from dark to bright, else those that differ."""
+    from matplotlib import colormaps  # noqa: PLC0415 (an extra)
+
+    shades = kinds["shade"].tolist()
+    if is_ordered:
+        return [colormaps[SEQUENTIAL](1.0 - shade / max([1, *shades])) for shade in shades]
+    return [(*_NAMED, "#CCCCCC", "#E8E8E8")[shade] for shade in shades]
+
+
+def _rectangles(left: Any, right: Any, low: Any, high: Any) -> Any:
+    """Return rectangles as one path, which a file writes in far less room than each by itself."""
+    from matplotlib.path import Path  # noqa: PLC0415 (an extra)
+
+    corners = np.stack((left, low, left, high, right, high, right, low, left, low), axis=1).reshape(-1, 2)
+    codes = np.tile(np.array([Path.MOVETO, *[Path.LINETO] * 3, Path.CLOSEPOLY], dtype=np.uint8), len(left))
+    return Path(corners, codes)

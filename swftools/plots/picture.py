@@ -1,0 +1,186 @@
+"""What a picture is: the table behind it, how that is drawn, what it says in words; all of them by name.
+
+A picture is a file of this folder with a subclass of ``Picture``, and its line in ``__init__.py``. Report, console and
+documentation find it there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pandas as pd
+
+from swftools.errors import ParameterError
+from swftools.parameters import Parameters
+from swftools.parameters.names import Names
+from swftools.plots.style import SIZES, style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True)
+class NoParameters(Parameters):
+    """Of pictures that have none."""
+
+
+class Picture:
+    """A picture of one kind of thing: a trace, a schedule, a cleaning report, or a table.
+
+    Subclasses say what they are of, and define ``table``, ``draw`` and ``tell``.
+
+    Attributes
+    ----------
+    name : str
+        By which it is asked for; one picture of each name for a kind of thing.
+    of : type
+        What it is drawn from: a class, or ``pandas.DataFrame``.
+    columns : sequence of str
+        Where it is drawn from a table: the columns that this must have.
+    title : str
+        What it shows, in a few words.
+    parameters : type of Parameters
+        What may be chosen, each with a default.
+    aspect : float
+        Height by width.
+    nothing : str
+        What stands there where the table has no rows.
+    """
+
+    name: ClassVar[str]
+    of: ClassVar[type]
+    columns: ClassVar[Sequence[str]] = ()
+    title: ClassVar[str]
+    parameters: ClassVar[type[Parameters]] = NoParameters
+    aspect: ClassVar[float] = 0.5
+    nothing: ClassVar[str] = "nothing to show"
+
+    def table(self, subject: Any, chosen: Any) -> pd.DataFrame:
+        """Return the table that is drawn; without rows where there is nothing to show."""
+        raise NotImplementedError
+
+    def draw(self, axes: Axes, table: pd.DataFrame, chosen: Any) -> None:
+        """Draw a table that has rows."""
+        raise NotImplementedError
+
+    def tell(self, table: pd.DataFrame, chosen: Any) -> str:
+        """Return what is seen, with its chief numbers, in a sentence or two, for a table that has rows."""
+        raise NotImplementedError
+
+
+_PICTURES: dict[type, Names[Picture]] = {}
+
+
+def _pictures_of(kind: type) -> Names[Picture]:
+    """Return the pictures of a kind of thing by name, those of what it is a special case of among them."""
+    known = next((of for of in _PICTURES if issubclass(kind, of)), kind)
+    what = "table" if issubclass(kind, pd.DataFrame) else known.__name__
+    return _PICTURES.get(known, Names(f"picture of a {what}"))
+
+
+def register_picture(kind: type[Picture]) -> type[Picture]:
+    """Register a picture by what it is of and its name.
+
+    Raises
+    ------
+    ParameterError
+        Another one is registered under that name.
+    """
+    if kind.parameters is not NoParameters:
+        kind.parameters.named(kind.name)
+    names = _PICTURES.setdefault(kind.of, _pictures_of(kind.of))
+    names.add(kind.name, kind(), kind)
+    return kind
+
+
+def list_pictures(of: type) -> dict[str, Picture]:
+    """Return the pictures of a kind of thing by name, in the order of their registration."""
+    return dict(_pictures_of(of).known)
+
+
+def kinds_of_pictures() -> list[type]:
+    """Return what there are pictures of."""
+    return list(_PICTURES)
+
+
+def find_picture(subject: object, name: str) -> Picture:
+    """Return the picture of a thing by name; ``module:name`` imports the module that registers it first.
+
+    Raises
+    ------
+    ParameterError
+        There is none of that name, or the table lacks its columns.
+    """
+    picture = _pictures_of(type(subject)).find(name)
+    if isinstance(subject, pd.DataFrame) and (missing := [each for each in picture.columns if each not in subject]):
+        raise ParameterError(f"picture {name}: the table lacks the columns {', '.join(missing)}")
+    return picture
+
+
+def plot(subject: Any, name: str, *, ax: Axes | None = None, size: str = "screen", **parameters: Any) -> Axes:
+    """Draw a picture.
+
+    Parameters
+    ----------
+    subject : Trace, Schedule, CleaningReport or pandas.DataFrame
+        What it is of.
+    name : str
+        Which: ``list_pictures(type(subject))`` has them by name.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+    size : {"screen", "column"}
+        For a screen, or for a column of a paper: the size of a new figure and of all text.
+    **parameters
+        What may be chosen; see the picture's ``parameters``.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        What was drawn on: ``ax`` where it is given. Its figure is ``.figure``.
+
+    Raises
+    ------
+    ParameterError
+        No such picture, parameter or size.
+    MissingLibraryError
+        matplotlib is not installed.
+
+    Examples
+    --------
+    >>> from swftools.trace import Trace
+    >>> trace = Trace.from_columns(job_number=[1, 2], submit_time=[0, 7200], run_time=[60, 60])
+    >>> plot(trace, "arrivals").get_xlabel()
+    'hour of the day'
+    """
+    picture = find_picture(subject, name)
+    chosen = picture.parameters.from_mapping(parameters)
+    with style(size):
+        drawn = SIZES[size].new_axes(picture.aspect) if ax is None else ax
+        found = picture.table(subject, chosen)
+        if found.empty:
+            _say(drawn, picture.nothing)
+        else:
+            picture.draw(drawn, found, chosen)
+    return drawn
+
+
+def data(subject: Any, name: str, **parameters: Any) -> pd.DataFrame:
+    """Return the table behind a picture; parameters and errors are those of ``plot``."""
+    picture = find_picture(subject, name)
+    return picture.table(subject, picture.parameters.from_mapping(parameters))
+
+
+def caption(subject: Any, name: str, **parameters: Any) -> str:
+    """Return what a picture shows, in words, with its chief numbers; parameters and errors are those of ``plot``."""
+    picture = find_picture(subject, name)
+    chosen = picture.parameters.from_mapping(parameters)
+    found = picture.table(subject, chosen)
+    return f"{picture.title}: {picture.nothing if found.empty else picture.tell(found, chosen)}"
+
+
+def _say(axes: Axes, words: str) -> None:
+    """Let a picture say that there is nothing to show."""
+    axes.set_axis_off()
+    axes.text(0.5, 0.5, words, ha="center", va="center", transform=axes.transAxes)

@@ -1,0 +1,105 @@
+"""Whether bounds are of the quantile that they are said to be of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from swftools.errors import ParameterError
+from swftools.parameters import Parameters, number
+from swftools.plots.picture import Picture, register_picture
+from swftools.plots.series import and_more, legend_above, look_at, queue_axis, share_interval
+from swftools.plots.style import name_of
+from swftools.plots.tightness import QUEUES
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True)
+class ReliabilityParameters(Parameters):
+    """What the bounds are meant to be of, where the table does not say."""
+
+    quantile: float = number(0.95, above=0, most=1)
+
+
+@register_picture
+class Reliability(Picture):
+    """The share of waits within the bound beside the quantile that is meant.
+
+    It is of what ``evaluate`` returns. Evaluations of several quantiles, put together with a column ``quantile``, are
+    drawn by quantile, of all jobs; one of a single quantile by queue, 20 of most waits. A share above the line is
+    cautious, one below is less than was told. Bars are intervals that have the true share with confidence .95, if waits
+    were independent.
+    """
+
+    name = "reliability"
+    of = pd.DataFrame
+    columns = ("method", "grouped_by", "group", "predicted", "correctness")
+    title = "Share of waits within the bound"
+    parameters = ReliabilityParameters
+    aspect = 0.6
+    nothing = "no wait that is known of a job that was told a bound"
+
+    def table(self, subject: pd.DataFrame, chosen: ReliabilityParameters) -> pd.DataFrame:
+        """Return a row a method and quantile, or queue: the quantile meant, the waits, the share and its interval."""
+        meant = subject["quantile"] if "quantile" in subject else pd.Series(chosen.quantile, index=subject.index)
+        grouping = "all" if meant.nunique() > 1 else "queue"
+        rows = subject.assign(meant=meant)[subject["grouped_by"] == grouping]
+        if rows.empty and len(subject):
+            raise ParameterError(
+                f"picture reliability: no rows by {grouping}: evaluate(..., grouped_by=[{grouping!r}])"
+            )
+        names = {"group": "queue", "predicted": "waits", "correctness": "share"}
+        rows = rows.rename(columns=names)[["method", "queue", "meant", "waits", "share"]]
+        rows = rows[rows["share"].notna()].astype({"waits": "int64", "share": "float64", "meant": "float64"})
+        if grouping == "all":
+            rows = rows.sort_values("meant", kind="stable")
+        else:
+            most = rows.groupby("queue", sort=False)["waits"].max().nlargest(QUEUES).index
+            rows = rows[rows["queue"].isin(most)]
+        low, high = share_interval(rows["share"].to_numpy(), rows["waits"].to_numpy(dtype=np.float64))
+        return rows.assign(low=low, high=high).reset_index(drop=True)
+
+    def draw(self, axes: Axes, table: pd.DataFrame, chosen: ReliabilityParameters) -> None:
+        """Draw shares over quantiles beside the diagonal, or by queue beside a line."""
+        is_by_quantile = table["meant"].nunique() > 1
+        queues, methods = table["queue"].unique().tolist(), table["method"].unique().tolist()
+        for place, method in enumerate(methods):
+            part, look = table[table["method"] == method], look_at(place)
+            error = [part["share"] - part["low"], part["high"] - part["share"]]
+            if is_by_quantile:
+                at = part["meant"].to_numpy()
+            else:
+                side = 0.7 * (place + 0.5) / len(methods) - 0.35
+                at, look["linestyle"] = np.array([queues.index(queue) for queue in part["queue"]]) + side, ""
+            axes.errorbar(at, part["share"], yerr=error, label=name_of(method), markersize=4, elinewidth=0.8, **look)
+        line: Any = {"color": "black", "linestyle": ":", "linewidth": 1.0, "zorder": 1.5}
+        words = "as meant" if is_by_quantile else f"meant: {table['meant'].iloc[0]:g}"
+        if is_by_quantile:
+            ends = [table["meant"].min(), table["meant"].max()]
+            axes.plot(ends, ends, label=words, **line)
+            axes.set(xlabel="quantile that is meant")
+        else:
+            axes.axhline(float(table["meant"].iloc[0]), **line)
+            axes.plot([], [], label=words, **line)
+            queue_axis(axes, queues)
+        axes.set_ylabel("share within the bound")
+        legend_above(axes, last=words)
+
+    def tell(self, table: pd.DataFrame, chosen: ReliabilityParameters) -> str:
+        """Return of each method where the share is below what is meant by more than chance, and the worst."""
+        what = "quantiles" if table["meant"].nunique() > 1 else "queues"
+        told = []
+        for method, part in table.groupby("method", sort=False):
+            below = int((part["high"] < part["meant"]).sum())
+            worst = part.iloc[int((part["share"] - part["meant"]).to_numpy().argmin())]
+            where = "" if what == "quantiles" else f"queue {name_of(worst['queue'])}, "
+            told.append(
+                f"{name_of(method)} below by more than chance in {below} of {len(part)} {what}, "
+                f"the least beside what is meant: {where}{worst['share']:.3f} for {worst['meant']:g}"
+            )
+        return and_more(told)

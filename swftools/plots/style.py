@@ -1,0 +1,233 @@
+"""How all pictures look: sizes, colours that everybody tells apart, axes of times and durations.
+
+Colours are those of Okabe and Ito (2008), which differ for colour-blind eyes; lines differ in their dashes and markers
+as well, so that a picture can be read in grey.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from swftools.errors import ParameterError
+from swftools.output.figure import new_figure
+from swftools.output.shown_text import shown
+from swftools.parameters import did_you_mean
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+"""In the order in which they are taken: blue, vermilion, green, purple, light blue, orange, black."""
+
+DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)))
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+SEQUENTIAL = "cividis"
+"""The colour map of amounts, which is as bright as it is much."""
+
+_LOOKS = {
+    name: place
+    for place, name in enumerate(
+        (
+            *("easy", "conservative", "pv-easy", "search", "sjf-backfill", "lxf-backfill", "fcfs"),
+            *("prio-fifo", "conservative-fixed", "weighted-priority", "sjf", "conservative-replanned", "lxf"),
+            *("widest", "narrowest", "ljf"),
+        )
+    )
+}
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large a picture is: its width in inches, and its text in points."""
+
+    width: float
+    text: float
+
+    def new_axes(self, aspect: float) -> Axes:
+        """Return the axes of a new figure, whose height is ``aspect`` times its width."""
+        return new_figure(self.width, max(self.width * aspect, 1.5)).add_subplot()
+
+
+SIZES = {"screen": Size(8.0, 11.0), "column": Size(3.4, 8.0)}
+"""For a screen or a page; for a column of a paper."""
+
+
+@contextmanager
+def style(size: str = "screen") -> Iterator[None]:
+    """Let what is drawn within have the style of a size.
+
+    Raises
+    ------
+    ParameterError
+        There is no such size.
+    """
+    if size not in SIZES:
+        raise ParameterError(
+            f"no size {size!r} of pictures; there are: {', '.join(SIZES)}{did_you_mean([size], SIZES)}"
+        )
+    new_figure(1, 1)  # which says what to do where matplotlib is missing
+    import matplotlib as mpl  # noqa: PLC0415 (an extra)
+    from matplotlib.rcsetup import cycler  # noqa: PLC0415
+
+    text = SIZES[size].text
+    settings: Any = {
+        "axes.axisbelow": True,
+        "axes.grid": True,
+        "axes.labelsize": text,
+        "axes.prop_cycle": cycler(color=COLORS, linestyle=[DASHES[i % len(DASHES)] for i in range(len(COLORS))]),
+        "axes.spines.right": False,
+        "axes.spines.top": False,
+        "axes.titlesize": text,
+        "font.size": text,
+        "grid.alpha": 0.3,
+        "legend.fontsize": 0.9 * text,
+        "legend.frameon": False,
+        "lines.linewidth": 0.15 * text,
+        "svg.fonttype": "none",  # text stays text, to be searched and read aloud
+        "svg.hashsalt": "swftools",
+        "text.parse_math": False,  # a user may be called $x^2$
+        "xtick.labelsize": 0.9 * text,
+        "ytick.labelsize": 0.9 * text,
+    }
+    with mpl.rc_context(settings):
+        yield
+
+
+def look_of(policy: str) -> dict[str, Any]:
+    """Return colour, dashes and marker of a policy, the same in every picture; parameters behind a colon do not count.
+
+    Policies that are not shipped get theirs by their name.
+    """
+    name = policy.partition(":")[0]
+    place = _LOOKS.get(name, int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big"))
+    return {
+        "color": COLORS[place % len(COLORS)],
+        "linestyle": DASHES[place // len(COLORS) % len(DASHES)],
+        "marker": MARKERS[place % len(MARKERS)],
+    }
+
+
+def name_of(text: object) -> str:
+    """Return a name from a log as it stands in a picture: without what turns text round, and not too long."""
+    name = shown(text)
+    return name if len(name) <= 24 else f"{name[:22]}.."
+
+
+def duration_axis(axes: Axes, which: str, *, is_log: bool = True) -> None:
+    """Label the x or y axis, whose values are seconds, by seconds, minutes, hours and days; logarithmic by default.
+
+    On a log scale a tick that is too near to a rounder one has no label.
+    """
+    import matplotlib as mpl  # noqa: PLC0415 (an extra)
+    from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator  # noqa: PLC0415 (an extra)
+
+    axis: Any = getattr(axes, f"{which}axis")
+    if is_log:
+        axes.set(**{f"{which}scale": "log"})
+        axis.set_major_locator(FixedLocator(list(_DURATIONS)))
+        axis.set_minor_locator(NullLocator())
+        text = float(mpl.rcParams["xtick.labelsize" if which == "x" else "ytick.labelsize"])
+        axis.set_major_formatter(FuncFormatter(lambda value, _: _labelled(axes, which, text).get(round(value, 6), "")))
+    else:
+        axis.set_major_locator(MaxNLocator(6, steps=[1, 2, 3, 6, 10]))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: duration(value)))
+
+
+def count_axis(axes: Axes, which: str) -> None:
+    """Label the x or y axis by whole numbers as they are written, 20 or 3,000, not as powers; a logarithmic one too."""
+    from matplotlib.ticker import FuncFormatter  # noqa: PLC0415 (an extra)
+
+    axis: Any = getattr(axes, f"{which}axis")
+
+    def between(value: float, _: object) -> str:
+        # A logarithmic axis of a power of ten or two would else have hardly a number.
+        low, high = axis.get_view_interval()
+        is_short = low > 0 and high < 40 * low
+        return _count(value) if is_short and f"{value:e}"[0] in "25" else ""
+
+    axis.set_major_formatter(FuncFormatter(lambda value, _: _count(value)))
+    if axis.get_scale() == "log":
+        axis.set_minor_formatter(FuncFormatter(between))
+
+
+def _count(value: float) -> str:
+    """Return a number as it is written."""
+    return f"{value:,.0f}" if value == round(value) else f"{value:g}"
+
+
+def time_axis(axes: Axes, start: float | None) -> None:
+    """Label the x axis, whose values are ``times_of``, by dates with their year, or by days where no date is known."""
+    from matplotlib import dates  # noqa: PLC0415 (an extra)
+
+    if start is None:
+        axes.set_xlabel("days from the start of the log")
+        return
+    made: Any = dates  # which has no types
+    locator = made.AutoDateLocator(minticks=3, maxticks=8)
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_major_formatter(made.ConciseDateFormatter(locator))
+    axes.set_xlabel("UTC")
+
+
+def times_of(seconds: Any, start: float | None) -> Any:
+    """Return seconds from the start of a log as matplotlib's dates, or as days where ``start`` (UNIX time) is None."""
+    return np.asarray(seconds, dtype=float) / 86_400.0 + (0.0 if start is None else start / 86_400.0)
+
+
+_DURATIONS = {
+    1.0: "1 s",
+    10.0: "10 s",
+    60.0: "1 min",
+    600.0: "10 min",
+    3600.0: "1 h",
+    36_000.0: "10 h",
+    86_400.0: "1 d",
+    604_800.0: "7 d",
+    2_592_000.0: "30 d",
+    31_536_000.0: "1 y",
+}
+
+
+def _labelled(axes: Axes, which: str, text: float) -> dict[float, str]:
+    """Return the labels of an axis of durations that stand clear of each other, the roundest first.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        As large as it is now.
+    which : {"x", "y"}
+        The axis, which is logarithmic.
+    text : float
+        Size of its labels, points.
+    """
+    low, high = sorted(getattr(axes, f"{which}axis").get_view_interval())
+    box = axes.get_window_extent()
+    points = (box.width if which == "x" else box.height) * 72.0 / axes.figure.dpi
+    apart = (3.6 if which == "x" else 1.2) * text / max(points, 1.0) * np.log10(high / low)
+    kept: dict[float, str] = {}
+    for value in sorted(_DURATIONS, key=lambda each: _DURATIONS[each].startswith(("10", "7"))):
+        is_clear = all(abs(np.log10(value / other)) >= apart for other in kept)
+        if is_clear and low * 0.999 <= value <= high * 1.001:
+            kept[value] = _DURATIONS[value]
+    return kept
+
+
+def duration(seconds: float) -> str:
+    """Return a time as people say it, in the largest unit of which it has two.
+
+    Examples
+    --------
+    >>> [duration(each) for each in (0, 1, 90, 7200, 200_000, 9e8)]
+    ['0 s', '1 s', '90 s', '2 h', '2.31 d', '10,417 d']
+    """
+    for unit, length in (("d", 86_400.0), ("h", 3600.0), ("min", 60.0)):
+        if abs(seconds) >= 2 * length:
+            count = seconds / length
+            return f"{count:,.0f} {unit}" if abs(count) >= 999.5 else f"{count:.3g} {unit}"
+    return f"{seconds:.3g} s"

@@ -1,0 +1,159 @@
+"""The table of ``measure``, and what people look at first in it: wide, or as the dozen numbers of ``summary``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from swftools.errors import ParameterError
+from swftools.simulator.metrics.definitions import MEASURES
+
+KEYS = ["policy", "classed_by", "job_class"]
+
+USUAL = (
+    ("wait", "mean"),
+    ("wait", "p98"),
+    ("wait", "max"),
+    ("turnaround", "mean"),
+    ("bounded_slowdown", "mean"),
+    ("bounded_slowdown", "mean_by_processors"),
+    ("utility", "total"),
+    ("utilization", "time_mean"),
+    ("wasted_load", "value"),
+    ("makespan", "value"),
+)
+"""What ``summarize`` shows if not told: pairs of measure and statistic."""
+
+SYNTHETIC = ("utility",)
+"""Measures of what is made up; they are printed if they are asked for, and said to be so."""
+
+SUMMARY = {
+    ("wait", "mean"): "mean wait",
+    ("wait", "p50"): "median wait",
+    ("wait", "max"): "longest wait",
+    ("turnaround", "mean"): "mean turnaround",
+    ("bounded_slowdown", "mean"): "mean bounded slowdown",
+    ("is_backfilled", "mean"): "backfilled jobs",
+    ("utilization", "time_mean"): "utilization",
+    ("offered_load", "value"): "offered load",
+    ("makespan", "value"): "makespan",
+    ("queue_length", "time_mean"): "mean queue length",
+    ("queue_length", "max"): "longest queue",
+    ("excluded_jobs", "count"): "excluded jobs",
+}
+"""What ``Measures.summary`` shows: pairs of measure and statistic, and what they are called there."""
+
+_SHARES = ("is_backfilled", "utilization", "offered_load")
+_NEEDED = frozenset({*KEYS, "measure", "statistic", "value"})
+
+
+class Measures(pd.DataFrame):
+    """The table of ``measure``: a DataFrame with a summary.
+
+    What pandas makes of it is one too as long as it has the columns that a summary needs, such as some of its rows, or
+    several of them put one below the other by ``pandas.concat``; else it is a plain DataFrame.
+    """
+
+    @property
+    def _constructor(self) -> Callable[..., pd.DataFrame]:
+        return _measures_or_frame
+
+    def summary(self) -> pd.DataFrame:
+        """Return the dozen numbers that people look at first, one below the other, to two decimals.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Index figure: its name in words (``SUMMARY``). Columns unit, and one for each policy, of tables by class for
+            each policy and class. Shares are in percent. Missing where the schedule has no such number; the figures of
+            the machine where jobs were classed; the median wait where ``percentiles`` lacks 50.
+
+        Raises
+        ------
+        ParameterError
+            Columns of ``measure`` are no longer there, a policy and class has a measure twice, or a policy is called
+            "unit".
+
+        Notes
+        -----
+        Mean, median and longest wait, as means alone hide that most jobs wait little and few wait long; turnaround and
+        bounded slowdown, by which papers compare policies; the share that was backfilled, which says how the policy
+        worked. Utilization beside the offered load, which it cannot exceed for long; the makespan, which tells
+        whether the rest was done later. The queue, in which too high a load shows first, and the excluded jobs, which
+        must be equal where schedules are compared.
+
+        Examples
+        --------
+        >>> rows = [("easy", "wait", "mean", 5.0), ("easy", "utilization", "time_mean", 0.5)]
+        >>> table = pd.DataFrame(rows, columns=["policy", "measure", "statistic", "value"])
+        >>> Measures(table.assign(classed_by="all", job_class="all")).summary().dropna().reset_index()
+                figure unit  easy
+        0    mean wait    s   5.0
+        1  utilization    %  50.0
+        """
+        if lacking := sorted(_NEEDED - set(self.columns)):
+            raise ParameterError(f"a summary needs the columns of measure; {', '.join(lacking)} lack")
+        wide = summarize(self, list(SUMMARY))
+        names = [
+            str(policy) if classed == "all" else f"{policy}, {job_class}"
+            for policy, classed, job_class in wide[KEYS].itertuples(index=False, name=None)
+        ]
+        if "unit" in names:
+            raise ParameterError("a policy called 'unit' would hide the column of units; give its run another label")
+        factor = np.array([100.0 if name in _SHARES else 1.0 for name, _ in SUMMARY])
+        units = ["%" if name in _SHARES else MEASURES[name].unit for name, _ in SUMMARY]
+        columns: dict[str, Any] = {"unit": units}
+        for name, values in zip(names, wide.drop(columns=KEYS).to_numpy(dtype=np.float64), strict=True):
+            columns[name] = (values * factor).round(2)
+        return pd.DataFrame(columns, index=pd.Index(list(SUMMARY.values()), name="figure", dtype="str"))
+
+
+def _measures_or_frame(*given: Any, **named: Any) -> pd.DataFrame:
+    """Return what pandas makes of a table: Measures if its columns are all there."""
+    frame = pd.DataFrame(*given, **named)
+    return Measures(frame) if set(frame.columns) >= _NEEDED else frame
+
+
+def summarize(metrics: pd.DataFrame, choose: Sequence[tuple[str, str]] = USUAL) -> pd.DataFrame:
+    """Make a wide table of some measures: a row for each policy and class.
+
+    Parameters
+    ----------
+    metrics : pandas.DataFrame
+        Of ``measure``; several, of policies to be compared, put one below the other by ``pandas.concat``.
+    choose : sequence of (measure, statistic)
+        Columns, in order.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns policy, classed_by, job_class, and ``measure_statistic`` for each chosen (only ``measure`` where the
+        statistic is "value"), in the order of the rows of ``metrics``. Missing where it is there, or has no such row.
+
+    Raises
+    ------
+    ParameterError
+        A policy and class has a measure twice: other parameters, or runs, under one label.
+
+    Examples
+    --------
+    >>> rows = [("easy", "wait", "mean", 5.0), ("easy", "makespan", "value", 90.0), ("fcfs", "wait", "mean", 7.0)]
+    >>> metrics = pd.DataFrame(rows, columns=["policy", "measure", "statistic", "value"])
+    >>> metrics = metrics.assign(classed_by="all", job_class="all")
+    >>> summarize(metrics, [("wait", "mean"), ("makespan", "value")])
+      policy classed_by job_class  wait_mean  makespan
+    0   easy        all       all        5.0      90.0
+    1   fcfs        all       all        7.0       NaN
+    """
+    wide = metrics[KEYS].drop_duplicates(ignore_index=True)
+    for name, statistic in choose:
+        rows = metrics[(metrics["measure"] == name) & (metrics["statistic"] == statistic)]
+        if (twice := rows.duplicated(KEYS)).any():
+            who = rows.loc[twice, "policy"].iloc[0]
+            raise ParameterError(f"{name}, {statistic} stands twice for {who!r}; give each run a label of its own")
+        column = name if statistic == "value" else f"{name}_{statistic}"
+        wide = wide.merge(rows[[*KEYS, "value"]].rename(columns={"value": column}), on=KEYS, how="left")
+    return wide

@@ -1,0 +1,170 @@
+"""Reports of versions of each kind: one file that asks for nothing, says what it shows, and obeys no log."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from pipelines.cli.main import main
+from pipelines.reports import Version, report_page
+from pipelines.reports.report import parts_of
+from pipelines.store.data_root import DataRoot
+from swftools.errors import ParameterError
+from tests.pipelines.history.nights import days
+from tests.pipelines.luigi_runs import SWFTOOLS, run
+
+EVIL = "<script>alert(1)</script>\u202e$x^2$"
+"""What a queue is called."""
+
+
+class Page(HTMLParser):
+    """What a page is made of."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Keep an element."""
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        """Keep a text."""
+        self.words.append(data)
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data root with a trace, a comparison and an evaluation of waits, of a log with a hostile queue."""
+    folder = tmp_path_factory.mktemp("reports")
+    header = f"; Computer: {EVIL}\n; UnixStartTime: 946684800\n; MaxProcs: 64\n; Queue: 1 {EVIL}\n; Queue: 0 day\n"
+    (folder / "mine.swf").write_text(header + "".join(days(6)) + "no job\n")
+    for command in (
+        ["augment", "--augment", "utility"],
+        ["compare", "--policies", "fcfs,easy", "--seeds", "0,1"],
+        ["evaluate", "--methods", "binomial,lognormal", "--options", "training=5"],
+    ):
+        done = run([*SWFTOOLS, command[0], "--log", "mine.swf", *command[1:], "--quiet"], folder)
+        assert (0, "") == (done.returncode, done.stderr)
+    return folder / "data"
+
+
+def version(root: Path, data_set: str) -> Version:
+    """Return the latest version of a data set."""
+    opened = DataRoot.open(root)
+    return Version(opened, opened.manifest(data_set))
+
+
+KINDS = {
+    "mine": ["What became of the lines", "In figures", "When jobs come", "How long they waited"],
+    "mine-policies": ["What was compared", "By policy"],
+    "mine-waits": ["All jobs", "By queue", "By month"],
+}
+"""Data sets, and headings of their reports."""
+
+
+@pytest.mark.parametrize("data_set", KINDS)
+def test_what_a_report_has(root: Path, data_set: str) -> None:
+    """Headings, the terms, pictures with words; equal versions give equal pages."""
+    text = report_page(version(root, data_set))
+    page = Page(text)
+    for heading in ("How it was made", *KINDS[data_set]):
+        assert f"<h2>{heading}</h2>" in text
+    figures = [attributes for tag, attributes in page.tags if tag == "figure"]
+    assert len(figures) == sum(tag == "svg" for tag, _ in page.tags) > 0
+    for figure in figures:
+        assert figure["role"] == "img"
+        assert figure["aria-label"] in "".join(page.words)
+    assert len(text.encode()) < 1_000_000
+    assert text == report_page(version(root, data_set))
+
+
+@pytest.mark.parametrize("data_set", KINDS)
+def test_it_asks_for_nothing_and_obeys_nothing(root: Path, data_set: str) -> None:
+    """No address is loaded, no text of the log becomes an element, none turns round what follows."""
+    text = report_page(version(root, data_set))
+    page = Page(text)
+    assert [tag for tag, _ in page.tags if tag in ("img", "iframe", "link", "object", "embed")] == []
+    assert sum(tag == "script" for tag, _ in page.tags) == 1
+    for _, attributes in page.tags:
+        for name in ("src", "href", "xlink:href"):
+            assert (attributes.get(name) or "#").startswith(("#", "data:image/png;base64,"))
+        assert not [name for name in attributes if name.startswith("on")]
+    assert not re.search(r"url\((?!#)", text)
+    assert "\u202e" not in text
+    assert "alert(1)</script>" not in text
+    assert "&lt;script&gt;alert(1)" in text
+
+
+def test_names_of_parts_are_those_of_one_picture(root: Path) -> None:
+    """Or one picture would take its clips from another."""
+    ids = [attributes["id"] for tag, attributes in Page(report_page(version(root, "mine"))).tags if "id" in attributes]
+    twice = {each for each in ids if ids.count(each) > 1}
+    assert twice == set()
+
+
+def test_the_balance_is_told(root: Path) -> None:
+    """Every line is accounted for."""
+    text = report_page(version(root, "mine"))
+    account = version(root, "mine").manifest["account"]
+    kept, read = account["jobs_kept"], account["job_lines_read"]
+    assert (
+        f"{read:,} job lines were read: {kept:,} jobs were kept, {read - kept:,} were quarantined, and 0 lines" in text
+    )
+
+
+def test_what_is_refused(root: Path) -> None:
+    """Versions of two kinds."""
+    with pytest.raises(ParameterError, match=r"is of another kind \(comparison\) than .* \(jobs\)"):
+        parts_of(version(root, "mine"), version(root, "mine-policies"))
+    with pytest.raises(ParameterError, match="no report on versions whose main table is others; there are reports on"):
+        parts_of(Version(DataRoot.open(root), {**version(root, "mine").manifest, "main_table": "others"}))
+
+
+def call(*arguments: str) -> Result:
+    """Run a command in this process."""
+    return CliRunner().invoke(main, list(arguments))
+
+
+def test_the_command(root: Path, tmp_path: Path) -> None:
+    """By name or path, beside another; the file says whose it is. Unknown names and wrong suffixes are told."""
+    made = call(
+        "report", "mine", "--data-root", str(root), "--output", str(tmp_path / "r.html"), "--compare", "mine/latest"
+    )
+    assert made.exit_code == 0, made.output
+    assert re.fullmatch(r"report: \S+r\.html \(\d+ kB\)\n", made.stdout)
+    text = (tmp_path / "r.html").read_text()
+    assert "<td" in text
+    assert f"beside version\n<code>{version(root, 'mine').version}</code>" in text
+    by_path = call("report", str(root / "mine"), "--output", str(tmp_path / "p.html"))
+    assert by_path.exit_code == 0, by_path.output
+    assert (tmp_path / "p.html").read_text() == report_page(version(root, "mine"))
+    wrong = call("report", "mine", "--data-root", str(root), "--output", str(tmp_path / "r.pdf"))
+    assert (wrong.exit_code, "use .html, .htm" in wrong.output) == (2, True)
+    unknown = call("report", "mne", "--data-root", str(root))
+    assert unknown.exit_code == 20
+    assert "mine" in unknown.stderr
+
+
+def test_pictures_on_the_console(root: Path, tmp_path: Path) -> None:
+    """Of a log; what there is is listed; equal pictures are equal files."""
+    log = str(root.parent / "mine.swf")
+    listed = call("plot", log)
+    assert listed.stdout.startswith("arrivals")
+    for name in ("a.svg", "b.svg"):
+        made = call("plot", log, "--picture", "arrivals:by=weekday", "-o", str(tmp_path / name))
+        assert made.exit_code == 0, made.output
+        assert made.stdout.startswith("Arrivals: most jobs are submitted on ")
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+    of_schedule = call("plot", log, "--policy", "fcfs")
+    assert "gantt" in of_schedule.stdout
+    typo = call("plot", log, "--picture", "arival", "-o", str(tmp_path / "c.svg"))
+    assert typo.exit_code != 0
+    assert "did you mean arrivals" in typo.output
+    assert not (tmp_path / "c.svg").exists()
