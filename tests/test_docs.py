@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import pipelines  # noqa: F401 (luigi takes its configuration from the directory where it is first imported)
+from pipelines.papers import paper as papers
 from pipelines.tasks.augmentations.checkpoints import SurveyedCheckpoints
 from pipelines.tasks.augmentations.registry import AUGMENTATIONS
 from swftools.cleaning import DEFAULT_RULES, list_rules
@@ -60,7 +61,8 @@ def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(cleaning_registry, "_RULES", list_rules())  # what a page registers is gone with it
     registries = (policy_registry._POLICIES, predictor_registry._PREDICTORS, bound_registry._BOUNDS)
     registries = (*registries, rival_registry._RIVALS, format_registry._FORMATS, drift_registry._STATISTICS)
-    for names in (*registries, search_measures._MEASURES, *pictures._PICTURES.values()):
+    registries = (*registries, search_measures._MEASURES, papers._PAPERS, *pictures._PICTURES.values())
+    for names in registries:
         monkeypatch.setattr(names, "known", dict(names.known))
         monkeypatch.setattr(names, "_sources", dict(names._sources))
     namespace: dict[str, object] = {"__name__": "docs"}

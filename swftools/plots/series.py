@@ -46,7 +46,7 @@ def share_interval(share: FloatArray, count: FloatArray) -> tuple[FloatArray, Fl
         shrunk = 1 + _NORMAL**2 / count
         middle = (share + _NORMAL**2 / (2 * count)) / shrunk
         half = _NORMAL / shrunk * np.sqrt(share * (1 - share) / count + _NORMAL**2 / (4 * count**2))
-    return middle - half, np.minimum(middle + half, 1.0)
+    return np.minimum(middle - half, share), np.clip(middle + half, share, 1.0)  # but for rounding it is within
 
 
 def is_month(labels: pd.Series[Any]) -> pd.Series[bool]:

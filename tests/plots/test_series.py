@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from io import BytesIO
 
+import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from swftools.plots.series import legend_above, look_at, queue_axis
+from swftools.plots.series import legend_above, look_at, queue_axis, share_interval
 from swftools.plots.style import SIZES, count_axis, style
 from swftools.simulator.search.drawing import draw_search
 
@@ -73,3 +74,11 @@ def test_a_search_is_drawn_without_formulas() -> None:
     words = [label.get_text() for label in figure.axes[0].get_xticklabels()]
     assert "100" in words
     assert not any("$" in word for word in words)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+def test_a_share_is_within_its_interval(share: float) -> None:
+    """Of any number of waits, whatever is rounded: a bar that ends before its dot cannot be drawn."""
+    count = np.arange(1.0, 3000.0)
+    low, high = share_interval(np.full(len(count), share), count)
+    assert ((low <= share) & (share <= high) & (high <= 1)).all()
