@@ -28,7 +28,7 @@ COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#00
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 SEQUENTIAL = "cividis"
-"""The colour map of amounts, which is as bright as it is much."""
+"""The colour map of amounts, which pictures take from its bright end: much is dark, in grey too."""
 
 _LOOKS = {
     name: place
