@@ -11,7 +11,7 @@ PICTURED = ("wait_mean", "bounded_slowdown_mean", "utilization_time_mean")
 """Measures that are drawn by policy."""
 
 
-@reports_on("comparison")
+@reports_on("comparison", "A comparison of scheduling policies by simulation")
 def parts(version: Version, other: Version | None) -> list[Section]:
     """Return the parts of a report on a comparison."""
     comparison = version.read("comparison")

@@ -13,7 +13,7 @@ NIGHTS = 30
 """Nights whose findings are shown."""
 
 
-@reports_on("history")
+@reports_on("history", "A history: a log that grows by what arrives")
 def parts(version: Version, other: Version | None) -> list[Section]:
     """Return the parts of a report on a history."""
     return [*_findings(version), *_changes(version, other), *_figures(version)]

@@ -37,12 +37,13 @@ def report_page(version: Version, other: Version | None = None) -> str:
         Jinja2 or matplotlib is not installed.
     """
     template = _template()
-    parts = parts_of(version, other)
+    what, parts = parts_of(version, other)
     numbers = itertools.count()
     drawn = [(part, list(_drawn(part, numbers))) for part in parts]
     return str(
         template.render(
             title=version.manifest.get("title") or version.data_set,
+            what=what,
             version=version,
             other=other,
             facts=list(_facts(version.manifest)),

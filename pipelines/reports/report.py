@@ -82,14 +82,17 @@ class Version:
 
 Parts = Callable[[Version, Version | None], list[Section]]
 
-_KINDS: dict[str, Parts] = {}
+_KINDS: dict[str, tuple[str, Parts]] = {}
 
 
-def reports_on(main_table: str) -> Callable[[Parts], Parts]:
-    """Register what makes the parts of a report on versions with a main table, of one and maybe another beside it."""
+def reports_on(main_table: str, what: str) -> Callable[[Parts], Parts]:
+    """Register what makes the parts of a report on versions with a main table, of one and maybe another beside it.
+
+    ``what`` says in words what such a version is.
+    """
 
     def register(parts: Parts) -> Parts:
-        _KINDS[main_table] = parts
+        _KINDS[main_table] = what, parts
         return parts
 
     return register
@@ -100,8 +103,8 @@ def kind_of(manifest: Mapping[str, Any]) -> str:
     return "history" if manifest.get("made_by") == "ReevaluateLogs" else str(manifest["main_table"])
 
 
-def parts_of(version: Version, other: Version | None = None) -> list[Section]:
-    """Return the parts of a report on a version, maybe beside another of its kind.
+def parts_of(version: Version, other: Version | None = None) -> tuple[str, list[Section]]:
+    """Return what a version is, in words, and the parts of a report on it, maybe beside another of its kind.
 
     Raises
     ------
@@ -119,4 +122,5 @@ def parts_of(version: Version, other: Version | None = None) -> list[Section]:
             f"{other.address} is of another kind ({kind_of(other.manifest)}) than {version.address} ({kind}); compare "
             "versions of one kind"
         )
-    return _KINDS[kind](version, other)
+    what, parts = _KINDS[kind]
+    return what, parts(version, other)

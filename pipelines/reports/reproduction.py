@@ -21,7 +21,7 @@ COLUMNS = {
 """What is shown of a reproduction, and its heading."""
 
 
-@reports_on("reproduction")
+@reports_on("reproduction", "Tables of a paper, made anew")
 def parts(version: Version, other: Version | None) -> list[Section]:  # noqa: ARG001 (a paper stands beside itself)
     """Return the parts of a report on a reproduction."""
     cells = version.read("reproduction")

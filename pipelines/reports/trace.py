@@ -30,7 +30,7 @@ FIGURES = {
 """What ``describe`` tells, in the words of a report."""
 
 
-@reports_on("jobs")
+@reports_on("jobs", "A workload trace of a parallel machine")
 def parts(version: Version, other: Version | None) -> list[Section]:
     """Return the parts of a report on a trace."""
     return [_balance(version), _figures(version, other), *_pictures(trace_of(version))]

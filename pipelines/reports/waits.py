@@ -18,7 +18,7 @@ COLUMNS = {
 """What is shown of an evaluation, and its heading."""
 
 
-@reports_on("wait_evaluation")
+@reports_on("wait_evaluation", "Bounds of waits in queues, and how often they were right")
 def parts(version: Version, other: Version | None) -> list[Section]:
     """Return the parts of a report on an evaluation of waits."""
     sections = evaluation_parts(version.read("wait_evaluation"))

@@ -64,9 +64,11 @@ class Policies(Picture):
         axes.set_yticks(range(len(labels)), labels)
         axes.set(ylim=(len(labels) - 0.5, -0.5), xlabel=words_of(chosen.metric, "" if unit == "s" else unit))
         axes.grid(visible=False, axis="y")
-        least = float(np.nanmin(table[["mean", "low"]].to_numpy()))
-        if least >= 0:
-            axes.set_xlim(left=0)
+        least, most = (float(of(table[["mean", "low", "high"]].to_numpy())) for of in (np.nanmin, np.nanmax))
+        if 0 <= least < most / 2:
+            axes.set_xlim(0, 1.05 * most)
+        else:  # from 0 on, what differs little would lie on one spot
+            axes.margins(x=0.1)
         value_axis(axes, unit)
 
     def tell(self, table: pd.DataFrame, chosen: PoliciesParameters) -> str:

@@ -171,3 +171,14 @@ def test_times_are_labelled_by_round_ones() -> None:
     assert axes.figure is not None
     axes.figure.canvas.draw()
     assert [each.get_text() for each in axes.get_xticklabels()][:4] == ["-2 d", "0 s", "2 d", "4 d"]
+
+
+@pytest.mark.parametrize(("values", "begins_at_0"), [((1.0, 4.0), True), ((0.70, 0.71), False)])
+def test_where_the_axis_begins(values: tuple[float, float], begins_at_0: bool) -> None:
+    """At 0, unless all would lie on one spot; and every point is inside."""
+    columns = {"policy": ["fcfs", "easy"], "job_class": "all", "measure": "bounded_slowdown", "statistic": "mean"}
+    table = pd.DataFrame({**columns, "value": values, "unit": "1", "seed": 0})
+    low, high = plot(table, "policies").get_xlim()
+    assert (low == 0) == begins_at_0
+    assert low <= values[0]
+    assert values[1] < high

@@ -76,6 +76,7 @@ def test_what_a_report_has(root: Path, data_set: str) -> None:
     page = Page(text)
     for heading in ("How it was made", *KINDS[data_set]):
         assert f"<h2>{heading}</h2>" in text
+    assert f"data set <code>{data_set}</code>" in text
     figures = [attributes for tag, attributes in page.tags if tag == "figure"]
     assert len(figures) == sum(tag == "svg" for tag, _ in page.tags) > 0
     for figure in figures:
