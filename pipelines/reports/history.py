@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pandas as pd
 
@@ -24,15 +25,15 @@ def _findings(version: Version) -> Iterator[Section]:
     messages = [str(each["message"]) for each in version.manifest.get("findings", ())]
     yield Section("What to look at", messages or ["Nothing: the last night found nothing that it should tell."])
     rows = [
-        {"night": night, "kind": str(finding["kind"])}
+        {"night": night, "kind": finding["kind"]}
         for night, findings in _nights(version)
-        for finding in findings or [{"kind": "none"}]
+        for finding in findings or [{"kind": None}]  # a night that found nothing is shown as such
     ]
     if rows:
         yield Section("The last nights", pictures=[Shown(pd.DataFrame(rows), "findings")])
 
 
-def _nights(version: Version) -> Iterator[tuple[pd.Timestamp, list[dict[str, str]]]]:
+def _nights(version: Version) -> Iterator[tuple[pd.Timestamp, list[dict[str, Any]]]]:
     """Yield the last nights, in order, with what they found."""
     for listed in reversed(version.root.versions(version.data_set)[:NIGHTS]):
         if listed.damage is None:

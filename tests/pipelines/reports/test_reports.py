@@ -52,6 +52,11 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ):
         done = run([*SWFTOOLS, command[0], "--log", "mine.swf", *command[1:], "--quiet"], folder)
         assert (0, "") == (done.returncode, done.stderr)
+    (folder / "inbox").mkdir()
+    for night in (1, 2):
+        (folder / "inbox" / f"{night}.swf").write_text(header + "".join(days(6)[(night - 1) * 3 : night * 3]))
+        done = run([*SWFTOOLS, "reevaluate", "--inbox", "inbox", "--history", "nights", "--quiet"], folder)
+        assert done.returncode in (0, 3), done.stderr
     return folder / "data"
 
 
@@ -65,6 +70,7 @@ KINDS = {
     "mine": ["What became of the lines", "In figures", "When jobs come", "How long they waited"],
     "mine-policies": ["What was compared", "By policy"],
     "mine-waits": ["All jobs", "By queue", "By month"],
+    "nights": ["What to look at", "The last nights", "What has arrived"],
 }
 """Data sets, and headings of their reports."""
 
