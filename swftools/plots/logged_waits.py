@@ -75,7 +75,7 @@ class Waits(Picture):
         half, most = (duration(_quantile(table, quantile)) for quantile, _ in _QUANTILES)
         return (
             f"half of {jobs_in_words(jobs)} waited {half} or less, 90% {most} or less, "
-            f"one {duration(table['wait_time'].max())}; {at_once / jobs:.1%} waited not at all"
+            f"the longest {duration(table['wait_time'].max())}; {at_once / jobs:.1%} waited not at all"
         )
 
 

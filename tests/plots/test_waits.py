@@ -23,10 +23,10 @@ def test_table() -> None:
 def test_caption() -> None:
     """The shortest wait that half of the jobs, and nine in ten, do not exceed."""
     assert caption(of(*range(10, 110, 10)), "waits") == (
-        "Logged waits: half of 10 jobs waited 50 s or less, 90% 90 s or less, one 100 s; 0.0% waited not at all"
+        "Logged waits: half of 10 jobs waited 50 s or less, 90% 90 s or less, the longest 100 s; 0.0% waited not at all"
     )
     assert caption(of(0, 0, 0, 7200), "waits") == (
-        "Logged waits: half of 4 jobs waited 0 s or less, 90% 2 h or less, one 2 h; 75.0% waited not at all"
+        "Logged waits: half of 4 jobs waited 0 s or less, 90% 2 h or less, the longest 2 h; 75.0% waited not at all"
     )
     assert caption(of(5), "waits").startswith("Logged waits: half of 1 job waited 5 s or less, 90% 5 s")
 
