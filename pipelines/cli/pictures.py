@@ -47,7 +47,7 @@ def report(name: str, version: str, compare: str | None, output: str | None, dat
     page = report_page(found, other)
     with create_file(path) as file:
         file.write(page.encode())
-    click.echo(f"report: {path} ({len(page.encode()) / 1e3:,.0f} kB)")
+    click.echo(f"report: {shown(path)} ({len(page.encode()) / 1e3:,.0f} kB)")
 
 
 def _version(name: str, version: str, location: str) -> Version:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pandas as pd
 
 from pipelines.reports.report import Rows, Section, Shown, Version, reports_on
-from pipelines.reports.waits import evaluation_parts
 
 NIGHTS = 30
 """Nights whose findings are shown."""
@@ -42,31 +41,29 @@ def _nights(version: Version) -> Iterator[tuple[pd.Timestamp, list[dict[str, Any
 
 
 def _changes(version: Version, other: Version | None) -> Iterator[Section]:
-    """Yield what came since another version, by default the night before."""
-    before = version.manifest if other is None else other.manifest
-    account, earlier = (each.get("account", {}) for each in (version.manifest, before))
-    files = version.read("ingested") if version.has("ingested") else pd.DataFrame()
-    told = [f"{account.get('jobs_kept', 0):,} jobs of {len(files):,} files."]
-    if other is not None:
-        told.append(
-            f"{account.get('jobs_kept', 0) - earlier.get('jobs_kept', 0):,} jobs more than version {other.version} has."
-        )
-    if len(files):
-        last = files.tail(10)
-        names = [
-            name for name in ("file", "bytes", "records", "new", "merged", "replaced", "quarantined") if name in last
-        ]
-        yield Section(
-            "What has arrived", told, [Rows(names, last[names].to_numpy(dtype=object).tolist(), "The last files")]
-        )
-    else:
-        yield Section("What has arrived", told)
+    """Yield what came since another version, by default since the one that was published before."""
+    account, files = version.manifest["account"], version.read("ingested")
+    told = [f"{account['jobs_kept']:,} jobs of {len(files):,} files."]
+    if before := other.manifest if other else _before(version):
+        more = account["jobs_kept"] - before["account"]["jobs_kept"]
+        told.append(f"{more:+,} jobs since version {before['version']}.")
+    last = files.tail(10)[["file", "bytes", "records", "new", "merged", "replaced", "quarantined"]]
+    rows = Rows(list(last.columns), last.to_numpy(dtype=object).tolist(), "The last files")
+    yield Section("What has arrived", told, [rows])
+
+
+def _before(version: Version) -> Mapping[str, Any] | None:
+    """Return the manifest of the version that was published before; None of the first one."""
+    names = [each.version for each in version.root.versions(version.data_set) if each.damage is None]
+    older = names[names.index(version.version) + 1 :]
+    return version.root.manifest(version.data_set, older[0]) if older else None
 
 
 def _figures(version: Version) -> Iterator[Section]:
     """Yield how waits, policies and workload go."""
-    if version.has("wait_evaluation"):
-        yield from evaluation_parts(version.read("wait_evaluation"))
+    if version.has("wait_coverage"):
+        coverage = version.read("wait_coverage")
+        yield Section("How often bounds of waits were right", pictures=[Shown(coverage, "coverage")])
     if version.has("workload_drift"):
         drift = version.read("workload_drift")
         beyond = drift[drift["is_beyond"].astype(bool)]

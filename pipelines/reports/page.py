@@ -10,6 +10,8 @@ from importlib.resources import files
 from typing import Any
 
 from pipelines.reports.report import Section, Shown, Version, parts_of
+from pipelines.store.bibtex import bibtex_text, references_of_version
+from pipelines.store.readme import sources_of
 from swftools.errors import MissingLibraryError
 from swftools.output.shown_text import shown
 
@@ -49,6 +51,7 @@ def report_page(version: Version, other: Version | None = None) -> str:
             facts=list(_facts(version.manifest)),
             parts=drawn,
             provenance=list(_provenance(version.manifest)),
+            bibtex=bibtex_text(references_of_version(version.manifest, None)).strip(),
         )
     )
 
@@ -114,9 +117,8 @@ def _unique(svg: str, name: str) -> str:
 
 def _facts(manifest: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
     """Yield what a version is, and on which terms."""
-    log = manifest.get("log") or {}
-    logs = [log] if log else [source["log"] for source in manifest.get("sources", ())]
-    yield "Logs" if len(logs) > 1 else "Log", ", ".join(str(each.get("name")) for each in logs)
+    logs = [str(source["log"]["name"]) for source in sources_of(manifest)]
+    yield "Logs" if len(logs) > 1 else "Log", ", ".join(logs)
     for name, words in {
         "installation": "Site",
         "computer": "Computer",
@@ -125,8 +127,8 @@ def _facts(manifest: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
         "acknowledgement": "Acknowledgement",
         "citation": "To cite",
     }.items():
-        if manifest.get(name):
-            yield words, manifest[name]
+        for told in dict.fromkeys(source[name] for source in sources_of(manifest) if source.get(name)):
+            yield words, told
 
 
 def _provenance(manifest: Mapping[str, Any]) -> Iterator[tuple[str, object]]:

@@ -14,7 +14,7 @@ from pipelines.reports import Version, report_page
 from pipelines.reports.report import parts_of
 from pipelines.store.data_root import DataRoot
 from swftools.errors import ParameterError
-from tests.pipelines.history.nights import days
+from tests.pipelines.history.nights import SETTINGS, days
 from tests.pipelines.luigi_runs import SWFTOOLS, run
 
 EVIL = "<script>alert(1)</script>\u202e$x^2$"
@@ -53,9 +53,11 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
         done = run([*SWFTOOLS, command[0], "--log", "mine.swf", *command[1:], "--quiet"], folder)
         assert (0, "") == (done.returncode, done.stderr)
     (folder / "inbox").mkdir()
+    (folder / "settings.yaml").write_text(SETTINGS)
     for night in (1, 2):
         (folder / "inbox" / f"{night}.swf").write_text(header + "".join(days(6)[(night - 1) * 3 : night * 3]))
-        done = run([*SWFTOOLS, "reevaluate", "--inbox", "inbox", "--history", "nights", "--quiet"], folder)
+        where = ["--inbox", "inbox", "--history", "nights", "--settings", "settings.yaml"]
+        done = run([*SWFTOOLS, "reevaluate", *where, "--quiet"], folder)
         assert done.returncode in (0, 3), done.stderr
     return folder / "data"
 
@@ -70,7 +72,7 @@ KINDS = {
     "mine": ["What became of the lines", "In figures", "When jobs come", "How long they waited"],
     "mine-policies": ["What was compared", "By policy"],
     "mine-waits": ["All jobs", "By queue", "By month"],
-    "nights": ["What to look at", "The last nights", "What has arrived"],
+    "nights": ["What to look at", "The last nights", "What has arrived", "How often bounds of waits were right"],
 }
 """Data sets, and headings of their reports."""
 
@@ -124,6 +126,24 @@ def test_the_balance_is_told(root: Path) -> None:
     assert (
         f"{read:,} job lines were read: {kept:,} jobs were kept, {read - kept:,} were quarantined, and 0 lines" in text
     )
+
+
+def test_how_to_cite_it(root: Path) -> None:
+    """As BibTeX, of which nothing is markup."""
+    text = report_page(version(root, "mine"))
+    assert "<h2>BibTeX</h2>" in text
+    assert "@misc{mine" in text
+
+
+def test_what_came_since_the_night_before(root: Path) -> None:
+    """Of two nights of three days each with twelve jobs a day; the first night has none before it."""
+    newest, oldest = DataRoot.open(root).versions("nights")
+    assert f"<p>72 jobs of 2 files.</p>\n<p>+36 jobs since version {oldest.version}.</p>" in report_page(
+        version(root, "nights")
+    )
+    first = Version(DataRoot.open(root), DataRoot.open(root).manifest("nights", oldest.version))
+    assert "jobs since version" not in report_page(first)
+    assert f"<p>-36 jobs since version {newest.version}.</p>" in report_page(first, version(root, "nights"))
 
 
 def test_what_is_refused(root: Path) -> None:
