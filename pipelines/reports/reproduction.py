@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from pipelines.papers import find_paper
+from pipelines.papers import list_papers
 from pipelines.reports.report import Rows, Section, Version, reports_on
-from swftools.errors import ParameterError
 
 COLUMNS = {
     "row": "row",
@@ -26,18 +25,16 @@ def parts(version: Version, other: Version | None) -> list[Section]:  # noqa: AR
     """Return the parts of a report on a reproduction."""
     cells = version.read("reproduction")
     return [
-        Section("The paper", [_citation(version)]),
+        Section("The paper", [citation_of(cells)]),
         *(Section(str(place), tables=[_table(rows)]) for place, rows in cells.groupby("place", sort=False)),
     ]
 
 
-def _citation(version: Version) -> str:
-    """Return the paper in full, where it is known here."""
-    name = version.data_set.removesuffix("-reproduction")
-    try:
-        return find_paper(name).citation
-    except ParameterError:
-        return name
+def citation_of(cells: pd.DataFrame) -> str:
+    """Return the paper in full, or its name where it is registered by a module that is not loaded."""
+    name = str(cells["paper"].iloc[0])
+    known = list_papers()
+    return known[name].citation if name in known else name
 
 
 def _table(cells: pd.DataFrame) -> Rows:

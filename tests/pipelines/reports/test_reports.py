@@ -6,12 +6,14 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
 from pipelines.cli.main import main
 from pipelines.reports import Version, report_page
 from pipelines.reports.report import parts_of
+from pipelines.reports.reproduction import citation_of
 from pipelines.store.data_root import DataRoot
 from swftools.errors import ParameterError
 from tests.pipelines.history.nights import SETTINGS, days
@@ -144,6 +146,12 @@ def test_what_came_since_the_night_before(root: Path) -> None:
     first = Version(DataRoot.open(root), DataRoot.open(root).manifest("nights", oldest.version))
     assert "jobs since version" not in report_page(first)
     assert f"<p>-36 jobs since version {newest.version}.</p>" in report_page(first, version(root, "nights"))
+
+
+def test_a_reproduction_names_its_paper() -> None:
+    """In full, whatever the data set is called; by its name where nobody knows it."""
+    assert citation_of(pd.DataFrame({"paper": ["nurmi2009"]})).startswith("D. C. Nurmi: Statistical methods")
+    assert citation_of(pd.DataFrame({"paper": ["unknown2027"]})) == "unknown2027"
 
 
 def test_what_is_refused(root: Path) -> None:
