@@ -54,15 +54,36 @@ def restart_overhead(machine: Machine, job: int, processors: int) -> float:
     """Return what a run of a job on processors begins with, s: nothing unless it goes on with work that was done."""
     if machine.done[job] == 0.0:
         return 0.0
-    of_job = machine.requests.restart_overhead
-    overhead = machine.restart[FIXED] + machine.restart[PER_PROCESSOR] * processors
-    return overhead + of_job[job] if len(of_job) > 0 else overhead
+    return overhead_of_going_on(machine, job, processors)
 
 
 @kernel(allocates=False)
 def time_to_go(machine: Machine, job: int, time: float, processors: int, stretch: float) -> float:
     """Return how long a run takes that begins now, if all of the job's work is ``time``."""
     return restart_overhead(machine, job, processors) + (time - machine.done[job]) * stretch
+
+
+@kernel(allocates=False)
+def time_if_stopped(machine: Machine, job: int) -> float:
+    """Return how long a running job is expected to run when it starts again, s, if it is stopped now by ``CHECKPOINT``.
+
+    On its own width, with the overhead of going on; what it did since its last checkpoint it does again.
+    """
+    requests = machine.requests
+    time, kept = requests.requested_time[job], last_checkpoint(machine, job, work_done(machine, job))
+    if kept == 0.0:
+        return time
+    if time <= kept:
+        time = max(requests.limit[job], kept)
+    return overhead_of_going_on(machine, job, requests.processors[job]) + time - kept
+
+
+@kernel(allocates=False)
+def overhead_of_going_on(machine: Machine, job: int, processors: int) -> float:
+    """Return what a run of a job on processors begins with, s, if it goes on with work that was done."""
+    of_job = machine.requests.restart_overhead
+    overhead = machine.restart[FIXED] + machine.restart[PER_PROCESSOR] * processors
+    return overhead + of_job[job] if len(of_job) > 0 else overhead
 
 
 @kernel(allocates=False)

@@ -2,6 +2,8 @@
 
 import swftools.simulator.policies.conservative
 import swftools.simulator.policies.easy
+import swftools.simulator.policies.genetic
+import swftools.simulator.policies.genetic_checkpoint
 import swftools.simulator.policies.priority_easy
 import swftools.simulator.policies.pv_easy
 import swftools.simulator.policies.search

@@ -41,7 +41,6 @@ import numpy as np
 import pandas as pd
 
 from swftools.errors import ParameterError
-from swftools.kernel import IntArray, kernel
 from swftools.kernel.outside import monotonic_seconds
 from swftools.parameters import Parameters, choice, number, text, truth, whole
 from swftools.simulator.machine.faults import WRONG_COST, fail
@@ -51,36 +50,13 @@ from swftools.simulator.machine.views import can_start_any, fits, now, waiting_j
 from swftools.simulator.policies.job_orders import ORDERS, in_order
 from swftools.simulator.registry import Policy, find_policy, policy
 from swftools.simulator.schedule import Schedule
-from swftools.simulator.search.costs import TRADEOFF_C, have_equal_utility, write_facts
-from swftools.simulator.search.measures import LOST_UTILITY, OWN, find_measure
+from swftools.simulator.search.costs import TRADEOFF_C
+from swftools.simulator.search.gathering import gather, room_for
+from swftools.simulator.search.measures import find_measure
 from swftools.simulator.search.notes import empty_notes, note_decision, tables_of
-from swftools.simulator.search.objectives import MODELS, read_objective
+from swftools.simulator.search.objectives import read_objective
 from swftools.simulator.search.playing import write_references
-from swftools.simulator.search.state import (
-    ADDRESS,
-    AIMS,
-    BY_LXF,
-    COSTS,
-    COUNTS,
-    DECISION,
-    FACTS,
-    IS_MAX,
-    IS_OFTEN_ZERO,
-    IS_STRICT,
-    JOBS,
-    KIND,
-    MEASURES,
-    MODEL,
-    OMEGA,
-    SIZE,
-    TERMS,
-    THRESHOLD,
-    TOLD,
-    WRONG,
-    Search,
-    empty_search,
-)
-from swftools.simulator.search.steps import begin_steps
+from swftools.simulator.search.state import DECISION, JOBS, MODEL, WRONG, Search
 from swftools.simulator.search.tree import TRAVERSALS, search_tree
 
 WITHOUT_LIMIT = 2**62
@@ -155,19 +131,8 @@ def columns_needed(values: Mapping[str, Any]) -> tuple[str, ...]:
 
 def search_memory(jobs: int, processors: int, parameters: SearchParameters) -> Search:
     """Return room for a search, what it is to aim at, and room for what is noted of it."""
-    objective = read_objective(parameters.objective)
-    aim, counts = np.zeros((AIMS, TERMS)), np.zeros(COUNTS, np.int64)
-    counts[[MODEL, IS_STRICT, MEASURES]] = MODELS.index(objective.model), objective.is_strict, len(objective.terms)
-    for place, term in enumerate(objective.terms):
-        measure = find_measure(term.measure)
-        aim[[KIND, ADDRESS], place] = measure.cost, measure.address
-        aim[[IS_MAX, IS_OFTEN_ZERO, BY_LXF], place] = (
-            *(measure.fold == "max", measure.is_often_zero, measure.reference == "lxf"),
-        )
-        if measure.takes_threshold:
-            aim[THRESHOLD, place] = np.nan if term.threshold is None else term.threshold
     notes = empty_notes(jobs, parameters.seconds > 0, parameters.explain)
-    return empty_search(jobs, processors, aim.ravel(), counts, np.zeros(1, np.int64), notes)
+    return room_for(read_objective(parameters.objective), jobs, processors, notes)
 
 
 def search_notes(memory: Search, parameters: SearchParameters) -> dict[str, pd.DataFrame]:
@@ -212,50 +177,6 @@ def search(machine: Machine, parameters: Any, memory: Search) -> None:
     if parameters.notes:
         note_decision(machine, memory)
     counts[DECISION] += 1
-
-
-@kernel(allocates=False)
-def gather(machine: Machine, search: Search, queue: IntArray, jobs: IntArray, distinct: bool) -> float:
-    """Write down the waiting jobs, given in order of the queue and of the heuristic; return the longest wait so far."""
-    search.counts[JOBS] = len(jobs)
-    search.counts[SIZE] = begin_steps(machine, search.steps)
-    longest = 0.0
-    for job in queue:
-        longest = max(longest, now(machine) - machine.requests.submit_time[job])
-    for term in range(TERMS):
-        threshold = search.aim[THRESHOLD * TERMS + term]
-        search.aim[OMEGA * TERMS + term] = longest if np.isnan(threshold) else threshold
-    for place in range(len(jobs)):
-        search.job[place], search.place_of[jobs[place]], search.twin[place] = jobs[place], place, -1
-        write_facts(machine, search, place, longest)
-    for turn in range(len(queue)):
-        search.queued[turn] = search.place_of[queue[turn]]
-    if distinct:
-        for place in range(1, len(jobs)):
-            other = place - 1
-            while other >= 0 and not are_equal(machine, search, place, other):
-                other -= 1
-            search.twin[place] = other
-    return longest
-
-
-@kernel(allocates=False)
-def are_equal(machine: Machine, search: Search, one: int, other: int) -> bool:
-    """Whether two waiting jobs are equal in all that a plan and its costs depend on."""
-    for fact in range(COSTS + 3 * search.counts[MEASURES]):
-        if search.facts[FACTS * one + fact] != search.facts[FACTS * other + fact]:
-            return False
-    for term in range(search.counts[MEASURES]):
-        kind = search.aim[KIND * TERMS + term]
-        if kind == OWN:
-            for fact in range(TOLD):
-                if search.told[TOLD * one + fact] != search.told[TOLD * other + fact]:
-                    return False
-        if kind == LOST_UTILITY and not have_equal_utility(
-            machine.requests.utility, search.job[one], search.job[other]
-        ):
-            return False
-    return True
 
 
 def recorded_search(schedule: Schedule) -> Policy:

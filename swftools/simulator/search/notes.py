@@ -1,4 +1,4 @@
-"""What is noted of searches: of each decision, of each better order that was found, and of the order that was chosen.
+"""What is noted of searches: decisions, better orders that were found, the order that was chosen, generations.
 
 Rows of numbers, the oldest of which are written over when there are too many; as tables they are what
 ``Schedule.notes`` holds.
@@ -29,11 +29,11 @@ from swftools.simulator.search.state import (
     Search,
 )
 
-DECISIONS, IMPROVED, ORDERS = range(3)
+DECISIONS, IMPROVED, ORDERS, GENERATIONS = range(4)
 """Places in ``Notes.written``: how many rows were written so far, also over others."""
 
 TIME, WAITING, NODES, NUMBER_OF_PATHS, FOUND, EXHAUSTED, STARTS = range(7)
-WIDTHS = (7 + 2 * TERMS, 3 + TERMS, 6)
+WIDTHS = (7 + 2 * TERMS, 3 + TERMS, 6, 4)
 """Numbers of a row of each table."""
 
 PLAIN = (
@@ -44,15 +44,16 @@ PLAIN = (
     | {f"value_{term}": "float64" for term in range(1, TERMS + 1)},
     {"decision": "int64", "job": "int64", "chosen_place": "int64", "heuristic_place": "int64"}
     | {"planned_start": "float64", "heuristic_planned_start": "float64"},
+    {"decision": "int64", "generation": "int64", "best": "float64", "mean": "float64"},
 )
-"""Columns of the three tables, as they are noted."""
+"""Columns of the four tables, as they are noted."""
 
-DECISIONS_A_JOB, IMPROVEMENTS_A_JOB, ORDERS_A_JOB = 16, 32, 64
+DECISIONS_A_JOB, IMPROVEMENTS_A_JOB, ORDERS_A_JOB, GENERATIONS_A_JOB = 16, 32, 64, 128
 """Rows for which there is room, for each job of the trace."""
 
 
-def empty_notes(jobs: int, decisions: bool, everything: bool) -> Notes:
-    """Return room for notes of decisions alone, of everything, or of nothing."""
+def empty_notes(jobs: int, decisions: bool, everything: bool, *, generations: bool = False) -> Notes:
+    """Return room for notes of decisions alone, of everything, or of nothing; of generations where there are such."""
 
     def rows(wanted: bool, width: int, count: int) -> Any:
         return np.broadcast_to(np.zeros(1), width * count if wanted else 1)
@@ -61,7 +62,8 @@ def empty_notes(jobs: int, decisions: bool, everything: bool) -> Notes:
         rows(decisions or everything, WIDTHS[DECISIONS], DECISIONS_A_JOB * jobs + 64),
         rows(everything, WIDTHS[IMPROVED], IMPROVEMENTS_A_JOB * jobs + 64),
         rows(everything, WIDTHS[ORDERS], ORDERS_A_JOB * jobs + 64),
-        np.zeros(3, np.int64),
+        rows(everything and generations, WIDTHS[GENERATIONS], GENERATIONS_A_JOB * jobs + 64),
+        np.zeros(len(WIDTHS), np.int64),
     )
 
 
@@ -82,8 +84,21 @@ def note_improvement(search: Search) -> None:
     row = notes.improvements
     row[at], row[at + 1], row[at + 2] = float(counts[DECISION]), float(counts[VISITS]), float(counts[ITERATION])
     for term in range(TERMS):
-        row[at + 3 + term] = search.aim[BEST * TERMS + term] if term < counts[MEASURES] else np.nan
+        row[at + 3 + term] = search.aim[BEST * TERMS + term] if term < max(counts[MEASURES], 1) else np.nan
     notes.written[IMPROVED] += 1
+
+
+@kernel(allocates=False)
+def note_generation(search: Search, mean: float) -> None:
+    """Note what the best order so far is worth, or costs by the first measure, and what a generation is in the mean."""
+    notes, counts = search.notes, search.counts
+    at = next_row(notes.generations, WIDTHS[GENERATIONS], notes.written[GENERATIONS])
+    if at < 0:
+        return
+    row = notes.generations
+    row[at], row[at + 1] = float(counts[DECISION]), float(counts[ITERATION])
+    row[at + 2], row[at + 3] = search.aim[BEST * TERMS], mean
+    notes.written[GENERATIONS] += 1
 
 
 @kernel(allocates=False)
@@ -99,7 +114,7 @@ def note_decision(machine: Machine, search: Search) -> None:
     row[at + FOUND], row[at + EXHAUSTED] = float(counts[IMPROVEMENTS]), float(counts[IS_EXHAUSTED])
     row[at + STARTS] = float(machine.counts[STARTED])
     for term in range(TERMS):
-        is_there = term < counts[MEASURES]
+        is_there = term < max(counts[MEASURES], 1)  # without a measure the first is what an order is worth
         row[at + STARTS + 1 + term] = search.aim[FIRST * TERMS + term] if is_there else np.nan
         row[at + STARTS + 1 + TERMS + term] = search.aim[BEST * TERMS + term] if is_there else np.nan
     notes.written[DECISIONS] += 1
@@ -128,7 +143,7 @@ def tables_of(notes: Notes, means: list[bool]) -> dict[str, pd.DataFrame]:
     """
     if len(notes.decisions) <= 1:
         return {}
-    decisions, improvements, orders = (_rows(notes, number) for number in range(3))
+    decisions, improvements, orders = (_rows(notes, number) for number in (DECISIONS, IMPROVED, ORDERS))
     waiting = decisions["waiting"].to_numpy()
     for term, is_mean in enumerate(means, 1):
         if is_mean:
@@ -141,6 +156,8 @@ def tables_of(notes: Notes, means: list[bool]) -> dict[str, pd.DataFrame]:
     if len(notes.orders) > 1:
         whole = orders.groupby("decision")["chosen_place"].transform("min") == 0
         tables |= {"improvements": improvements, "orders": orders[whole].reset_index(drop=True)}
+    if len(notes.generations) > 1:
+        tables["generations"] = _rows(notes, GENERATIONS)
     return tables
 
 

@@ -54,6 +54,7 @@ class Notes(NamedTuple):
     decisions: FloatArray
     improvements: FloatArray
     orders: FloatArray
+    generations: FloatArray
     written: IntArray
 
 
@@ -97,11 +98,12 @@ class Search(NamedTuple):
 
 
 def empty_search(
-    jobs: int, processors: int, aim: FloatArray, counts: IntArray, limits: IntArray, notes: Notes
+    jobs: int, processors: int, aim: FloatArray, counts: IntArray, limits: IntArray, notes: Notes, rows: int = 0
 ) -> Search:
     """Return the room for so many waiting jobs, beside as many running ones as there may be.
 
-    It is zeros, so the system hands the memory out as far as it is used: as many jobs wait.
+    It is zeros, so the system hands the memory out as far as it is used: as many jobs wait. ``rows`` of costs are there
+    at least.
     """
     most = 2 * (min(jobs, processors) + jobs + 1 + GUARDS)
 
@@ -128,7 +130,7 @@ def empty_search(
         last=whole(more),
         sizes=whole(more),
         left=whole(more),
-        values=real(TERMS * (more + 1)),
+        values=real(TERMS * max(more + 1, rows)),
         steps=real(most),
         rest=real(most),
         best_path=whole(more),

@@ -168,3 +168,17 @@ def _first_of_each(job: IntArray, latest: FloatArray, made: int) -> Broken:
     _, first = np.unique(job[order], return_index=True)
     chosen = order[first]
     return Broken(job[chosen], latest[chosen], made, 0)
+
+
+def find_repeated_stops(jobs: Jobs, runs: Runs) -> Broken:
+    """Find jobs that are stopped though they were stopped before or write no checkpoints; ``latest`` is when.
+
+    What they promise who let running jobs go on later from a checkpoint, once at most (Lee 2009, section 6.7.1).
+    """
+    stops = np.flatnonzero(runs.stopped)
+    stops = stops[np.argsort(runs.end[stops], kind="stable")]
+    job = runs.job[stops]
+    is_first = np.zeros(len(stops), np.bool_)
+    is_first[np.unique(job, return_index=True)[1]] = True
+    wrong = ~is_first | ~(jobs.interval[job] > 0.0)
+    return _first_of_each(job[wrong], runs.end[stops][wrong], len(stops))

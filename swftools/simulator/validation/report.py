@@ -25,7 +25,12 @@ from swftools.simulator.registry import Policy, list_policies, read_policy
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.validation.against_trace import check_jobs, check_trace
 from swftools.simulator.validation.foreign_schedules import read_schedule, schedule_from_table
-from swftools.simulator.validation.preemptions import find_idle_processors, find_stops_in_vain, find_unfair_delays
+from swftools.simulator.validation.preemptions import (
+    find_idle_processors,
+    find_repeated_stops,
+    find_stops_in_vain,
+    find_unfair_delays,
+)
 from swftools.simulator.validation.promises import (
     LEAST_PLAN,
     Broken,
@@ -62,9 +67,10 @@ _WORDS = {
     "strict-fairness": "as the first waiting job it would have at {:.10g} s without those of lower priority",
     "no-idle-processors": "it waits, and fits, from {:.10g} s on",
     "no-stop-in-vain": "it is stopped at {:.10g} s, when none of higher priority starts for good",
+    "one-stop": "it is stopped at {:.10g} s, though it was stopped before or writes no checkpoints",
 }
 
-_OF_STOPPED = {"strict-fairness", "no-idle-processors", "no-stop-in-vain"}
+_OF_STOPPED = {"strict-fairness", "no-idle-processors", "no-stop-in-vain", "one-stop"}
 """Promises that can be checked where jobs were stopped."""
 
 
@@ -269,6 +275,7 @@ def _check_promises(
             "strict-fairness": partial(find_unfair_delays, jobs, runs, processors, tolerance),
             "no-idle-processors": partial(find_idle_processors, jobs, runs, processors, tolerance),
             "no-stop-in-vain": partial(find_stops_in_vain, jobs, runs),
+            "one-stop": partial(find_repeated_stops, jobs, runs),
         }
         return _checked(promises, checks, None, jobs)
     if runs.stopped.any():

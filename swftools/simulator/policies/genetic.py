@@ -1,0 +1,339 @@
+"""Genetic: a population of orders of the waiting jobs is bred at each decision, and the best is followed.
+
+``genetic``
+    At each decision orders of the waiting jobs are bred, generation after generation
+    (``swftools.simulator.search.population``); an order is worth what EASY, or conservative backfilling, makes of it
+    (``swftools.simulator.search.building``). EASY then decides on the best order of all as if the jobs had come in it.
+
+Objective
+    ``aggregate-utility``: what the planned jobs are worth by their utility functions, in all. Or any objective of
+    ``search``, in measures that are to be small; an individual is then as fit as many others are no better than it.
+Seeds
+    The order of arrival; of priority, then arrival; of utility for each node-hour now, the most first; of utility now.
+    Where the objective is none of utility, the last two are the orders of the expansion factor and of the shortest.
+Guarantee
+    None but that of the objective, as far as is planned: the next decision plans anew. A job that is worth nothing any
+    more may starve.
+Outlived estimates
+    A running job that outlives what was estimated is expected to run to its limit, and beyond that to end at any
+    moment, as under ``easy``.
+Cost of a decision
+    Nothing if no waiting job fits; no search if all fit, or one waits. Otherwise ``individuals`` x (1 +
+    ``generations``) plans, each O(e (w + e)) for w competing jobs and the e ends of jobs until nothing that begins is
+    worth anything.
+
+References
+----------
+Lee 2009, chapter 3; section 7.2.1 for ``warm_start``.
+
+Differs from the paper
+----------------------
+Its clock is not said: ``plan_clock`` is by default the wait, since planned to the end of what users request most jobs
+are worth nothing. Of very many waiting jobs ``most_jobs`` compete, those of the most utility for each node-hour; the
+others stand behind them, in order of arrival.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from swftools.kernel import IntArray, kernel
+from swftools.kernel.outside import monotonic_seconds
+from swftools.parameters import Parameters, choice, number, text, truth, whole
+from swftools.simulator.machine.faults import WRONG_COST, fail
+from swftools.simulator.machine.state import Machine
+from swftools.simulator.machine.verbs import start
+from swftools.simulator.machine.views import (
+    can_start_any,
+    earliest_start,
+    expected_time,
+    fits,
+    free,
+    now,
+    waiting_jobs,
+    width,
+)
+from swftools.simulator.registry import policy
+from swftools.simulator.search.building import (
+    COMPETITORS,
+    Ground,
+    compete,
+    empty_ground,
+    first_point,
+    hold_ground,
+    worth,
+)
+from swftools.simulator.search.gathering import gather, room_for
+from swftools.simulator.search.measures import find_measure
+from swftools.simulator.search.notes import empty_notes, note_decision, tables_of
+from swftools.simulator.search.objectives import Objective, read_objective
+from swftools.simulator.search.population import BUILDERS, EASY, Population, Rules, build, empty_population, evolve
+from swftools.simulator.search.seeding import worth_for_work, write_last_best, write_seeds
+from swftools.simulator.search.state import DECISION, MEASURES, WRONG, Search
+
+AGGREGATE_UTILITY = "aggregate-utility"
+"""The objective that is no measure to be small."""
+
+WAIT, REQUESTED = range(2)
+"""In the order of ``PLAN_CLOCKS``."""
+
+PLAN_CLOCKS = ("wait", "requested")
+
+WITHOUT_LIMIT = 2**62
+"""Generations where a time limits the search."""
+
+
+class GeneticValues(NamedTuple):
+    """The parameters as a compiled policy reads them; the objective is in its memory."""
+
+    generations: int
+    individuals: int
+    mutation: float
+    plan_clock: int
+    builder: int
+    warm_start: bool
+    seconds: float
+    most_jobs: int
+    notes: bool
+
+
+@dataclass(frozen=True)
+class GeneticParameters(Parameters):
+    """Parameters of ``genetic``.
+
+    Parameters
+    ----------
+    generations : int
+        Generations that are bred after the first at each decision; with 0 the best of that is taken.
+    individuals : int
+        Orders in a generation. Those of the seeds come first, so with 1 there is the order of arrival alone.
+    mutation : float
+        With which probability two jobs of a child change places.
+    objective : str
+        ``aggregate-utility``, or an objective of ``search``.
+    plan_clock : {"wait", "requested"}
+        At which time a planned job's utility is taken: at its start, or at the end of what it is expected to take.
+    builder : {"easy", "conservative"}
+        What makes a plan of an order, and decides on the best.
+    warm_start : bool
+        Among the first generation is the best order of the last decision.
+    seconds : float
+        Above 0, each search goes on for so long instead, s; how far it came is noted (``recorded_search``).
+    most_jobs : int
+        So many of the waiting jobs compete at most.
+    explain : bool
+        What each search did is noted: ``Schedule.notes`` has the tables decisions, generations, improvements, orders.
+    """
+
+    generations: int = whole(100, least=0, most=2**31)
+    individuals: int = whole(20, least=1, most=10_000)
+    mutation: float = number(0.1, least=0, most=1)
+    objective: str = text(AGGREGATE_UTILITY)
+    plan_clock: str = choice(*PLAN_CLOCKS)
+    builder: str = choice(*BUILDERS)
+    warm_start: bool = truth(False)
+    seconds: float = number(0.0, least=0, unit="s")
+    most_jobs: int = whole(500, least=2, most=100_000)
+    explain: bool = truth(False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        found = objective_of(self.objective)
+        object.__setattr__(self, "objective", found.to_text() if found else AGGREGATE_UTILITY)
+
+    def values(self) -> GeneticValues:
+        """Return the parameters as numbers, but the objective."""
+        return GeneticValues(
+            self.generations,
+            self.individuals,
+            float(self.mutation),
+            PLAN_CLOCKS.index(self.plan_clock),
+            BUILDERS.index(self.builder),
+            self.warm_start,
+            float(self.seconds),
+            self.most_jobs,
+            self.explain or self.seconds > 0,
+        )
+
+
+def objective_of(written: str) -> Objective | None:
+    """Return the objective that a text is; None for aggregate utility."""
+    if isinstance(written, str) and written.strip() == AGGREGATE_UTILITY:
+        return None
+    return read_objective(written)
+
+
+def columns_needed(values: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the columns that an objective needs."""
+    found = objective_of(values["objective"])
+    if found is None:
+        return ("utility",)
+    return tuple(dict.fromkeys(column for term in found.terms for column in find_measure(term.measure).needs))
+
+
+class GeneticMemory(NamedTuple):
+    """What waits, what orders are built on, the population, and the last decision's best: jobs, and how many."""
+
+    search: Search
+    ground: Ground
+    population: Population
+    last: IntArray
+    last_count: IntArray
+
+
+def genetic_memory(jobs: int, processors: int, parameters: GeneticParameters) -> GeneticMemory:
+    """Return the memory before the first job."""
+    notes = empty_notes(jobs, parameters.seconds > 0, parameters.explain, generations=True)
+    search = room_for(objective_of(parameters.objective), jobs, processors, notes, rows=parameters.individuals + 2)
+    return GeneticMemory(
+        search,
+        empty_ground(jobs, processors),
+        empty_population(min(jobs, parameters.most_jobs), parameters.individuals),
+        np.zeros(min(jobs, parameters.most_jobs) + 1, np.int64),
+        np.zeros(1, np.int64),
+    )
+
+
+def genetic_notes(memory: GeneticMemory, parameters: GeneticParameters) -> dict[str, pd.DataFrame]:
+    """Return the tables of what was bred."""
+    found = objective_of(parameters.objective)
+    means = [find_measure(term.measure).fold == "mean" for term in found.terms] if found else [False]
+    return tables_of(memory.search.notes, means)
+
+
+@policy(
+    "genetic",
+    parameters=GeneticParameters,
+    memory=genetic_memory,
+    rests=True,
+    needs_where=columns_needed,
+    notes=genetic_notes,
+    takes_long="each decision plans what waits thousands of times; fewer generations, or most_jobs, take less",
+    version=1,
+)
+def genetic(machine: Machine, parameters: Any, memory: GeneticMemory, rng: np.random.Generator) -> None:
+    """Start the jobs that EASY starts in the best order that is bred."""
+    if not can_start_any(machine):
+        return
+    begin = monotonic_seconds() if parameters.seconds > 0.0 else 0.0
+    queue, needed = waiting_jobs(machine), 0
+    for job in queue:
+        needed += width(machine, job)
+    if needed <= free(machine) or len(queue) == 1:
+        for job in queue:
+            start(machine, job)
+        return
+    search, ground = memory.search, memory.ground
+    jobs, others = competitors(machine, search, parameters, queue)
+    longest = gather(machine, search, jobs, jobs, False)
+    hold_ground(machine, ground, queue[:0])
+    for job in jobs:
+        compete_waiting(machine, ground, parameters, job)
+    order = breed(machine, search, ground, memory, parameters, rng, begin, longest, 0)
+    if parameters.builder == EASY:
+        start_by_easy(machine, jobs[order], others)
+    else:
+        for place in order:
+            if ground.is_now[place] > 0 and fits(machine, jobs[place]):
+                start(machine, jobs[place])
+    if parameters.notes:
+        note_decision(machine, search)
+    search.counts[DECISION] += 1
+
+
+@kernel(allocates=False)
+def compete_waiting(machine: Machine, ground: Ground, parameters: Any, job: int) -> None:
+    """Let a waiting job compete."""
+    time, submitted = expected_time(machine, job), machine.requests.submit_time[job]
+    delay = time if parameters.plan_clock == REQUESTED else 0.0
+    compete(ground, machine.requests.utility, job, width(machine, job), time, time, submitted, delay)
+
+
+@kernel
+def competitors(machine: Machine, search: Search, parameters: Any, queue: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the waiting jobs that compete, and the others, both in order of arrival."""
+    most = parameters.most_jobs
+    if len(queue) <= most:
+        return queue, queue[:0]
+    keys = np.zeros(len(queue))
+    if search.counts[MEASURES] == 0:
+        for i in range(len(queue)):
+            job = queue[i]
+            time = expected_time(machine, job)
+            clock = now(machine) - machine.requests.submit_time[job]
+            if parameters.plan_clock == REQUESTED:
+                clock += time
+            point = first_point(machine.requests.utility, job, clock)
+            if point >= 0:
+                value = worth(machine.requests.utility, job, point, clock)
+                keys[i] = -worth_for_work(value, width(machine, job), time)
+    order = np.argsort(keys, kind="mergesort")  # the stable one, in numba's words
+    return queue[np.sort(order[:most])], queue[np.sort(order[most:])]
+
+
+@kernel
+def breed(
+    machine: Machine,
+    search: Search,
+    ground: Ground,
+    memory: Any,
+    parameters: Any,
+    rng: np.random.Generator,
+    begin: float,
+    longest: float,
+    fixed: int,
+) -> IntArray:
+    """Return the best order of the competing jobs that is bred, places; it is what was planned last, whole.
+
+    The first so many places, which are fixed, stand first in every order.
+    """
+    population, utility, count = memory.population, machine.requests.utility, ground.counts[COMPETITORS]
+    generations, until = parameters.generations, np.inf
+    decision = search.counts[DECISION]
+    if decision < len(search.limits) and search.limits[decision] > 0:
+        generations = search.limits[decision] // parameters.individuals - 1
+    elif parameters.seconds > 0.0:
+        generations, until = WITHOUT_LIMIT, begin + parameters.seconds
+    rules = Rules(parameters.individuals, generations, parameters.mutation, parameters.builder, fixed)
+    seeds = write_seeds(machine, search, ground, population, rules.individuals, fixed)
+    if parameters.warm_start and memory.last_count[0] > 0 and seeds < rules.individuals:
+        write_last_best(population, search, ground, memory.last, memory.last_count[0], seeds, fixed)
+        seeds += 1
+    evolve(population, search, ground, utility, rules, rng, seeds, until, longest)
+    if search.counts[WRONG] > 0:
+        fail(machine, WRONG_COST, search.job[search.counts[WRONG] - 1])
+    order = population.best[:count].copy()
+    if parameters.notes:
+        build(search, ground, utility, rules, np.arange(count), 0, True)
+        for place in range(count):
+            search.first_begins[place] = ground.begins[place]
+    build(search, ground, utility, rules, order, 0, True)
+    for turn in range(count):
+        search.best_path[turn], search.best_begins[turn] = order[turn], ground.begins[order[turn]]
+        memory.last[turn] = ground.job[order[turn]]
+    memory.last_count[0] = count
+    return order
+
+
+@kernel
+def start_by_easy(machine: Machine, jobs: IntArray, others: IntArray) -> None:
+    """Let EASY decide on waiting jobs as if they had come in this order, the others behind them."""
+    order = np.concatenate((jobs, others))
+    head = 0
+    while head < len(order) and fits(machine, order[head]):
+        start(machine, order[head])
+        head += 1
+    if head == len(order) or not can_start_any(machine):
+        return
+    shadow, extra = earliest_start(machine, width(machine, order[head]))
+    window = shadow - now(machine)
+    for job in order[head + 1 :]:
+        if fits(machine, job) and (expected_time(machine, job) <= window or width(machine, job) <= extra):
+            if expected_time(machine, job) > window:
+                extra -= width(machine, job)
+            start(machine, job)
