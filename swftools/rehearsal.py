@@ -15,6 +15,7 @@ import pandas as pd
 
 from swftools.checkpoints.inference import infer_checkpoints
 from swftools.checkpoints.synthetic_survey import generate_checkpoint_survey
+from swftools.fields.definition import UTILITY
 from swftools.formats.read_log import read_log
 from swftools.formats.swf.reader import read_swf
 from swftools.formats.swf.writer import write_swf
@@ -149,7 +150,13 @@ def _trace() -> Trace:
         requested_processors=[3, 4, 1],
         user_id=[1, 1, 2],
     )
-    return trace.with_jobs(trace.jobs.assign(priority_rank=pd.array([0, 1, 1], dtype="Int64")))
+    functions = UtilityFunctions.from_points([[(0.0, 2.0), (100.0, 1.0)]] * 3).to_arrow()
+    columns = {
+        "priority_rank": pd.array([0, 1, 1], dtype="Int64"),
+        "utility": pd.Series(functions, dtype=pd.ArrowDtype(UTILITY)),
+        "checkpoint_interval": pd.array([5.0, 5.0, None], dtype="Float64"),
+    }
+    return trace.with_jobs(trace.jobs.assign(**columns))
 
 
 def _simulate(policy: str) -> None:

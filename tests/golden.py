@@ -47,6 +47,7 @@ from swftools.fields.dictionary import SCHEMA_VERSION, TABLES
 from swftools.qbets import evaluate, features_at_submission, replay
 from swftools.simulator import list_policies, measure, simulate
 from swftools.tables import read_table, to_arrow
+from tests.every_policy import light, with_all_columns
 from tests.folders import REFERENCES, ROOT
 from tests.golden_histories import history_output, months_of_history, rest_of_history
 
@@ -277,15 +278,15 @@ def build_output() -> Iterator[Any]:
 
 
 def policy_output(stage: str) -> Iterator[Any]:
-    """Yield the schedule of a policy with its default parameters."""
-    yield from schedule_output(POLICIES[stage].name, {})
+    """Yield the schedule of a policy with its default parameters, or lighter ones."""
+    yield from schedule_output(light(POLICIES[stage].name), {})
 
 
 def schedule_output(policy: str, options: dict[str, Any]) -> Iterator[Any]:
     """Yield a schedule of the shipped log."""
     trace, _ = cleaned("shipped")
     # A policy that needs ranks gets those of the queues' numbers; the others do not look at them.
-    trace = trace.with_jobs(trace.jobs.assign(priority_rank=trace.jobs["queue_id"]))
+    trace = with_all_columns(trace.with_jobs(trace.jobs.assign(priority_rank=trace.jobs["queue_id"])))
     schedule = simulate(trace, policy, 800, **options)
     yield [policy, options]
     yield from rows_of(to_arrow(schedule.segments, "segments"))

@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 from swftools.errors import ParameterError
-from swftools.simulator import find_policy, list_policies, simulate
+from swftools.simulator import find_policy, simulate
 from swftools.trace import Trace
+from tests.every_policy import OURS
 
 
 def a_trace() -> Trace:
@@ -60,13 +61,16 @@ def test_an_empty_trace_lacks_nothing_but_the_column() -> None:
         simulate(a_trace().with_jobs(a_trace().jobs.iloc[:0]), "prio-fifo")
 
 
-def test_only_that_policy_needs_a_column() -> None:
+def test_only_these_policies_need_a_column() -> None:
     """All others run on any trace; a weight of ranks that is not 0 is a choice of its user."""
-    ours = [name for name, made in list_policies().items() if made.decide.__module__.startswith("swftools.")]
-    assert {"prio-fifo": ("priority_rank",)} == {n: find_policy(n).needs for n in ours if find_policy(n).needs}
-    for name in ours:
-        if name != "prio-fifo":
-            assert 3 == len(simulate(a_trace(), name).jobs)
+    needs = {name: find_policy(name).needed({}) for name in OURS if find_policy(name).needed({})}
+    assert {
+        "prio-fifo": ("priority_rank",),
+        "genetic": ("utility",),
+        "genetic-checkpoint": ("checkpoint_interval", "utility"),
+    } == needs
+    for name in set(OURS) - set(needs):
+        assert 3 == len(simulate(a_trace(), name).jobs)
 
 
 def test_ranks_are_what_makes_it_another_policy() -> None:

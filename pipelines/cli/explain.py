@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 @click.command(short_help="Say why a search put a job first.")
 @takes_a_log
 @reads_a_log
-@click.option("--policy", default="search", show_default=True, help="Policy search, also search:nodes=1000.")
+@click.option(
+    "--policy", default="search", show_default=True, help="One that searches, as search:nodes=1000 or genetic."
+)
 @click.option("--time", "at", type=Duration(), help="Last decision by then, since the log's start, as 36000 or 10h.")
 @click.option("--job", type=int, metavar="NUMBER", help="The decision at which that job started.")
 @click.option("--picture", metavar="FILE", help=f"Draw it there: {', '.join(PICTURES)}.")
@@ -50,13 +52,15 @@ def explain(
     if picture:
         check_picture(picture, [log])
     from pipelines.cli.progress import simulation_shown
-    from swftools.simulator.policies.search import recorded_search
+    from swftools.simulator.registry import find_policy
     from swftools.simulator.search.explaining import explain_decision
+    from swftools.simulator.search.recorded import recorded_search
+    from swftools.simulator.search.searching import Searching
     from swftools.simulator.simulation import Simulation
 
     entry = policy_entry(policy)
-    if entry["policy"].rpartition(":")[2] != "search":
-        raise click.UsageError(f"--policy: {entry['policy']} does not search; take search, with any of its parameters")
+    if not issubclass(find_policy(entry["policy"]).parameters, Searching):
+        raise click.UsageError(f"--policy: {entry['policy']} does not search; take search or genetic")
     simulation = begin_simulation(log, cleaned, rules, {**entry, "explain": True}, **options)
     with simulation_shown() as progress:
         simulation.run(until=at, progress=progress)

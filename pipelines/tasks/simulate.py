@@ -30,13 +30,11 @@ from swftools.fields.augmentations import AUGMENTATION_COLUMNS
 from swftools.parameters.as_text import read_entry
 from swftools.selection import scale_to_load
 from swftools.simulator.one_call import simulate
-from swftools.simulator.policies.search import SearchParameters
 from swftools.simulator.predictors.registry import Predictor, find_predictor
 from swftools.simulator.registry import find_policy
 from swftools.simulator.run_options import check_options
 from swftools.simulator.schedule import Schedule
-from swftools.simulator.search.measures import find_measure
-from swftools.simulator.search.objectives import read_objective
+from swftools.simulator.search.searching import Searching
 from swftools.tables import QUICK_OPTIONS, read_table, to_arrow, to_pandas, write_table
 from swftools.trace import Trace
 
@@ -97,11 +95,11 @@ class SimulatePolicy(SimulationTask):
     )
 
     def effort(self) -> float:
-        """Return it by the policy: a search visits so many nodes in each of two decisions a job."""
+        """Return it by the policy: a search tries so much in each of two decisions a job."""
         name = self.entry["policy"]
         parameters = find_policy(name).chosen(self._chosen)
-        if isinstance(parameters, SearchParameters):
-            return 0.5 + 0.007 * parameters.nodes
+        if isinstance(parameters, Searching):
+            return 0.5 + 0.007 * parameters.effort
         return 1.2 if name.startswith("conservative") else 0.5
 
     def check_values(self) -> None:
@@ -203,10 +201,11 @@ class SimulatePolicy(SimulationTask):
     def _check_repeats(self) -> None:
         """Raise ParameterError if the schedule would be another one each time, on each machine."""
         parameters = find_policy(self.entry["policy"]).chosen(self._chosen)
-        if isinstance(parameters, SearchParameters) and parameters.seconds > 0:
+        if isinstance(parameters, Searching) and parameters.seconds > 0:
             raise ParameterError(
-                f"search: seconds={parameters.seconds:g} makes another schedule each time, and a version is to be made "
-                "again as it was; give nodes, or search against the clock by swftools simulate"
+                f"{self.entry['policy']}: seconds={parameters.seconds:g} makes another schedule "
+                "each time, and a version is to be made "
+                "again as it was; leave seconds out, or search against the clock by swftools simulate"
             )
 
     def _check_needs(self) -> None:
@@ -249,10 +248,9 @@ def source_hash(name: str) -> str | None:
 def own_measures(entry: Mapping[str, Any]) -> dict[str, str | None]:
     """Return the hash of the source of each measure of the user's own in the objective of a search."""
     parameters = find_policy(entry["policy"]).chosen({name: entry[name] for name in entry if name != "policy"})
-    if not isinstance(parameters, SearchParameters):
+    if not isinstance(parameters, Searching):
         return {}
-    measures = [find_measure(term.measure) for term in read_objective(parameters.objective).terms]
-    functions = {measure.name: measure.function for measure in measures}
+    functions = {measure.name: measure.function for measure in parameters.measures}
     return {name: hash_of_module(own.py_func.__module__) for name, own in functions.items() if own is not None}
 
 

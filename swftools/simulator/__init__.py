@@ -32,7 +32,6 @@ from swftools.simulator.metrics.over_time import max_over_time, mean_over_time, 
 from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.metrics.prediction_errors import prediction_errors
 from swftools.simulator.one_call import simulate
-from swftools.simulator.policies.search import recorded_search
 from swftools.simulator.predictors.registry import (
     Predictor,
     PythonPredictor,
@@ -48,6 +47,7 @@ from swftools.simulator.registry import Policy, find_policy, list_policies, poli
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.search.explaining import explain_decision
 from swftools.simulator.search.measures import planned_measure
+from swftools.simulator.search.recorded import recorded_search
 from swftools.simulator.simulation import Simulation
 from swftools.simulator.validation.report import ValidationReport, validate
 

@@ -21,13 +21,16 @@ import swftools
 from swftools.models import lublin_feitelson
 from swftools.simulator import Schedule, find_heads, list_policies, simulate, validate
 from swftools.simulator import measure as measure_schedule
+from swftools.simulator.search.searching import Searching
 from tests.benchmark.conftest import BLUE, measure
 
 pytestmark = pytest.mark.benchmark(group="simulate")
 
 PROCESSORS = 1152
-CLASSIC = [name for name in list_policies() if ":" not in name and name != "search"]
-"""All but the one that takes as long for a decision as it is given: that is in test_search_speed.py."""
+CLASSIC = [
+    name for name, made in list_policies().items() if ":" not in name and not issubclass(made.parameters, Searching)
+]
+"""All but those that take as long for a decision as they are given: they are in test_search_speed.py."""
 
 
 @pytest.fixture(scope="module")

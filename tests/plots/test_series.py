@@ -69,7 +69,7 @@ def test_a_search_is_drawn_without_formulas() -> None:
     running = pd.DataFrame({"job_number": [1], "processors": [2], "expected_end": [60.0]})
     improvements = pd.DataFrame({"nodes": [10, 1000], "avgX": [3.0, 1.0]})
     with style():
-        figure = draw_search(0.0, 4, 1000, "lxf", measures, jobs, running, improvements)
+        figure = draw_search(0.0, 4, 1000, "order of lxf", "placements", measures, jobs, running, improvements)
         figure.savefig(BytesIO(), format="png")
     words = [label.get_text() for label in figure.axes[0].get_xticklabels()]
     assert "100" in words

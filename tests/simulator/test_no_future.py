@@ -10,16 +10,16 @@ import pandas as pd
 import pytest
 
 from swftools import Trace
-from swftools.simulator import Predictor, Simulation, list_policies, list_predictors, simulate
+from swftools.simulator import Predictor, Simulation, list_predictors, simulate
 from swftools.simulator.machine.events import SUBMISSION
 from swftools.simulator.machine.state import SUBMITTED
 from swftools.simulator.machine.verbs import predict
+from tests.every_policy import OURS, light, with_all_columns
 from tests.simulator.restless import FICKLE, RESTLESS
 from tests.simulator.test_stop_and_go import MeanOfUser
 from tests.simulator.test_work_twin import with_work
 from tests.strategies import crowded_trace
 
-OURS = sorted(name for name, made in list_policies().items() if made.decide.__module__.startswith("swftools."))
 BOOSTED = "gradient-boosting:every=10,window=30,trees=3,least_in_leaf=2"
 RAISED = ["last-model:outlived=increments", "user-average:jobs=1,outlived=increments"]
 PREDICTORS = [*sorted(list_predictors()), *RAISED, BOOSTED, "fickle", "Python"]
@@ -28,7 +28,7 @@ JUNK = [np.nan, -1.0, 0.0, 1e9]
 
 def trace_of(seed: int) -> Trace:
     """Return jobs in order of submission, with all that policies may ask for."""
-    return with_work(crowded_trace(70, 8, seed=seed), np.random.default_rng(seed))
+    return with_all_columns(with_work(crowded_trace(70, 8, seed=seed), np.random.default_rng(seed)))
 
 
 def told_by(predictor: str) -> Any:
@@ -44,7 +44,7 @@ def poison(simulation: Simulation, junk: float) -> None:
 
 
 @pytest.mark.parametrize("predictor", PREDICTORS)
-@pytest.mark.parametrize("policy", [*OURS, RESTLESS], ids=[*OURS, "restless"])
+@pytest.mark.parametrize("policy", [*map(light, OURS), RESTLESS], ids=[*OURS, "restless"])
 def test_what_is_known_of_later_jobs_is_not_read(policy: Any, predictor: str) -> None:
     """Junk of several kinds, written anew wherever the simulation stops, changes nothing."""
     trace = trace_of(1)
@@ -89,7 +89,7 @@ def with_another_future(trace: Trace, until: float, other: Trace) -> Trace:
 
 
 @pytest.mark.parametrize("predictor", PREDICTORS)
-@pytest.mark.parametrize("policy", [*OURS, RESTLESS], ids=[*OURS, "restless"])
+@pytest.mark.parametrize("policy", [*map(light, OURS), RESTLESS], ids=[*OURS, "restless"])
 def test_who_comes_later_changes_nothing_before(policy: Any, predictor: str) -> None:
     """Later jobs replaced by others, and fewer: runs that began by then, and who waits and runs then, are the same."""
     trace = trace_of(1)

@@ -24,11 +24,9 @@ from swftools.simulator.machine.views import (
     now,
 )
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY
-from swftools.simulator.registry import list_policies
 from tests.drawn import draw_trace
+from tests.every_policy import OURS
 from tests.strategies import crowded_trace
-
-OURS = sorted(name for name, made in list_policies().items() if made.decide.__module__.startswith("swftools."))
 
 
 @pytest.mark.parametrize("compiled", [True, False])
@@ -253,10 +251,10 @@ def test_predictions_of_no_time(policy: str) -> None:
         """Predict that it is over."""
         predict(machine, job, -1.0)
 
-    trace = crowded_trace(60)
+    trace = with_all_columns(crowded_trace(60))
     told = Predictor("no-time", no_time)
-    compiled = simulate(trace, policy, predictor=told, overrun="run-on")
-    interpreted = simulate(trace, policy, predictor=told, overrun="run-on", compiled=False)
+    compiled = simulate(trace, light(policy), predictor=told, overrun="run-on")
+    interpreted = simulate(trace, light(policy), predictor=told, overrun="run-on", compiled=False)
     assert compiled.jobs.equals(interpreted.jobs)
     assert set(compiled.jobs["estimated_time"]) == {0.0}
     assert trace.jobs["run_time"].tolist() == compiled.jobs["run_time"].tolist()
@@ -320,9 +318,10 @@ def holds_all(event, machine, job):  # type: ignore[no-untyped-def]
 def test_jobs_that_are_held_at_submission(policy: str, compiled: bool) -> None:
     """Every policy starts them when they enter, as if they had been submitted then."""
     trace = draw_trace("submit run width rank / 0 5 1 0 / 0 5 2 0 / 3 4 1 0 / 4 0 1 0 / 30 1 2 0", processors=2)
+    policy, trace = light(policy), with_all_columns(trace)
     jobs = simulate(trace, policy, predictor=Predictor("holds-all", holds_all), compiled=compiled).jobs
     later = simulate(trace.with_jobs(trace.jobs.assign(submit_time=trace.jobs["submit_time"] + 10)), policy).jobs
-    if policy not in ("lxf", "lxf-backfill", "weighted-priority"):  # which count waits from the submission on
+    if not policy.startswith(("lxf", "weighted-priority", "genetic")):  # which count waits from the submission on
         assert later["start_time"].tolist() == jobs["start_time"].tolist()
     assert (jobs["start_time"] >= jobs["submit_time"] + 10).all()
     assert jobs["run_time"].tolist() == trace.jobs["run_time"].tolist()
@@ -338,8 +337,8 @@ def holds_the_second(event, machine, job):  # type: ignore[no-untyped-def]
 @pytest.mark.parametrize("policy", OURS)
 def test_one_that_is_held_among_others_that_wait(policy: str, compiled: bool) -> None:
     """Nobody starts him, although he would be the first in every order; the others do not wait for him."""
-    trace = draw_trace("submit run width rank / 0 8 2 1 / 0 1 1 0 / 0 4 2 1", processors=2)
-    jobs = simulate(trace, policy, predictor=Predictor("holds", holds_the_second), compiled=compiled).jobs
+    trace = with_all_columns(draw_trace("submit run width rank / 0 8 2 1 / 0 1 1 0 / 0 4 2 1", processors=2))
+    jobs = simulate(trace, light(policy), predictor=Predictor("holds", holds_the_second), compiled=compiled).jobs
     starts = jobs["start_time"].tolist()
     assert sorted([starts[0], starts[2]]) in ([0.0, 4.0], [0.0, 8.0])
     assert starts[1] == 12.0 if starts[2] == 8.0 else starts[1] in (10.0, 12.0)

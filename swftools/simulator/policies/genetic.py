@@ -68,16 +68,15 @@ from swftools.simulator.search.building import (
     hold_ground,
     worth,
 )
+from swftools.simulator.search.costs import TRADEOFF_C
 from swftools.simulator.search.gathering import gather, room_for
-from swftools.simulator.search.measures import find_measure
 from swftools.simulator.search.notes import empty_notes, note_decision, tables_of
 from swftools.simulator.search.objectives import Objective, read_objective
+from swftools.simulator.search.playing import write_references
 from swftools.simulator.search.population import BUILDERS, EASY, Population, Rules, build, empty_population, evolve
+from swftools.simulator.search.searching import AGGREGATE_UTILITY, Searching
 from swftools.simulator.search.seeding import worth_for_work, write_last_best, write_seeds
-from swftools.simulator.search.state import DECISION, MEASURES, WRONG, Search
-
-AGGREGATE_UTILITY = "aggregate-utility"
-"""The objective that is no measure to be small."""
+from swftools.simulator.search.state import DECISION, MEASURES, MODEL, WRONG, Search
 
 WAIT, REQUESTED = range(2)
 """In the order of ``PLAN_CLOCKS``."""
@@ -103,7 +102,7 @@ class GeneticValues(NamedTuple):
 
 
 @dataclass(frozen=True)
-class GeneticParameters(Parameters):
+class GeneticParameters(Searching, Parameters):
     """Parameters of ``genetic``.
 
     Parameters
@@ -143,8 +142,9 @@ class GeneticParameters(Parameters):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        found = objective_of(self.objective)
-        object.__setattr__(self, "objective", found.to_text() if found else AGGREGATE_UTILITY)
+        is_utility = isinstance(self.objective, str) and self.objective.strip() == AGGREGATE_UTILITY
+        written = AGGREGATE_UTILITY if is_utility else read_objective(self.objective).to_text()
+        object.__setattr__(self, "objective", written)
 
     def values(self) -> GeneticValues:
         """Return the parameters as numbers, but the objective."""
@@ -160,20 +160,34 @@ class GeneticParameters(Parameters):
             self.explain or self.seconds > 0,
         )
 
+    @property
+    def aim(self) -> Objective | None:
+        """The objective, taken apart; None: aggregate utility."""
+        return None if self.objective == AGGREGATE_UTILITY else read_objective(self.objective)
 
-def objective_of(written: str) -> Objective | None:
-    """Return the objective that a text is; None for aggregate utility."""
-    if isinstance(written, str) and written.strip() == AGGREGATE_UTILITY:
-        return None
-    return read_objective(written)
+    @property
+    def effort(self) -> float:
+        """About how many places a decision finds for a job."""
+        return 15.0 * self.individuals * (1 + self.generations)
+
+    @property
+    def baseline(self) -> str:
+        """The order that the population begins with."""
+        return "order of arrival"
+
+    @property
+    def visited(self) -> str:
+        """What is counted that was tried."""
+        return "orders"
+
+    def manner(self, visits: str, orders: str, rest: str) -> str:  # noqa: ARG002 (no search ends by itself)
+        """Return a sentence about a search."""
+        return f"Bred from the {self.baseline} and others, {self.individuals:,} at a time: {visits}, {orders} planned."
 
 
 def columns_needed(values: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the columns that an objective needs."""
-    found = objective_of(values["objective"])
-    if found is None:
-        return ("utility",)
-    return tuple(dict.fromkeys(column for term in found.terms for column in find_measure(term.measure).needs))
+    return GeneticParameters.from_mapping({name: values[name] for name in GeneticParameters.names()}).needed
 
 
 class GeneticMemory(NamedTuple):
@@ -186,24 +200,23 @@ class GeneticMemory(NamedTuple):
     last_count: IntArray
 
 
-def genetic_memory(jobs: int, processors: int, parameters: GeneticParameters) -> GeneticMemory:
-    """Return the memory before the first job."""
+def genetic_memory(jobs: int, processors: int, parameters: GeneticParameters, beside: int = 0) -> GeneticMemory:
+    """Return the memory before the first job; so many compete at most beside those that wait."""
+    most = min(jobs, parameters.most_jobs + beside)
     notes = empty_notes(jobs, parameters.seconds > 0, parameters.explain, generations=True)
-    search = room_for(objective_of(parameters.objective), jobs, processors, notes, rows=parameters.individuals + 2)
+    search = room_for(parameters.aim, jobs, processors, notes, rows=parameters.individuals + 2)
     return GeneticMemory(
         search,
         empty_ground(jobs, processors),
-        empty_population(min(jobs, parameters.most_jobs), parameters.individuals),
-        np.zeros(min(jobs, parameters.most_jobs) + 1, np.int64),
+        empty_population(most, parameters.individuals),
+        np.zeros(most + 1, np.int64),
         np.zeros(1, np.int64),
     )
 
 
 def genetic_notes(memory: GeneticMemory, parameters: GeneticParameters) -> dict[str, pd.DataFrame]:
     """Return the tables of what was bred."""
-    found = objective_of(parameters.objective)
-    means = [find_measure(term.measure).fold == "mean" for term in found.terms] if found else [False]
-    return tables_of(memory.search.notes, means)
+    return tables_of(memory.search.notes, parameters.means)
 
 
 @policy(
@@ -300,6 +313,8 @@ def breed(
     elif parameters.seconds > 0.0:
         generations, until = WITHOUT_LIMIT, begin + parameters.seconds
     rules = Rules(parameters.individuals, generations, parameters.mutation, parameters.builder, fixed)
+    if search.counts[MODEL] == TRADEOFF_C:
+        write_references(search, utility)
     seeds = write_seeds(machine, search, ground, population, rules.individuals, fixed)
     if parameters.warm_start and memory.last_count[0] > 0 and seeds < rules.individuals:
         write_last_best(population, search, ground, memory.last, memory.last_count[0], seeds, fixed)

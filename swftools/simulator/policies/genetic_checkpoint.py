@@ -100,7 +100,7 @@ class CheckpointMemory(NamedTuple):
 
 def checkpoint_memory(jobs: int, processors: int, parameters: GeneticCheckpointParameters) -> CheckpointMemory:
     """Return the memory before the first job."""
-    return CheckpointMemory(genetic_memory(jobs, processors, parameters), np.zeros(jobs, np.int64))
+    return CheckpointMemory(genetic_memory(jobs, processors, parameters, processors), np.zeros(jobs, np.int64))
 
 
 def checkpoint_notes(memory: CheckpointMemory, parameters: GeneticCheckpointParameters) -> dict[str, Any]:

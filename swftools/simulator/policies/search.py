@@ -34,13 +34,12 @@ measures leave open is said in ``swftools.simulator.search.costs``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from swftools.errors import ParameterError
 from swftools.kernel.outside import monotonic_seconds
 from swftools.parameters import Parameters, choice, number, text, truth, whole
 from swftools.simulator.machine.faults import WRONG_COST, fail
@@ -48,14 +47,13 @@ from swftools.simulator.machine.state import Machine
 from swftools.simulator.machine.verbs import start
 from swftools.simulator.machine.views import can_start_any, fits, now, waiting_jobs
 from swftools.simulator.policies.job_orders import ORDERS, in_order
-from swftools.simulator.registry import Policy, find_policy, policy
-from swftools.simulator.schedule import Schedule
+from swftools.simulator.registry import policy
 from swftools.simulator.search.costs import TRADEOFF_C
 from swftools.simulator.search.gathering import gather, room_for
-from swftools.simulator.search.measures import find_measure
 from swftools.simulator.search.notes import empty_notes, note_decision, tables_of
-from swftools.simulator.search.objectives import read_objective
+from swftools.simulator.search.objectives import Objective, read_objective
 from swftools.simulator.search.playing import write_references
+from swftools.simulator.search.searching import Searching
 from swftools.simulator.search.state import DECISION, JOBS, MODEL, WRONG, Search
 from swftools.simulator.search.tree import TRAVERSALS, search_tree
 
@@ -75,7 +73,7 @@ class SearchValues(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SearchParameters(Parameters):
+class SearchParameters(Searching, Parameters):
     """Parameters of ``search``.
 
     Parameters
@@ -122,23 +120,45 @@ class SearchParameters(Parameters):
             self.explain or self.seconds > 0,
         )
 
+    @property
+    def aim(self) -> Objective:
+        """The objective, taken apart."""
+        return read_objective(self.objective)
+
+    @property
+    def effort(self) -> float:
+        """About how many places a decision finds for a job."""
+        return self.nodes
+
+    @property
+    def baseline(self) -> str:
+        """The order that a search begins with."""
+        return f"order of {self.branching}"
+
+    @property
+    def visited(self) -> str:
+        """What a search counts that it tried."""
+        return "placements"
+
+    def manner(self, visits: str, orders: str, rest: str) -> str:
+        """Return a sentence about a search."""
+        return f"Search ({self.traversal} from the {self.baseline}) made {visits} and compared {orders}; {rest}."
+
 
 def columns_needed(values: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the columns that the measures of an objective need."""
-    terms = read_objective(values["objective"]).terms
-    return tuple(dict.fromkeys(column for term in terms for column in find_measure(term.measure).needs))
+    return SearchParameters.from_mapping(values).needed
 
 
 def search_memory(jobs: int, processors: int, parameters: SearchParameters) -> Search:
     """Return room for a search, what it is to aim at, and room for what is noted of it."""
     notes = empty_notes(jobs, parameters.seconds > 0, parameters.explain)
-    return room_for(read_objective(parameters.objective), jobs, processors, notes)
+    return room_for(parameters.aim, jobs, processors, notes)
 
 
 def search_notes(memory: Search, parameters: SearchParameters) -> dict[str, pd.DataFrame]:
     """Return the tables of what was searched."""
-    terms = read_objective(parameters.objective).terms
-    return tables_of(memory.notes, [find_measure(term.measure).fold == "mean" for term in terms])
+    return tables_of(memory.notes, parameters.means)
 
 
 @policy(
@@ -177,51 +197,3 @@ def search(machine: Machine, parameters: Any, memory: Search) -> None:
     if parameters.notes:
         note_decision(machine, memory)
     counts[DECISION] += 1
-
-
-def recorded_search(schedule: Schedule) -> Policy:
-    """Return the policy of a schedule as it was searched, where each search visits as many nodes as it did then.
-
-    So a schedule that was made against the clock is made again, on any machine.
-
-    Parameters
-    ----------
-    schedule : Schedule
-        By ``search`` with ``seconds`` or ``explain``, whole.
-
-    Raises
-    ------
-    ParameterError
-        The schedule has no notes of all its decisions.
-
-    Examples
-    --------
-    >>> from swftools.simulator.one_call import simulate
-    >>> from swftools.trace import Trace
-    >>> trace = Trace.from_columns(machine_processors=4, job_number=[1, 2, 3], submit_time=[0, 1, 2],
-    ...     run_time=[10, 10, 5], requested_time=[10, 10, 5], requested_processors=[3, 4, 1])
-    >>> first = simulate(trace, "search", seconds=0.001)
-    >>> again = simulate(trace, recorded_search(first))
-    >>> first.jobs["start_time"].equals(again.jobs["start_time"])
-    True
-    """
-    decisions = schedule.notes.get("decisions")
-    if decisions is None:
-        raise ParameterError(
-            f"the schedule by {schedule.policy!r} has no notes of its decisions; simulate search with explain=True, or "
-            "with seconds above 0"
-        )
-    numbers = decisions["decision"].to_numpy(dtype=np.int64)
-    if (numbers != np.arange(len(numbers))).any():
-        raise ParameterError(
-            f"the schedule's notes begin with decision {numbers[0]:,}: there were more than there is room for, and the "
-            "nodes of the first are not known any more"
-        )
-    found = find_policy("search")
-    nodes = decisions["nodes"].to_numpy(dtype=np.int64)
-    given = {name: schedule.options[name] for name in SearchParameters.names()}
-
-    def memory(jobs: int, processors: int, parameters: SearchParameters) -> Search:
-        return search_memory(jobs, processors, parameters)._replace(limits=nodes)
-
-    return replace(found, memory=memory, fixed=given)

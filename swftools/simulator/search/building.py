@@ -39,8 +39,8 @@ class Ground(NamedTuple):
 
     By place: ``job``; ``need``, its processors; ``at_once`` and ``later``, what it takes (s) if it starts now and
     later; ``submitted`` and ``delay`` (s), by which the time of its utility is counted: from its submission to its
-    start, and the delay more; ``point``, the first point of its function that is not over, -1 if it is worth nothing any more;
-    ``worth_now``, if it starts now; ``is_worthy``, whether it may be worth something at all.
+    start, and the delay more; ``point``, the first point of its function that is not over, -1 if all are;
+    ``worth_now``, what it is worth if it starts now; ``is_worthy``, whether it may be worth something at all.
     ``ends`` and ``ending`` are when running jobs that do not compete end, in order, and how many processors each time
     gives back; ``own_ends`` and ``own_ending`` the same of those that the order at hand starts. ``rest`` are the places
     that it has not started; ``begins`` (s) when it starts each, infinite where it never does, and ``is_now`` whether

@@ -26,7 +26,8 @@ def draw_search(
     time: float,
     processors: int,
     nodes: int,
-    branching: str,
+    baseline: str,
+    visited: str,
     measures: pd.DataFrame,
     jobs: pd.DataFrame,
     running: pd.DataFrame,
@@ -50,7 +51,7 @@ def draw_search(
         _draw_progress(before, str(name), float(heuristic), improvements, nodes)
         before.tick_params(which="both", labelbottom=place == len(measures) - 1)
     if before is not None:
-        before.set_xlabel("placements tried")
+        before.set_xlabel(f"{visited} tried")
     held = running[running["expected_end"] > time].assign(planned_start=time, end=running["expected_end"])
     held = held.assign(heuristic_planned_start=time, heuristic_end=held["end"], color=-1, is_started=False)
     known = jobs.assign(color=np.resize(_COLORS, len(jobs))).dropna(subset=["processors", "end"])
@@ -59,7 +60,7 @@ def draw_search(
     unit, length = ("hours", 3600.0) if last > 7200 else ("s", 1.0)
     chosen = figure.add_subplot(grid[:, 1])
     other = figure.add_subplot(grid[:, 2], sharex=chosen, sharey=chosen)
-    for axes, prefix, title in ((chosen, "", "chosen order"), (other, "heuristic_", f"order of {branching}")):
+    for axes, prefix, title in ((chosen, "", "chosen order"), (other, "heuristic_", baseline)):
         starts, ends = (both[f"{prefix}{column}"].to_numpy(dtype=float) for column in ("planned_start", "end"))
         _draw_plan(axes, both, (starts - time) / length, (ends - time) / length, processors)
         axes.set(title=title, xlabel=f"{unit} from now", xlim=(0, last / length), ylim=(0, processors))
@@ -69,7 +70,7 @@ def draw_search(
 
 
 def _draw_progress(axes: Axes, name: str, heuristic: float, improvements: pd.DataFrame, nodes: int) -> None:
-    """Draw a measure under the best order so far, by placements tried, and under the heuristic's order."""
+    """Draw a measure under the best order so far, by what was tried, and under the heuristic's order."""
     axes.axhline(heuristic, color="grey", linestyle=":")
     if len(improvements):
         found = improvements["nodes"].to_numpy(dtype=float)

@@ -1,4 +1,4 @@
-"""Why a job went first: one decision of a search, with the order it chose beside the heuristic's.
+"""Why a job went first: one decision of a search, with the order it chose beside the one that it began with.
 
 What is told stands in the notes of the search, of what was known at the decision: the jobs that waited, what they were
 expected to take, and the jobs that ran.
@@ -15,9 +15,10 @@ from swftools.errors import ParameterError
 from swftools.keyed_random import count_occurrences
 from swftools.parameters import is_number, is_whole
 from swftools.simulator.machine.state import SUBMITTED
+from swftools.simulator.registry import find_policy
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.search.explanation import Explanation
-from swftools.simulator.search.objectives import Objective, read_objective
+from swftools.simulator.search.searching import Searching
 from swftools.simulator.simulation import Simulation
 
 KEYS = ["job_number", "job_occurrence"]
@@ -31,7 +32,8 @@ def explain_decision(
     Parameters
     ----------
     schedule : Schedule or Simulation
-        Of policy ``search`` with ``explain=True``; a simulation may be anywhere on its way.
+        Of a policy that searches, ``search`` or ``genetic``, with ``explain=True``; a simulation may be anywhere on its
+        way.
     time : float, optional
         The decision at this instant is meant, s, or the last one before it; by default the last one of all. Where a job
         of no run time ended at once there are several at one instant.
@@ -59,7 +61,8 @@ def explain_decision(
     if "orders" not in notes:
         name = schedule.policy if isinstance(schedule, Schedule) else schedule.policy.name
         raise ParameterError(
-            f"there are no notes of decisions of policy {name!r}: simulate with policy search and explain=True"
+            f"there are no notes of decisions of policy {name!r}: simulate with one that searches, such as search or "
+            "genetic, and explain=True"
         )
     decisions, orders = notes["decisions"], notes["orders"]
     row = _decision_of(decisions, time) if decision is None else _numbered(decisions, decision, time)
@@ -67,23 +70,22 @@ def explain_decision(
     order = orders[orders["decision"] == number].sort_values("chosen_place", ignore_index=True)
     if len(order) != row["waiting"]:
         raise ParameterError(_lost(orders, decisions, number, now))
-    objective = read_objective(schedule.options["objective"])
+    chosen = policy_of(schedule)
     after = decisions["decision"][(decisions["decision"] > number) & (decisions["time"] == now)]
     jobs, running = _known_at(schedule, now, order, orders[orders["decision"].isin(after)])
     return Explanation(
         decision=number,
         time=now,
-        objective=objective,
-        branching=str(schedule.options["branching"]),
-        traversal=str(schedule.options["traversal"]),
+        parameters=chosen,
         nodes=int(row["nodes"]),
         paths=int(row["paths"]),
         is_exhausted=bool(row["is_exhausted"]),
         processors=schedule.processors,
-        measures=_measures(objective, row),
+        measures=_measures(chosen, row),
         jobs=jobs,
         running=running,
-        improvements=_improvements(objective, notes["improvements"], row),
+        improvements=_improvements(chosen, notes["improvements"], row),
+        generations=_generations(notes.get("generations"), number),
     )
 
 
@@ -121,24 +123,43 @@ def _lost(orders: pd.DataFrame, decisions: pd.DataFrame, number: int, now: float
     )
 
 
-def _measures(objective: Objective, row: pd.Series[Any]) -> pd.DataFrame:
+def policy_of(schedule: Schedule | Simulation) -> Searching:
+    """Return the parameters of the policy of a schedule that has notes of decisions."""
+    found = find_policy(schedule.policy)
+    given = [name for name in found.parameters.names() if name in schedule.options and name not in found.fixed]
+    chosen = found.chosen({name: schedule.options[name] for name in given})
+    if not isinstance(chosen, Searching):
+        raise ParameterError(f"policy {found.name!r} is not known to search; explain search or genetic")
+    return chosen
+
+
+def _measures(chosen: Searching, row: pd.Series[Any]) -> pd.DataFrame:
     """Return the values of an objective's measures under the heuristic's order and under the chosen one."""
-    places = range(1, len(objective.terms) + 1)
+    places = range(1, len(chosen.value_names) + 1)
     return pd.DataFrame(
         {
-            "measure": [term.to_text() for term in objective.terms],
+            "measure": chosen.value_names,
             "heuristic": [float(row[f"first_{place}"]) for place in places],
             "chosen": [float(row[f"best_{place}"]) for place in places],
         }
     )
 
 
-def _improvements(objective: Objective, improvements: pd.DataFrame, row: pd.Series[Any]) -> pd.DataFrame:
+def _improvements(chosen: Searching, improvements: pd.DataFrame, row: pd.Series[Any]) -> pd.DataFrame:
     """Return the improvements of a decision, if all are kept, the values under the names of the measures."""
-    names = {f"value_{place}": term.to_text() for place, term in enumerate(objective.terms, 1)}
+    names = {f"value_{place}": name for place, name in enumerate(chosen.value_names, 1)}
     rows = improvements[improvements["decision"] == row["decision"]]
     rows = rows if len(rows) == row["improvements"] + 1 else rows[:0]
     return rows[["nodes", "iteration", *names]].rename(columns=names).reset_index(drop=True)
+
+
+def _generations(generations: pd.DataFrame | None, number: int) -> pd.DataFrame:
+    """Return the generations of a decision, if all are kept: what the best so far and their mean are worth, or cost."""
+    columns = ["generation", "best", "mean"]
+    if generations is None:
+        return pd.DataFrame({name: [] for name in columns})
+    rows = generations.loc[generations["decision"] == number, columns].reset_index(drop=True)
+    return rows if len(rows) and rows["generation"].iloc[0] == 0 else rows[:0]
 
 
 def _known_at(

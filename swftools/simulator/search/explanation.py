@@ -15,7 +15,7 @@ import pandas as pd
 from swftools.output.shown_text import WIDTH
 from swftools.simulator.planning import LEAST_TIME
 from swftools.simulator.search.drawing import draw_search
-from swftools.simulator.search.objectives import Objective
+from swftools.simulator.search.searching import Searching
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,12 +36,11 @@ class Explanation:
         Which one of the schedule, from 0.
     time : float
         Its instant, s.
-    objective : Objective
-        By which orders were compared.
-    branching, traversal : str
-        The heuristic's order, and in which manner others were tried.
+    parameters : Searching
+        Of the policy: what it wants, with which order it begins, and how it searches.
     nodes, paths : int
-        How many placements of a job were tried, and how many whole orders of the waiting jobs.
+        How many placements of a job were tried, and how many whole orders of the waiting jobs. Where orders are bred:
+        how many orders there were, and how many of them were planned, each once.
     is_exhausted : bool
         Nothing was left to search.
     processors : int
@@ -59,14 +58,15 @@ class Explanation:
         those are not there that had not ended.
     improvements : pandas.DataFrame
         One row each time that a better order was found, and first one for the heuristic's: ``nodes``, ``iteration`` of
-        the traversal, and a column for each measure. No rows where they were not kept.
+        the traversal, or the generation, and a column for each measure. No rows where they were not kept.
+    generations : pandas.DataFrame
+        Where orders are bred, one row a generation: ``generation``, ``best`` and ``mean``, what the best order so far
+        and those of the generation in the mean are worth, or cost by the first measure. No rows else.
     """
 
     decision: int
     time: float
-    objective: Objective
-    branching: str
-    traversal: str
+    parameters: Searching
     nodes: int
     paths: int
     is_exhausted: bool
@@ -75,6 +75,7 @@ class Explanation:
     jobs: pd.DataFrame
     running: pd.DataFrame
     improvements: pd.DataFrame
+    generations: pd.DataFrame
 
     def __str__(self) -> str:
         return "\n".join(line for part in _told(self) for line in _wrapped(part))
@@ -96,7 +97,7 @@ class Explanation:
             end=self.jobs["planned_start"] + ends, heuristic_end=self.jobs["heuristic_planned_start"] + ends
         )
         return draw_search(
-            *(self.time, self.processors, self.nodes, self.branching),
+            *(self.time, self.processors, self.nodes, self.parameters.baseline, self.parameters.visited),
             *(self.measures, jobs, self.running, self.improvements),
         )
 
@@ -106,7 +107,8 @@ def _told(found: Explanation) -> Iterator[str]:
     number, started = f"Decision {found.decision:,} of the search", int(found.jobs["is_started"].sum())
     waited = f"{_count(len(found.jobs), 'job')} waited, {started:,} of them started"
     yield f"{number}, at {found.time:,.10g} s: {waited}."
-    yield f"Wanted: the best by {found.objective.to_text()}."
+    wanted = f"the best by {found.parameters.objective}" if found.parameters.aim else "as much utility as can be"
+    yield f"Wanted: {wanted}."
     yield ""
     yield from _measure_lines(found)
     yield ""
@@ -123,7 +125,7 @@ def _wrapped(part: str) -> list[str]:
 
 def _measure_lines(found: Explanation) -> list[str]:
     """Return a table of the measures under both orders."""
-    rows = [["", f"order of {found.branching}", "chosen order", "change"]]
+    rows = [["", found.parameters.baseline, "chosen order", "change"]]
     for name, heuristic, chosen in found.measures.itertuples(index=False):
         rows.append([_short(name, 32), _value(heuristic), _value(chosen), _change(heuristic, chosen)])
     return _table(rows, left=1)
@@ -132,20 +134,34 @@ def _measure_lines(found: Explanation) -> list[str]:
 def _search_lines(found: Explanation) -> Iterator[str]:
     """Yield what was searched, and when the best was found."""
     rest = "nothing was left to search" if found.is_exhausted else "there are more"
-    seen = f"made {_count(found.nodes, 'placement')} and compared {_count(found.paths, 'whole order')}"
-    yield f"Search ({found.traversal} from the order of {found.branching}) {seen}; {rest}."
+    tried = _count(found.nodes, found.parameters.visited[:-1])
+    yield found.parameters.manner(tried, _count(found.paths, "whole order"), rest)
+    if len(found.generations):
+        yield from _generation_lines(found)
     if len(found.improvements) > 1:
         last = found.improvements.iloc[-1]
         times = _count(len(found.improvements) - 1, "time")
-        when = f"after {_count(int(last['nodes']), 'placement')}, in iteration {int(last['iteration'])}"
+        step = "generation" if len(found.generations) else "iteration"
+        tried = _count(int(last["nodes"]), found.parameters.visited[:-1])
+        when = f"after {tried}, in {step} {int(last['iteration'])}"
         yield f"A better one was found {times}, at last {when}."
+
+
+def _generation_lines(found: Explanation) -> Iterator[str]:
+    """Yield a table of some generations: the first, the last, and a few on the way, ever further apart."""
+    last = int(found.generations["generation"].iloc[-1])
+    shown = sorted({0, *(step for step in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if step < last), last})
+    rows = [["generation", "best so far", "mean"]]
+    for number, best, mean in found.generations[found.generations["generation"].isin(shown)].itertuples(index=False):
+        rows.append([f"{int(number):,}", _value(best), _value(mean)])
+    yield from _table(rows)
 
 
 def _turn_lines(found: Explanation) -> Iterator[str]:
     """Yield what became of the jobs by the chosen order: who started, who would have, who goes ahead of others."""
     jobs, places = found.jobs, found.jobs["heuristic_place"].to_numpy()
     if (np.diff(places) > 0).all():
-        yield f"None of them is better by the objective than the order of {found.branching}, which is kept."
+        yield f"None of them is better by the objective than the {found.parameters.baseline}, which is kept."
         return
     is_ahead = places > np.minimum.accumulate(places[::-1])[::-1]
     starts = jobs["is_started"].to_numpy()
@@ -182,7 +198,8 @@ def _job_lines(found: Explanation) -> Iterator[str]:
     """Yield a table of the jobs in the chosen order: those that started, and of the others the first."""
     order = found.jobs.assign(waits=~found.jobs["is_started"]).sort_values(["waits", "chosen_place"])
     shown = order.head(MOST_JOBS).sort_values("chosen_place")
-    rows = [["place", found.branching, "job", "width", "waited", "estimate", "starts", f"by {found.branching}"]]
+    short = found.parameters.baseline.removeprefix("order of ")
+    rows = [["place", short, "job", "width", "waited", "estimate", "starts", f"by {short}"]]
     for _, job in shown.iterrows():
         rows.append(
             [

@@ -16,8 +16,9 @@ from pipelines.tasks.compare import ComparePolicies, as_markdown
 from pipelines.tasks.measure import MeasureSchedule
 from pipelines.tasks.simulate import label_of
 from swftools.errors import ParameterError
-from swftools.simulator import list_policies, simulate, validate
+from swftools.simulator import simulate, validate
 from swftools.simulator.metrics.measures import measure
+from tests.every_policy import OURS, light, with_all_columns
 from tests.pipelines.luigi_runs import LUIGI, SWFTOOLS, run
 
 LOG = "lublin-feitelson:jobs=300,processors=64,load=0.9,seed=3"
@@ -267,16 +268,13 @@ def test_mistakes_on_the_console(tmp_path: Path, arguments: list[str], status: i
     assert "Traceback" not in done.stderr
 
 
-OURS = [name for name, made in list_policies().items() if made.decide.__module__.startswith("swftools.")]
-
-
 @pytest.mark.full
-@pytest.mark.parametrize("policy", sorted(OURS))
+@pytest.mark.parametrize("policy", OURS)
 def test_a_whole_log(shared: Path, policy: str) -> None:
     """Under every policy each job of a whole log is simulated or excluded, and the schedule can be."""
     trace, _ = swftools.clean(swftools.read_swf(shared / "traces" / "KTH-SP2-1996-2.1-cln.swf.gz"))
-    trace = trace.with_jobs(trace.jobs.assign(priority_rank=trace.jobs["queue_id"]))
-    schedule = simulate(trace, policy, 100)
+    trace = with_all_columns(trace.with_jobs(trace.jobs.assign(priority_rank=trace.jobs["queue_id"])))
+    schedule = simulate(trace, light(policy), 100)
     assert len(trace) == len(schedule.jobs) + len(schedule.excluded)
     report = validate(schedule, trace=trace)
     assert report.ok, str(report)

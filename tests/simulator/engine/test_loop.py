@@ -22,6 +22,7 @@ from swftools.simulator.machine.waiting_queue import ANY, NOBODY
 from swftools.simulator.one_call import simulate
 from swftools.simulator.registry import Policy, find_policy, list_policies, policy
 from tests.drawn import draw_trace
+from tests.every_policy import OURS, with_all_columns
 from tests.strategies import crowded_trace
 
 # What a policy may not do
@@ -283,15 +284,12 @@ def test_draws_of_policies() -> None:
 # Odd jobs
 
 
-OURS = [name for name, made in list_policies().items() if made.decide.__module__.startswith("swftools.")]
-
-
-@pytest.mark.parametrize("name", sorted(OURS))
+@pytest.mark.parametrize("name", OURS)
 @pytest.mark.parametrize("jobs", [[], ["4 3 1"], ["4 0 2"], ["0 0 2", "0 0 2", "0 0 1"]])
 def test_few_jobs(name: str, jobs: list[str]) -> None:
     """No job, one, and jobs of no time: each starts when it is submitted."""
     table = " / ".join(["submit run width rank", *(f"{job} 0" for job in jobs)])
-    schedule = simulate(draw_trace(table, processors=2), name)
+    schedule = simulate(with_all_columns(draw_trace(table, processors=2)), name)
     expected = [float(job.split()[0]) for job in jobs]
     if name == "conservative-fixed" and len(jobs) == 3:
         expected[1:] = [1, 2]  # each holds its processors 1 s in the plan, and what is planned does not move

@@ -14,8 +14,9 @@ import pytest
 from swftools import Trace
 from swftools.errors import PolicyError
 from swftools.models import lublin_feitelson
-from swftools.simulator import Policy, list_policies, now, simulate, simulation, wake_at
+from swftools.simulator import Policy, now, simulate, simulation, wake_at
 from swftools.simulator.engine import aside, driver, loop
+from tests.every_policy import OURS, light, with_all_columns
 
 JOBS = 300
 
@@ -24,7 +25,8 @@ JOBS = 300
 def trace() -> Trace:
     """Jobs that queue, with all that policies need."""
     made = lublin_feitelson.generate(JOBS, processors=64, load=0.95, seed=3)
-    return made.with_jobs(made.jobs.assign(priority_rank=pd.array(np.arange(JOBS) % 3, dtype="Int64")))
+    ranked = made.with_jobs(made.jobs.assign(priority_rank=pd.array(np.arange(JOBS) % 3, dtype="Int64")))
+    return with_all_columns(ranked)
 
 
 @pytest.fixture
@@ -36,7 +38,7 @@ def by_instants(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("options", [{}, {"predictor": "last-model"}, {"overrun": "run-on"}], ids=str)
-@pytest.mark.parametrize("policy", sorted(name for name in list_policies() if not name.startswith("example")))
+@pytest.mark.parametrize("policy", [light(name) for name in OURS])
 def test_where_it_stops_changes_nothing(
     trace: Trace, policy: str, options: dict[str, Any], request: pytest.FixtureRequest
 ) -> None:
@@ -147,6 +149,7 @@ INTERRUPTED = """
 import signal
 from swftools.models import lublin_feitelson
 from swftools.simulator import simulate
+from tests.every_policy import OURS, light, with_all_columns
 trace = lublin_feitelson.generate(5000, processors=64, load=1.2, seed=3)
 simulate(trace, "conservative")
 signal.signal(signal.SIGALRM, signal.default_int_handler)

@@ -23,13 +23,13 @@ from swftools.simulator.predictors.registry import list_predictors
 from swftools.simulator.registry import find_policy, list_policies
 from swftools.simulator.schedule import Schedule
 from tests.drawn import draw_trace, names_of, picture_columns, rows_of, schedule_columns
+from tests.every_policy import OURS, light, with_all_columns
 from tests.folders import ROOT
 from tests.naive.simulator import TWINS, Policy
 from tests.simulator.policies.drawings import DRAWINGS
 from tests.simulator.twin import naive_starts
 from tests.strategies import crowded_trace, workloads
 
-OURS = sorted(name for name, made in list_policies().items() if made.decide.__module__.startswith("swftools."))
 CLASSIC = sorted({name for name, _, _ in TWINS})
 BUSY = 2
 """Seed of the crowd."""
@@ -144,9 +144,9 @@ def test_the_crowd_keeps_the_machine_busy() -> None:
 @pytest.mark.parametrize("name", OURS)
 def test_compiled_equals_interpreted(name: str, predictor: str) -> None:
     """Bit for bit, on a busy machine, of every policy that there is."""
-    trace = crowded_trace(150, seed=BUSY)
-    compiled = simulate(trace, name, predictor=predictor, overrun="run-on", seed=1)
-    interpreted = simulate(trace, name, predictor=predictor, overrun="run-on", seed=1, compiled=False)
+    trace = with_all_columns(crowded_trace(150, seed=BUSY))
+    compiled = simulate(trace, light(name), predictor=predictor, overrun="run-on", seed=1)
+    interpreted = simulate(trace, light(name), predictor=predictor, overrun="run-on", seed=1, compiled=False)
     pd.testing.assert_frame_equal(interpreted.jobs, compiled.jobs, check_exact=True)
     pd.testing.assert_frame_equal(interpreted.segments, compiled.segments, check_exact=True)
 

@@ -17,13 +17,12 @@ from swftools.simulator.machine.verbs import hold, start, wake_at
 from swftools.simulator.machine.views import first_waiting, fits, next_waiting, now
 from swftools.simulator.machine.waiting_queue import NOBODY
 from tests.drawn import draw_trace
+from tests.every_policy import OURS, light, with_all_columns
 from tests.naive.simulator import TWINS, State
 from tests.simulator.restless import RESTLESS
 from tests.simulator.test_work_twin import PROCESSORS, with_work
 from tests.simulator.twin import naive_runs, naive_starts_of
 from tests.strategies import crowded_trace, workloads
-
-OURS = sorted(name for name, made in list_policies().items() if made.decide.__module__.startswith("swftools."))
 
 
 def starts_of(simulation: Simulation) -> dict[int, float]:
@@ -193,7 +192,7 @@ def test_before_the_first_event_it_is_another_trace(
     name: str, trace: Trace, data: st.DataObject, predictor: str
 ) -> None:
     """Whoever is to come and does not might as well not be in the trace; virtual would draw otherwise for that one."""
-    policy = RESTLESS if name == "restless" else name
+    policy, trace = RESTLESS if name == "restless" else light(name), with_all_columns(trace)
     chosen = data.draw(st.lists(st.booleans(), min_size=len(trace), max_size=len(trace)))
     fewer = Simulation(trace, policy, predictor=predictor).without(chosen).run().schedule()
     kept = trace.with_jobs(trace.jobs[~np.array(chosen, np.bool_)].reset_index(drop=True))
@@ -205,8 +204,8 @@ def test_before_the_first_event_it_is_another_trace(
 @pytest.mark.parametrize("name", [*OURS, "restless"])
 def test_of_half_of_those_to_come_it_is_another_trace(name: str) -> None:
     """The same with more jobs, their overheads, checkpoints and curves."""
-    policy = RESTLESS if name == "restless" else name
-    trace = with_work(crowded_trace(60, PROCESSORS, seed=7), np.random.default_rng(8))
+    policy = RESTLESS if name == "restless" else light(name)
+    trace = with_all_columns(with_work(crowded_trace(60, PROCESSORS, seed=7), np.random.default_rng(8)))
     options: dict[str, Any] = {"overrun": "run-on", "predictor": "last-model"}
     options |= {"restart_overhead": "column:name=going_on", **({"acts": 400} if name == "restless" else {})}
     chosen = np.random.default_rng(9).random(60) < 0.5
@@ -275,9 +274,9 @@ class Gone:
 )
 def test_the_others_go_on(name: str, semantics: str) -> None:
     """At any time, under every policy: the others end, nothing is overloaded, the original goes on as it was."""
-    policy = RESTLESS if name == "restless" else name
+    policy = RESTLESS if name == "restless" else light(name)
     rng = np.random.default_rng(3)
-    trace = crowded_trace(60, 16, seed=11)
+    trace = with_all_columns(crowded_trace(60, 16, seed=11))
     options = {"predictor": "last-model" if semantics == "instant" else "exact", "semantics": semantics}
     whole = simulate(trace, policy, **options)
     simulation = Simulation(trace, policy, **options)
@@ -299,8 +298,8 @@ def test_the_others_go_on(name: str, semantics: str) -> None:
 @pytest.mark.parametrize("name", [*OURS, "restless"])
 def test_nobody_is_taken_out_of_nobody(name: str) -> None:
     """To take out nobody is to do nothing, not even to decide."""
-    policy = RESTLESS if name == "restless" else name
-    trace = crowded_trace(60, 16, seed=12)
+    policy = RESTLESS if name == "restless" else light(name)
+    trace = with_all_columns(crowded_trace(60, 16, seed=12))
     simulation = Simulation(trace, policy)
     for until in (100.0, 500.0, 2000.0):
         simulation.run(until=until).without(np.zeros(60, np.bool_))
@@ -310,8 +309,8 @@ def test_nobody_is_taken_out_of_nobody(name: str) -> None:
 @pytest.mark.parametrize("name", OURS)
 def test_compiled_as_interpreted(name: str) -> None:
     """The same jobs vanish, and the same follows."""
-    trace = crowded_trace(50, 16, seed=13)
-    one, other = (Simulation(trace, name, predictor="last-model", compiled=way) for way in (True, False))
+    trace = with_all_columns(crowded_trace(50, 16, seed=13))
+    one, other = (Simulation(trace, light(name), predictor="last-model", compiled=way) for way in (True, False))
     for simulation in (one, other):
         for until in (200.0, 900.0, 1500.0):
             simulation.run(until=until)

@@ -111,8 +111,8 @@ def test_what_is_known(schedule: Schedule) -> None:
     """The jobs that waited, in the chosen order, and those that ran; times in seconds, places from 0."""
     found = explain_decision(schedule, time=100)
     assert (found.decision, found.time, found.nodes, found.paths, found.is_exhausted) == (1, 100.0, 11, 4, False)
-    assert (found.branching, found.traversal, found.processors) == ("lxf", "dds", 4)
-    assert found.objective.to_text() == OPTIONS["objective"]
+    assert (found.parameters.baseline, found.parameters.traversal, found.processors) == ("order of lxf", "dds", 4)
+    assert found.parameters.objective == OPTIONS["objective"]
     columns = {
         "job_number": [4, 6, 5, 2],
         "job_occurrence": [0, 0, 0, 0],

@@ -9,9 +9,9 @@ import pytest
 
 from swftools import Trace
 from swftools.simulator import simulate
-from swftools.simulator.policies.search import recorded_search
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.search import notes
+from swftools.simulator.search.recorded import recorded_search
 
 
 def outlived_again_and_again(users: int) -> Trace:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from swftools import Trace
 from swftools.errors import ParameterError
 from swftools.simulator import Simulation, simulate
-from swftools.simulator.policies.search import recorded_search
+from swftools.simulator.search.recorded import recorded_search
 from swftools.simulator.validation.report import validate
 from tests.simulator.search.compared import crowds, objectives
 from tests.strategies import crowded_trace, workloads
