@@ -266,5 +266,10 @@ def _with_derived(trace: Trace) -> pd.DataFrame:
 def _joined(table: str, frames: list[pd.DataFrame]) -> pd.DataFrame:
     """Return frames one below the other in the columns and dtypes of a table."""
     empty = empty_frame(table)
-    parts = [frame.reindex(columns=empty.columns).astype(empty.dtypes.to_dict()) for frame in frames if len(frame)]
+    dtypes = empty.dtypes
+    parts = [
+        frame if frame.dtypes.equals(dtypes) else frame.reindex(columns=empty.columns).astype(dtypes.to_dict())
+        for frame in frames
+        if len(frame)
+    ]
     return pd.concat(parts, ignore_index=True) if parts else empty
