@@ -166,9 +166,11 @@ class _Work:
         changed, repaired = self._repair(name, jobs, kept, decision)
         flagged = np.zeros(len(jobs), bool)
         for column, mask in decision.flags.items():
-            changed[column] = jobs[column] | mask
-            flagged |= mask
-        jobs = jobs.assign(**changed)
+            if mask.any():  # else a new column would be the old one
+                changed[column] = jobs[column] | mask
+                flagged |= mask
+        if changed:
+            jobs = jobs.assign(**changed)
         order = np.arange(len(jobs)) if decision.order is None else decision.order
         if decision.order is not None or not kept.all():
             jobs = jobs.iloc[order[kept[order]]].reset_index(drop=True)
