@@ -17,7 +17,7 @@ augment: $(VENV)/.installed
 
 # Compiling ahead goes beside the checks that need no more than one core.
 test: $(VENV)/.installed-dev
-	$(MAKE) --jobs 2 lint types $(VENV)/.warm
+	$(MAKE) --jobs 2 lint types $(VENV)/.warm-tests
 	$(MAKE) unit end-to-end
 
 lint: $(VENV)/.installed-dev
@@ -28,12 +28,12 @@ lint: $(VENV)/.installed-dev
 types: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
-unit: $(VENV)/.installed-dev $(VENV)/.warm
+unit: $(VENV)/.installed-dev $(VENV)/.warm-tests
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 	$(BIN)/pytest --doctest-modules swftools pipelines
 
 # The heavier tests, which make test leaves out: whole logs, processes that are killed or race, other damage.
-slow: $(VENV)/.installed-dev $(VENV)/.warm
+slow: $(VENV)/.installed-dev $(VENV)/.warm-tests
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m slow
 
 # Small changes planted at random in a copy, to see whether the nearest tests notice: make mutants MUTANTS="--seed 3".
@@ -88,6 +88,11 @@ $(VENV)/.installed-dev: $(VENV)/.made setup.cfg constraints.txt
 $(VENV)/.warm: $(VENV)/.installed
 	$(BIN)/swftools warm-up
 	touch $@
+
+# And the forms that look at each index, which only tests want.
+$(VENV)/.warm-tests: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.warm
+	touch $(VENV)/.warm $@
 
 clean:
 	rm -rf $(VENV) build data *.egg-info .mypy_cache .pytest_cache .ruff_cache

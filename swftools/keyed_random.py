@@ -65,10 +65,18 @@ def count_occurrences(jobs: pd.DataFrame) -> npt.NDArray[np.int64]:
     numbers = jobs["job_number"].to_numpy(dtype=np.int64, na_value=-1)
     if (numbers[1:] > numbers[:-1]).all() or jobs["job_number"].is_unique:  # most logs are numbered in order
         return np.zeros(len(jobs), np.int64)
-    rows = jobs[[name for name in ("job_number", "line_number") if name in jobs]].reset_index(drop=True)
-    in_file = rows.sort_values("line_number", kind="stable") if "line_number" in rows else rows
-    counts = in_file.groupby("job_number", dropna=False).cumcount().sort_index()
-    return np.array(counts, dtype=np.int64)
+    which, _ = pd.factorize(jobs["job_number"], use_na_sentinel=False)
+    by_number = np.argsort(which, kind="stable")
+    if "line_number" in jobs:
+        line = jobs["line_number"].to_numpy(dtype=np.float64, na_value=np.nan)
+        if not (line[1:] >= line[:-1]).all():
+            in_file = np.argsort(line, kind="stable")
+            by_number = in_file[np.argsort(which[in_file], kind="stable")]
+    is_first = np.append(True, np.diff(which[by_number]) != 0)
+    place = np.arange(len(jobs))
+    counts = np.empty(len(jobs), np.int64)
+    counts[by_number] = place - np.maximum.accumulate(np.where(is_first, place, 0))
+    return counts
 
 
 class OccurrenceCounter:

@@ -78,23 +78,23 @@ def to_pandas(data: pa.Table, table: str) -> pd.DataFrame:
     """
     fields = table_fields(table)
     names = [name for name in fields if name in data.column_names]
-    return pd.DataFrame({name: _series(data[name].combine_chunks(), fields[name]) for name in names}, copy=False)
+    return pd.DataFrame({name: _values(data[name].combine_chunks(), fields[name]) for name in names}, copy=False)
 
 
-def _series(column: pa.Array, field: Field) -> pd.Series[Any]:
-    """Return a column as a pandas series."""
+def _values(column: pa.Array, field: Field) -> Any:
+    """Return a column as pandas has it: mostly an array, since the indices of series would be compared."""
     type_ = field.type
     if type_ == INT64:
         missing = column.is_null().to_numpy(zero_copy_only=False)
-        return pd.Series(pd.arrays.IntegerArray(_writable(column.fill_null(0)), missing), copy=False)
+        return pd.arrays.IntegerArray(_writable(column.fill_null(0)), missing)
     if type_ == FLOAT64:
-        return pd.Series(_writable(column), copy=False)
+        return _writable(column)
     if type_ == BOOL and field.missing != NEVER:
         return pd.Series(column.to_pandas().astype("boolean"))
     if type_ in _PANDAS_DTYPES:
         return pd.Series(column.to_pandas().astype(_PANDAS_DTYPES[type_]))
     if pa.types.is_list(type_):
-        return pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([column])))
+        return pd.arrays.ArrowExtensionArray(pa.chunked_array([column]))
     return pd.Series(column.to_pandas())
 
 
@@ -113,6 +113,23 @@ def empty_frame(table: str, columns: list[str] | None = None) -> pd.DataFrame:
 def _empty_frame(table: str, columns: tuple[str, ...] | None) -> pd.DataFrame:
     """Return the one table without rows that copies are made of: each reading of a log asks for one."""
     return to_pandas(arrow_schema(table, columns).empty_table(), table)
+
+
+def frame_of(table: str, columns: Mapping[str, Any]) -> pd.DataFrame:
+    """Return a DataFrame of a table's columns, in the declared dtypes.
+
+    They are given them one by one: to make a frame of other dtypes and convert it takes several times as long, which
+    is most of what the reading of a small log takes.
+
+    Parameters
+    ----------
+    table : str
+        Name of a table of the column dictionary.
+    columns : mapping of str to sequence
+        Values that the dtypes hold, by column.
+    """
+    dtypes = _empty_frame(table, None).dtypes
+    return pd.DataFrame({name: pd.array(values, dtype=dtypes[name]) for name, values in columns.items()}, copy=False)
 
 
 def check_table(data: pa.Table, table: str) -> None:

@@ -163,8 +163,8 @@ class Trace(ShowsItself):
         for swf in SWF_FIELDS:
             if swf.name not in series:
                 series[swf.name] = integer_series(missing) if swf.type == INT64 else float_series(missing)
-        jobs = pd.DataFrame({name: series[name] for name in SWF_NAMES})
-        jobs["line_number"] = integer_series(missing)
+        series["line_number"] = integer_series(missing)
+        jobs = pd.DataFrame({name: series[name].array for name in (*SWF_NAMES, "line_number")})
         return cls(header or SwfHeader(), jobs, machine_processors=machine_processors)
 
     @property

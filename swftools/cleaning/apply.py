@@ -166,9 +166,11 @@ class _Work:
         changed, repaired = self._repair(name, jobs, kept, decision)
         flagged = np.zeros(len(jobs), bool)
         for column, mask in decision.flags.items():
-            changed[column] = jobs[column] | mask
-            flagged |= mask
-        jobs = jobs.assign(**changed)
+            if mask.any():  # else a new column would be the old one
+                changed[column] = jobs[column] | mask
+                flagged |= mask
+        if changed:
+            jobs = jobs.assign(**changed)
         order = np.arange(len(jobs)) if decision.order is None else decision.order
         if decision.order is not None or not kept.all():
             jobs = jobs.iloc[order[kept[order]]].reset_index(drop=True)
@@ -266,5 +268,10 @@ def _with_derived(trace: Trace) -> pd.DataFrame:
 def _joined(table: str, frames: list[pd.DataFrame]) -> pd.DataFrame:
     """Return frames one below the other in the columns and dtypes of a table."""
     empty = empty_frame(table)
-    parts = [frame.reindex(columns=empty.columns).astype(empty.dtypes.to_dict()) for frame in frames if len(frame)]
+    dtypes = empty.dtypes
+    parts = [
+        frame if frame.dtypes.equals(dtypes) else frame.reindex(columns=empty.columns).astype(dtypes.to_dict())
+        for frame in frames
+        if len(frame)
+    ]
     return pd.concat(parts, ignore_index=True) if parts else empty

@@ -21,6 +21,7 @@ from swftools.tables import to_arrow
 from tests.cleaning.known_counts import COUNTS, FLAGGED
 from tests.drawn import draw_trace, rows_of, table_of
 from tests.folders import ROOT
+from tests.frames import assert_same
 from tests.strategies import choices, lists_of, traces
 
 CARDS = yaml.safe_load((ROOT / "data_catalog.yaml").read_text(encoding="utf-8"))["logs"]
@@ -128,9 +129,8 @@ def test_cleaning_twice_is_cleaning_once(trace: Trace) -> None:
     """A trace cleaned by the default rules, cleaned by them again, is the same trace."""
     once, _ = clean(trace)
     twice, report = clean(once)
-    pd.testing.assert_frame_equal(once.jobs, twice.jobs)
-    pd.testing.assert_frame_equal(once.quarantine, twice.quarantine)
-    pd.testing.assert_frame_equal(once.merged, twice.merged)
+    for name in ("jobs", "quarantine", "merged"):
+        assert_same(getattr(twice, name), getattr(once, name))
     assert [0, 0] == report.steps[["merged", "repaired"]].iloc[1:].sum().tolist(), "step 0 tells of the lines before"
 
 
@@ -140,8 +140,8 @@ def test_the_trace_given_is_not_changed(trace: Trace, chosen: list[Any]) -> None
     """Cleaning leaves the trace it was given as it was."""
     jobs, quarantine = trace.jobs.copy(deep=True), trace.quarantine.copy(deep=True)
     clean(trace, chosen)
-    pd.testing.assert_frame_equal(jobs, trace.jobs)
-    pd.testing.assert_frame_equal(quarantine, trace.quarantine)
+    assert_same(trace.jobs, jobs)
+    assert_same(trace.quarantine, quarantine)
 
 
 def test_books_that_do_not_balance_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

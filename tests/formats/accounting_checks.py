@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
-from pandas.testing import assert_frame_equal
 
 from swftools.errors import SwfToolsError
 from swftools.formats.read_log import read_log
@@ -15,6 +14,7 @@ from swftools.formats.registry import Reading, find_format
 from swftools.formats.several import LogFiles
 from swftools.trace import Trace
 from tests.formats.mutations import mutations
+from tests.frames import assert_same
 from tests.naive.accounting_log import NaiveTrace, check
 
 TABLES = ("jobs", "quarantine", "merged")
@@ -33,8 +33,8 @@ def check_same(expected: Trace, trace: Trace) -> None:
             getattr(each, name).sort_values("line_number", kind="stable").reset_index(drop=True)
             for each in (expected, trace)
         )
-        assert_frame_equal(one, other)
-    assert_frame_equal(expected.names, trace.names)
+        assert_same(other, one)
+    assert_same(trace.names, expected.names)
     assert expected.header == trace.header
 
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 from hypothesis import given
 
@@ -16,6 +15,7 @@ from swftools import SwfHeader, Trace, clean, read_swf
 from swftools.errors import SchemaError, SwfFormatError, UnreadableLogError
 from swftools.formats.trace_directory import load_trace, save_trace
 from swftools.header import HeaderEntry
+from tests.frames import assert_same
 from tests.strategies import log_texts, traces
 
 JOB = b"1 0 5 60 4 -1 -1 4 90 -1 1 7 -1 -1 3 -1 -1 -1\n"
@@ -29,7 +29,7 @@ def test_a_trace_loads_as_it_was_saved(trace: Trace) -> None:
         save_trace(trace, Path(folder))
         back = load_trace(Path(folder))
     assert trace.header == back.header
-    pd.testing.assert_frame_equal(trace.jobs, back.jobs, check_exact=True)
+    assert_same(back.jobs, trace.jobs, check_exact=True)
     assert trace.equals(back)
     assert (trace.machine_processors, trace.provenance) == (back.machine_processors, back.provenance)
 
@@ -43,7 +43,7 @@ def test_what_was_read_loads_with_its_quarantine_and_source(text: bytes) -> None
         back = load_trace(Path(folder), io.BytesIO(text))
     assert trace.equals(back)
     assert trace.jobs["line_number"].tolist() == back.jobs["line_number"].tolist()
-    pd.testing.assert_frame_equal(trace.quarantine, back.quarantine)
+    assert_same(back.quarantine, trace.quarantine)
     assert trace.source == back.source
     lines = trace.quarantine["line_number"]
     assert trace.line_texts(lines).tolist() == back.line_texts(lines).tolist()
@@ -54,8 +54,8 @@ def test_a_cleaned_trace_loads(shipped_log: Path, tmp_path: Path) -> None:
     trace, _ = clean(read_swf(shipped_log))
     save_trace(trace, tmp_path)
     back = load_trace(tmp_path, shipped_log)
-    pd.testing.assert_frame_equal(trace.jobs, back.jobs, check_exact=True)
-    pd.testing.assert_frame_equal(trace.quarantine, back.quarantine)
+    assert_same(back.jobs, trace.jobs, check_exact=True)
+    assert_same(back.quarantine, trace.quarantine)
     assert trace.line_texts(trace.jobs["line_number"]).tolist() == back.line_texts(back.jobs["line_number"]).tolist()
 
 

@@ -118,7 +118,7 @@ def check(expected: NaiveTrace, trace: Trace) -> None:
     submits = [job["submit"] for job in expected.jobs]
     origin = math.floor(min(submits, default=0))
     names = {(row.kind, row.number): row.name_ for row in trace.names.rename(columns={"name": "name_"}).itertuples()}
-    for job, (_, row) in zip(expected.jobs, jobs.iterrows(), strict=True):
+    for job, row in zip(expected.jobs, jobs.to_dict("records"), strict=True):
         procs, cpu = job.get("allocated_processors"), job.get("cpu_time")
         wanted = {
             "submit_time": job["submit"] - origin,
@@ -138,7 +138,7 @@ def check(expected: NaiveTrace, trace: Trace) -> None:
             assert same, (job["line"], name, value, have)
         for kind in ("user", "group", "executable", "queue"):
             number = row[f"{kind}_id"]
-            assert job.get(kind) == (None if str(number) == "<NA>" else names[kind, number]), (job["line"], kind)
+            assert job.get(kind) == (None if pd.isna(number) else names[kind, number]), (job["line"], kind)
         for name in ("log_id", "logged_state", "dependency"):
             have = row.get(name)
             assert job.get(name) == (None if pd.isna(have) else have), (job["line"], name)

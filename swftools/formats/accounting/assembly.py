@@ -16,7 +16,7 @@ from swftools.fields.jobs import JOBS, SWF_FIELDS
 from swftools.formats.accounting.ledger import Decision, Ledger, Part
 from swftools.header import HeaderEntry, SwfHeader
 from swftools.kernel import FloatArray, IntArray
-from swftools.tables import empty_frame
+from swftools.tables import empty_frame, frame_of
 
 _NUMBERED = {
     "user_id": "user",
@@ -90,7 +90,7 @@ def jobs_of(parts: list[Part], decision: Decision, ends: FloatArray, *, in_order
             if made is None:
                 made = _taken(parts, _NUMBERED.get(column.name, column.name), kept)
             if column.name in _SWF_NAMES or column.name == "line_number" or np.isfinite(made).any():
-                columns[column.name] = _integers(made) if column.type == INT64 else pd.Series(made, copy=False)
+                columns[column.name] = _integers(made) if column.type == INT64 else made
     return pd.DataFrame(columns, copy=False)
 
 
@@ -115,7 +115,7 @@ def _taken(parts: list[Part], name: str, kept: Any) -> FloatArray:
     return taken
 
 
-def _texts(parts: list[Part], name: str, kept: Any) -> pd.Series[Any] | None:
+def _texts(parts: list[Part], name: str, kept: Any) -> Any:
     """Return a text column of all parts; None if none has it."""
     texts = [part.words.pop(name, None) for part in parts]
     if all(each is None or each.null_count == len(each) for each in texts):
@@ -125,13 +125,13 @@ def _texts(parts: list[Part], name: str, kept: Any) -> pd.Series[Any] | None:
         for part, each in zip(parts, texts, strict=True)
     ]
     taken = pa.chunked_array(chunks, pa.large_string()).take(pa.array(kept))
-    return pd.Series(taken.to_pandas(), dtype="str")
+    return pd.array(taken.to_pandas(), dtype="str")
 
 
-def _integers(values: Any) -> pd.Series[Any]:
-    """Return an Int64 series in which NaN is missing."""
+def _integers(values: Any) -> pd.arrays.IntegerArray:
+    """Return Int64 values in which NaN is missing."""
     missing = ~np.isfinite(values)
-    return pd.Series(pd.arrays.IntegerArray(np.where(missing, 1, values).astype(np.int64), missing), copy=False)
+    return pd.arrays.IntegerArray(np.where(missing, 1, values).astype(np.int64), missing)
 
 
 def merged_lines(parts: list[Part], decision: Decision, log: tuple[IntArray, Decision] | None = None) -> pd.DataFrame:
@@ -150,9 +150,8 @@ def merged_lines(parts: list[Part], decision: Decision, log: tuple[IntArray, Dec
     repeats = np.flatnonzero(decision.into)
     line = np.concatenate([*(part.merged_line for part in parts), lines[repeats]])
     into = np.concatenate([*(part.merged_into for part in parts), decision.into[repeats]])
-    empty = empty_frame("merged")
     if not len(line):
-        return empty
+        return empty_frame("merged")
     # What was merged into a record that repeats another belongs to that.
     lines, decision = log or (lines, decision)
     order = np.argsort(lines, kind="stable")
@@ -161,15 +160,15 @@ def merged_lines(parts: list[Part], decision: Decision, log: tuple[IntArray, Dec
     into = np.where(again, decision.into[at], into)
     at = order[np.minimum(np.searchsorted(lines[order], into), len(lines) - 1)]
     order = np.argsort(line, kind="stable")
-    frame = pd.DataFrame(
+    return frame_of(
+        "merged",
         {
-            "line_number": _integers(line[order]),
-            "job_number": _integers(decision.number[at][order]),
-            "into_line_number": _integers(into[order]),
-            "text": pd.Series(pd.array([None] * len(line), dtype="str")),
-        }
+            "line_number": line[order],
+            "job_number": decision.number[at][order],
+            "into_line_number": into[order],
+            "text": [None] * len(line),
+        },
     )
-    return frame.astype(empty.dtypes.to_dict())
 
 
 class Origin(NamedTuple):

@@ -190,33 +190,39 @@ class AccountingFormat(LogFormat):
         line = 1
         offset = 0
         while True:
-            data = stream.read(max(chunk_bytes, min(offset >> 8, _LEAST_PIECE)))
+            size = max(chunk_bytes, min(offset >> 8, _LEAST_PIECE))
+            data = stream.read(size)
+            is_last = not data
+            if 0 < len(data) < size:  # as at the end: a small log is one piece, not one and an empty one
+                more = stream.read(size - len(data))
+                is_last = not more
+                data += more
             if digest is not None:
                 digest.update(data)
             parts.append(data)
             held += len(data)
-            if data and held <= max(LONGEST_RECORD, chunk_bytes) and (held < awaited or b"\n" not in data):
+            if not is_last and held <= max(LONGEST_RECORD, chunk_bytes) and (held < awaited or b"\n" not in data):
                 continue
             pending = b"".join(parts) if len(parts) > 1 else data
-            if not data:
+            if is_last:
                 end = len(pending)
             else:
                 lines_end = pending.rfind(b"\n") + 1
                 end = cut(pending[:lines_end] if lines_end < len(pending) else pending) if lines_end else 0
                 if end == 0 and len(pending) > max(LONGEST_RECORD, chunk_bytes):
                     end = lines_end or len(pending)
-            if end or not data:
+            if end or is_last:
                 text = pending[:end] if end < len(pending) else pending
                 while len(files.begins) < len(stream.joints) and stream.joints[len(files.begins)] < offset + end:
                     joint = stream.joints[len(files.begins)] - offset
                     files.begins.append(line + text.count(b"\n", 0, max(joint, 0)))
-                yield Stretch(text, line, is_last=not data)
+                yield Stretch(text, line, is_last=is_last)
                 line += text.count(b"\n")
                 offset += end
                 pending = pending[end:]
             awaited = 0 if end else 2 * len(pending)
             parts, held = [pending], len(pending)
-            if not data:
+            if is_last:
                 return
 
 

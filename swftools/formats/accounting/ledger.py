@@ -21,7 +21,7 @@ from swftools.fields.jobs import JOBS
 from swftools.formats.accounting.names import NameBook, Privacy
 from swftools.formats.accounting.records import COUNTS, NAMES, SECONDS, SIZES, TEXTS, TIMES, Records, Stretch
 from swftools.kernel import BoolArray, FloatArray, IntArray, kernel
-from swftools.tables import empty_frame
+from swftools.tables import empty_frame, frame_of
 
 _KEPT = 1 << 16
 """Bytes of a record's text that the quarantine keeps."""
@@ -160,13 +160,13 @@ class Ledger:
             (line, f"belongs to the record of line {at}, which is no job", None)
             for line, at in zip(parts.tolist(), into.tolist(), strict=True)
         ]
-        empty = empty_frame("quarantine")
         if not found:
-            return empty
+            return empty_frame("quarantine")
         found.sort(key=lambda item: item[0])
         lines, why_all, texts = zip(*found, strict=True)
-        frame = pd.DataFrame({"line_number": lines, "rule": "read", "reason": why_all, "text": texts})
-        return frame.astype(empty.dtypes.to_dict())
+        return frame_of(
+            "quarantine", {"line_number": lines, "rule": ["read"] * len(found), "reason": why_all, "text": texts}
+        )
 
     def _text(self, text: bytes, begin: int, end: int) -> str | None:
         """Return the text of a record, bytes that are not UTF-8 as escapes; none where words are withheld.
@@ -258,13 +258,17 @@ def _find_zeros(records: Records, text: bytes) -> None:
 def _judge(records: Records) -> None:
     """Say which records cannot be jobs, whatever their format."""
     submit, start, end = (records.number(name) for name in ("submit", "start", "end"))
-    for name in TIMES:
-        records.fault(records.number(name) < 0, f"{name} before 1970")
+    given = records.numbers
+    times = [name for name in TIMES if name in given]
+    for name in times:
+        records.fault(given[name] < 0, f"{name} before 1970")
     records.fault(start < submit, "start before submit")
     records.fault(end < start, "end before start")
     records.fault(end < submit, "end before submit")
     for name in (*SECONDS, *COUNTS, *SIZES):
-        values = records.number(name)
+        if name not in given:
+            continue
+        values = given[name]
         most = _MAXIMA.get(name, MAX_TIME)
         if name not in ("exit_code", "status"):
             records.fault(values < 0, f"negative {name}")
@@ -272,8 +276,8 @@ def _judge(records: Records) -> None:
         if name in COUNTS:
             records.fault(np.isfinite(values) & (values != np.trunc(values)), f"{name} is not a whole number")
     records.fault(_run_time(records) > MAX_TIME, f"run_time beyond {MAX_TIME:g}")
-    for name in TIMES:  # which no calendar of the header's may hold
-        records.fault(records.number(name) > MAX_TIME, f"{name} beyond the year 2286")
+    for name in times:  # which no calendar of the header's may hold
+        records.fault(given[name] > MAX_TIME, f"{name} beyond the year 2286")
 
 
 def _hashes(words: pa.LargeStringArray | None, rows: int) -> npt.NDArray[np.uint64]:

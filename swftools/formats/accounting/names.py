@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,7 +18,7 @@ from swftools.errors import ParameterError
 from swftools.formats.accounting.records import NAMES
 from swftools.kernel import FloatArray
 from swftools.parameters.choices import ANONYMISE
-from swftools.tables import empty_frame
+from swftools.tables import empty_frame, frame_of
 
 _INTERACTIVE = "interactive"
 _HEX_DIGITS = 16
@@ -90,10 +89,10 @@ class NameBook:
 
     def table(self, privacy: Privacy) -> pd.DataFrame:
         """Return the table ``names``; empty where names are withheld."""
-        rows: list[dict[str, Any]] = []
+        rows: list[tuple[str, int, str]] = []
         if privacy.anonymise != "numbers":
             for kind in NAMES:
-                named = self.named(kind).items()
-                rows += [{"kind": kind, "number": number, "name": privacy.name(kind, name)} for number, name in named]
-        empty = empty_frame("names")
-        return pd.DataFrame(rows).astype(empty.dtypes.to_dict()) if rows else empty
+                rows += [(kind, number, privacy.name(kind, name)) for number, name in self.named(kind).items()]
+        if not rows:
+            return empty_frame("names")
+        return frame_of("names", dict(zip(("kind", "number", "name"), zip(*rows, strict=True), strict=True)))

@@ -143,6 +143,8 @@ class Records:
         shown : Spans or pyarrow.LargeStringArray, optional
             What to show of the log behind the reason, a value a record.
         """
+        if not mask.any():  # nearly always
+            return
         rows = np.flatnonzero(mask & (self._fault < 0))
         if not len(rows):
             return

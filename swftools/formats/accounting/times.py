@@ -7,11 +7,10 @@ until the order of a job's times decides.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from swftools.errors import LogFormatError, ParameterError
@@ -154,7 +153,11 @@ def _in_zone(seconds: FloatArray, zone: ZoneInfo, word: str | None) -> tuple[Flo
     """Return wall-clock times of a zone as seconds since 1970, in both meanings, and which the zone has skipped."""
     whole = np.floor(seconds)
     index = pd.DatetimeIndex(whole.astype("int64").astype("datetime64[s]"))
-    summer, winter = (_localized(index, zone, np.full(len(index), is_summer)) for is_summer in (True, False))
+    stamps = [
+        index.tz_localize(zone, ambiguous=np.full(len(index), is_summer), nonexistent="shift_forward")
+        for is_summer in (True, False)
+    ]
+    summer, winter = (each.asi8.astype(np.float64) for each in stamps)
     late = winter + (seconds - whole)
     early = np.minimum(summer + (seconds - whole), late)
     late = np.maximum(summer + (seconds - whole), late)
@@ -165,14 +168,8 @@ def _in_zone(seconds: FloatArray, zone: ZoneInfo, word: str | None) -> tuple[Flo
             if names[0] != names[1] and word in names:
                 early[row] = late[row] = (early[row], late[row])[names.index(word)]
     # What is shifted out of the hour that a zone skips does not come back as it was.
-    back = pd.DatetimeIndex(summer.astype("int64").astype("datetime64[s]")).tz_localize("UTC").tz_convert(zone)
-    skipped = np.asarray(back.tz_localize(None) != index)
+    skipped = stamps[0].tz_localize(None).asi8 != index.asi8
     return early, late, skipped
-
-
-def _localized(index: pd.DatetimeIndex, zone: ZoneInfo, is_summer: npt.NDArray[Any]) -> FloatArray:
-    stamps = index.tz_localize(zone, ambiguous=is_summer, nonexistent="shift_forward")
-    return stamps.tz_convert("UTC").tz_localize(None).to_numpy().astype("datetime64[s]").astype(np.float64)
 
 
 def in_order(*moments: Moments) -> tuple[list[FloatArray], BoolArray]:

@@ -283,14 +283,14 @@ def _assemble(
     arrays, jobs, late = found.arrays, found.jobs, found.late
     late_lines = np.array([job.line for job in late], np.int64)
     places = np.searchsorted(arrays.line[:jobs], late_lines)
-    columns = {}
+    columns: dict[str, Any] = {}  # of arrays: series would have their indices compared, which takes longest
     for position, field in enumerate(SWF_FIELDS):
         row, added = ROW_OF_FIELD[position], [job.values[position] for job in late]
         if IS_INTEGER[position]:
             columns[field.name] = _integers(_merge(arrays.integers[row, :jobs], places, np.array(added, np.int64)))
         else:
             known = np.array([np.nan if value == -1 else value for value in added], np.float64)
-            columns[field.name] = pd.Series(_merge(arrays.floats[row, :jobs], places, known), copy=False)
+            columns[field.name] = _merge(arrays.floats[row, :jobs], places, known)
     numbers = _merge(arrays.line[:jobs], places, late_lines)
     numbers += first_line  # in place: nothing asks for the index of a job's line any more
     columns["line_number"] = _integers(numbers)
@@ -316,9 +316,9 @@ def _merge(
     return np.insert(values, places, added) if len(added) else values
 
 
-def _integers(values: npt.NDArray[np.int64]) -> pd.Series[Any]:
-    """Return an Int64 series in which -1 is missing, without a copy."""
-    return pd.Series(pd.arrays.IntegerArray(values, values == -1), copy=False)
+def _integers(values: npt.NDArray[np.int64]) -> pd.arrays.IntegerArray:
+    """Return Int64 values in which -1 is missing, without a copy."""
+    return pd.arrays.IntegerArray(values, values == -1)
 
 
 def _quarantine(text: bytes, arrays: Scan, rejected: list[_Rejected], first_line: int) -> pd.DataFrame:

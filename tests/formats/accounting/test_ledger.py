@@ -18,6 +18,7 @@ from swftools.formats.accounting.names import Privacy
 from swftools.formats.registry import Reading
 from swftools.formats.several import LogFiles
 from tests.formats.accounting.plain import Plain
+from tests.frames import assert_same
 
 T = 1_000_000_000
 
@@ -206,7 +207,7 @@ def test_it_balances_and_goes_to_swf_and_back(drawn: list[dict[str, int]], parts
     file = io.BytesIO()
     write_swf(trace, file)
     again = read_swf(io.BytesIO(file.getvalue()))
-    pd.testing.assert_frame_equal(again.jobs[list(SWF_NAMES)], trace.jobs[list(SWF_NAMES)])
+    assert_same(again.jobs[list(SWF_NAMES)], trace.jobs[list(SWF_NAMES)])
     assert again.header == trace.header
 
 
@@ -218,7 +219,7 @@ def test_in_pieces(drawn: list[dict[str, int]], chunk_bytes: int) -> None:
     files = LogFiles([io.BytesIO(text.encode())], "plain.log")
     pieces = list(Plain().iterate(files, Reading(chunk_bytes=chunk_bytes)))
     jobs = pd.concat([piece.jobs for piece in pieces]).sort_values("job_number", ignore_index=True)
-    pd.testing.assert_frame_equal(jobs, whole.jobs)
+    assert_same(jobs, whole.jobs)
     assert sum(len(piece.quarantine) for piece in pieces) == len(whole.quarantine)
     merged = pd.concat([piece.merged for piece in pieces]).sort_values("line_number")["line_number"]
     np.testing.assert_array_equal(merged.to_numpy(np.int64), whole.merged["line_number"].to_numpy(np.int64))

@@ -102,6 +102,11 @@ def test_durations_come_back(seconds: int, sign: str) -> None:
 @given(st.lists(st.binary(max_size=12)), st.integers(0, 2))
 def test_any_bytes(values: list[bytes], which: int) -> None:
     """No bytes make a kernel reach outside its arrays; interpreted it says the same."""
+    fill_in_all_forms(values, which)
+
+
+def fill_in_all_forms(values: list[bytes], which: int) -> None:
+    """Assert that a kernel fills in the same with a look at each index and interpreted."""
     spans = spans_of([*values])
     fills = (kernel.fill_numbers, kernel.fill_durations, kernel.fill_sizes)
     found = []

@@ -18,6 +18,7 @@ from swftools.formats.loadleveler import kernel
 from swftools.formats.loadleveler.reader import LABELS
 from tests.formats.loadleveler.listings import SHAPES, ZONE, listing, steps
 from tests.formats.loadleveler.test_samples import zone_of
+from tests.frames import assert_same
 from tests.naive.loadleveler import read_listing
 
 SAMPLES = [
@@ -103,10 +104,10 @@ def test_in_pieces(drawn: list[dict[str, Any]], shape: str, chunk_bytes: int) ->
     pieces = list(iter_log(io.BytesIO(text), "loadleveler", chunk_bytes=chunk_bytes, **options))
     jobs = pd.concat([piece.jobs for piece in pieces]).sort_values("job_number", ignore_index=True)
     jobs = jobs.reindex(columns=whole.jobs.columns).astype(whole.jobs.dtypes.to_dict())
-    pd.testing.assert_frame_equal(jobs, whole.jobs)
+    assert_same(jobs, whole.jobs)
     for table in ("quarantine", "merged"):
         joined = pd.concat([getattr(piece, table) for piece in pieces], ignore_index=True)
-        pd.testing.assert_frame_equal(joined.reset_index(drop=True), getattr(whole, table))
+        assert_same(joined.reset_index(drop=True), getattr(whole, table))
     assert pieces[-1].names.equals(whole.names)
     assert pieces[0].header == whole.header
 

@@ -155,9 +155,8 @@ def test_interpreted_equals_compiled(end: str) -> None:
             assert kernel.last_start(text[:cut], 0) == kernel.last_start.checked(text[:cut], 0)
 
 
-@given(st.binary(max_size=80) | documents_like, st.integers(0, 80))
-def test_documents_interpreted_equal_compiled(data: bytes, place: int) -> None:
-    """On any bytes, in one piece and in two."""
+def find_in_all_forms(data: bytes) -> None:
+    """Assert that the scanner of JSON finds the same compiled, interpreted and with a look at each index."""
     found = []
     for find in (documents._find.compiled, documents._find.py_func, documents._find.checked):
         state = documents.new_state()
@@ -165,6 +164,12 @@ def test_documents_interpreted_equal_compiled(data: bytes, place: int) -> None:
         out += [np.zeros(data.count(b"\n") + 1, np.int64) for _ in range(2)]
         found.append(([*map(int, find(data, state, *out))], [each.tolist() for each in out], state.tolist()))
     assert found[0] == found[1] == found[2]
+
+
+@given(st.binary(max_size=80) | documents_like, st.integers(0, 80))
+def test_documents_interpreted_equal_compiled(data: bytes, place: int) -> None:
+    """On any bytes, in one piece and in two."""
+    find_in_all_forms(data)
     whole = [data[begin:end] for begin, end in zip(*documents.find_jobs(data, documents.new_state())[:2], strict=True)]
     state = documents.new_state()
     left_open = documents.find_jobs(data, state).open_at
