@@ -25,7 +25,7 @@ from swftools.simulator.machine.views import (
 )
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY
 from tests.drawn import draw_trace
-from tests.every_policy import OURS
+from tests.every_policy import OURS, light, with_all_columns
 from tests.strategies import crowded_trace
 
 
