@@ -28,7 +28,7 @@ HARMLESS = {"fspath", "_path_normpath", "stat", "lstat", "fstat", "scandir", "li
 
 @contextmanager
 def watched(act: Callable[[int], None]) -> Iterator[None]:
-    """Act just before each change to the file system, and be told its number; from 1 on.
+    """Act just before each change to the file system, and once behind the last; be told its number, from 1 on.
 
     The functions are replaced where they are looked up: a profiler would slow down all that is not such a change.
     """
@@ -52,6 +52,7 @@ def watched(act: Callable[[int], None]) -> Iterator[None]:
         for module in (io, builtins):
             patch.setattr(module, "open", opens)
         yield
+    act(calls + 1)
 
 
 def dying_at(step: int) -> Callable[[int], None]:
