@@ -50,6 +50,7 @@ from swftools.tables import read_table, to_arrow
 from tests.every_policy import light, with_all_columns
 from tests.folders import REFERENCES, ROOT
 from tests.golden_histories import history_output, months_of_history, rest_of_history
+from tests.remembered import remembered
 
 GOLDEN = REFERENCES / "golden.json"
 LOGS = {
@@ -358,7 +359,7 @@ def paper_output(stage: str) -> Iterator[Any]:
     paper = PAPERS[stage]
     trace, _ = cleaned("shipped")
     for run in paper.runs(paper.tables, SHIPPED_LOG, quick=True):
-        found = paper.experiments[run.experiment].function(trace, run.parameters, run.seed)
+        found = remembered(paper.experiments[run.experiment])(trace, run.parameters, run.seed)
         yield run.text
         yield plain(found.to_numpy().tolist())
 
@@ -377,9 +378,9 @@ def reproduce_output() -> Iterator[Any]:
     paper, log = find_paper("nurmi2009"), "SDSC-BLUE-2000-4.2-cln"
     trace, _ = cleaned("shipped")
     frames = [
-        paper.experiments[run.experiment]
-        .function(trace, run.parameters, run.seed)
-        .assign(log=log, experiment=run.text, seed=run.seed)
+        remembered(paper.experiments[run.experiment])(trace, run.parameters, run.seed).assign(
+            log=log, experiment=run.text, seed=run.seed
+        )
         for run in paper.runs(paper.tables, log, quick=True)
     ]
     cells = compare(paper, paper.tables, Measurements(pd.concat(frames, ignore_index=True)), quick=True)

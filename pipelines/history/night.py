@@ -259,12 +259,13 @@ class Run:
         version = Shared(str(self.state.version))
         anew = book.changed if self.state.is_of_this_schema else set(self.labels)
         records = {label: partial(self._records, label) if label in anew else version for label in self.labels}
+        columns = self.making.columns if self.is_made_anew else {table: self.state.columns(table) for table in TABLES}
         found: dict[str, pa.Table | PartedTable] = {}
         for table in TABLES:
             parts = {
                 label: partial(self.made, label, table) if self.is_changed(label) else version for label in self.labels
             }
-            found[table] = PartedTable(parts, self.making.columns[table])
+            found[table] = PartedTable(parts, columns[table])
         found["records"] = PartedTable(records, tuple(arrow_schema("records").names))
         found["rejected"] = PartedTable(self._rejected(), tuple(arrow_schema("rejected").names))
         told = {part_of(waits.method, label): part for waits in self.waits for label, part in waits.parts.items()}

@@ -14,7 +14,7 @@ from pipelines.names import MANIFEST
 from pipelines.store.data_root import DataRoot
 from pipelines.store.parts import Measured, label_of, measured_column, part_name
 from swftools.errors import HistoryError
-from swftools.fields.dictionary import SCHEMA_VERSION, required_columns
+from swftools.fields.dictionary import SCHEMA_VERSION, arrow_schema, required_columns
 from swftools.history.book import HistoryBook
 from swftools.history.merging import settle
 from swftools.history.provisional import Provisional
@@ -105,6 +105,10 @@ class State:
         if self.version is None or table not in self.manifest["tables"]:
             return []
         return [label_of(name) for name in self.manifest["tables"][table]["parts"]]
+
+    def columns(self, table: str) -> tuple[str, ...]:
+        """Return the columns of a table, in the dictionary's order."""
+        return tuple(arrow_schema(table, self.manifest["tables"][table]["columns"]).names)
 
     def rows(self, table: str, label: str) -> int:
         """Return how many rows a part has."""

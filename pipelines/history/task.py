@@ -114,7 +114,7 @@ class ReevaluateLogs(StageTask):
         log = {"card": self.card, "format": self.format, "processors": self.processors}
         return read_settings(self.settings or None, {"inbox": self.inbox, "history": self.history, "log": log})
 
-    @property
+    @cached_property
     def root(self) -> DataRoot:
         """Where it is published."""
         return DataRoot.open(self.data_root)

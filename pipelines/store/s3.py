@@ -199,6 +199,11 @@ class S3Storage(Storage):
             size = self._s3.head_object(Bucket=self._bucket, Key=self._key(key))["ContentLength"]
             yield BufferedReader(_Ranges(self._s3, self._bucket, self._key(key), size), _PIECE)
 
+    def read(self, key: str) -> bytes:
+        """Return a small file's content: in one request, since its size need not be known."""
+        with self._errors(f"{self.address(key)}: cannot be read"):
+            return bytes(self._s3.get_object(Bucket=self._bucket, Key=self._key(key))["Body"].read())
+
     def remove(self, key: str) -> None:
         """Delete a file; it is no mistake if another process was faster."""
         with self._errors(f"{self.address(key)}: cannot be removed"):

@@ -129,9 +129,10 @@ class HistoryBook:
         records = self._named(file).assign(file_number=pd.array([number] * len(file.records), dtype="Int64"))
         records = settle(records).reset_index(drop=True)
         places = {label: part.index.to_numpy() for label, part in by_month(records)}
+        known = {label: find_known(self.month(label), records.iloc[rows]) for label, rows in places.items()}
         is_new = np.ones(len(records), np.bool_)
         for label, rows in places.items():
-            is_new[rows] = find_known(self.month(label), records.iloc[rows]) < 0
+            is_new[rows] = known[label] < 0
         if not file.is_numbered:
             records = self._numbered(records, is_new)
         occurrences = np.zeros(len(records), np.int64)
@@ -140,7 +141,7 @@ class HistoryBook:
         new, merged, replaced = 0, len(file.records) - len(records), 0
         for label, rows in places.items():
             month = self.month(label)
-            found = merge_month(month, records.iloc[rows].reset_index(drop=True))
+            found = merge_month(month, records.iloc[rows].reset_index(drop=True), known[label])
             if found.records is not month:
                 self.put(label, found.records)
             new, merged, replaced = new + found.new, merged + found.merged, replaced + found.replaced

@@ -47,8 +47,10 @@ def settle(records: pd.DataFrame) -> pd.DataFrame:
         restarts = records["restarts"].copy()
         restarts[several] = among["restarts"].groupby(of_run).transform("max")
         records = records.assign(restarts=restarts)
-    jobs, ended = _jobs(records), has_ended(records)
-    stays &= ended | ~jobs.isin(jobs[ended])
+    ended = has_ended(records)
+    if not ended.all():
+        jobs = _jobs(records)
+        stays &= ended | ~jobs.isin(jobs[ended])
     return records if stays.all() else records[stays]
 
 
@@ -67,13 +69,14 @@ def find_known(month: pd.DataFrame, records: pd.DataFrame) -> npt.NDArray[np.int
         return found
     runs = pd.MultiIndex.from_frame(month[_RUN])
     found[:] = runs.get_indexer(pd.MultiIndex.from_frame(records[_RUN]))
-    jobs, known = _jobs(records), _jobs(month)
     ended, had_ended = has_ended(records), has_ended(month)
     for looks, stands in ((ended, ~had_ended), (~ended, had_ended)):
         mine, theirs = np.flatnonzero(looks & (found < 0)), np.flatnonzero(stands)
         if len(mine) and len(theirs):
-            theirs = theirs[~known[theirs].duplicated()]
-            at = known[theirs].get_indexer(jobs[mine])
+            known = _jobs(month.iloc[theirs])
+            is_first = ~known.duplicated()
+            theirs = theirs[is_first]
+            at = known[is_first].get_indexer(_jobs(records.iloc[mine]))
             found[mine[at >= 0]] = theirs[at[at >= 0]]
     ends = np.flatnonzero((found >= 0) & ended)
     ends = ends[~had_ended[found[ends]]]
@@ -81,7 +84,7 @@ def find_known(month: pd.DataFrame, records: pd.DataFrame) -> npt.NDArray[np.int
     return found
 
 
-def merge_month(month: pd.DataFrame, records: pd.DataFrame) -> Merged:
+def merge_month(month: pd.DataFrame, records: pd.DataFrame, rows: npt.NDArray[np.intp] | None = None) -> Merged:
     """Put records of one file into a month.
 
     Parameters
@@ -90,19 +93,23 @@ def merge_month(month: pd.DataFrame, records: pd.DataFrame) -> Merged:
         Its records so far, settled, in order.
     records : pandas.DataFrame
         Of the file, all of this month, settled; with the same columns.
+    rows : ndarray, optional
+        What ``find_known`` returns of these, where it is known.
 
     Returns
     -------
     Merged
         ``records`` is ``month`` itself where nothing changed.
     """
-    rows = find_known(month, records)
+    rows = find_known(month, records) if rows is None else rows
     there = rows >= 0
-    touched = ~has_ended(month) & _jobs(month).isin(_jobs(records))
+    touched = ~has_ended(month)
+    if touched.any():
+        touched[touched] = _jobs(month[touched]).isin(_jobs(records))
     touched[rows[there]] = True
     again = records[there].assign(**{name: month[name].array[rows[there]] for name in _KEPT})
     before, columns = month[touched], list(month.columns)
-    counts = settle(_joined([before, again], columns))
+    counts = settle(_joined([before, again], columns)) if len(before) or len(again) else before[columns]
     replaced = int((counts.index >= len(before)).sum())
     whole = _with_restarts(_joined([month[~touched], counts, records[~there]], columns))
     whole = whole.sort_values(["submit_time", "job_number", "job_occurrence"], kind="stable", ignore_index=True)
@@ -147,8 +154,10 @@ def _with_restarts(records: pd.DataFrame) -> pd.DataFrame:
 
     A file tells of those that stand in it, and before it. A record without a start counts as the last.
     """
-    jobs = _jobs(records)
-    several = jobs.duplicated(keep=False) & records["log_id"].notna().to_numpy()
+    named = records["log_id"].notna().to_numpy()
+    if not named.any():
+        return records
+    several = _jobs(records).duplicated(keep=False) & named
     if not several.any():
         return records
     among = records[several].sort_values("wait_time", kind="stable", na_position="last")

@@ -71,13 +71,14 @@ class Provisional:
         # Records of one job have one submission: no others have to do with these.
         submits = np.union1d(file.records.records["submit_time"], withdrawn["submit_time"])
         others = self._lift(book, withdrawn, submits)
+        moved = pd.concat([withdrawn, others]) if len(others) else withdrawn
         last = book.last_number
         self._resumes[file.number] = file.resumes_lines
         is_open = file.records.records["line_number"] > file.resumes_lines
         own_submits = file.records.records.loc[is_open, "submit_time"]
         before = _rows_at(book, own_submits)
         taken = book.take(file.records, file.number)
-        again = _renumbered(book, pd.concat([withdrawn, others]), file, last)
+        again = _renumbered(book, moved, file, last)
         own = _rows_at(book, own_submits)
         self._hide(_without(before, own))
         self._keep(own[self._is_open(own) & (own["file_number"] == file.number)])
@@ -86,7 +87,7 @@ class Provisional:
             for label, rows in by_month(some):
                 _merge(book, label, rows)
             self._hide(_without(before, _rows_at(book, some["submit_time"])))
-        for label, _ in by_month(pd.concat([withdrawn, others])):
+        for label, _ in by_month(moved):
             book.drop_empty(label)
         counted = replace(taken, new=taken.new - again, merged=taken.merged + again)
         return counted, sum(int((find_known(book.month(label), rows) < 0).sum()) for label, rows in by_month(withdrawn))
@@ -99,6 +100,8 @@ class Provisional:
 
     def _lift(self, book: HistoryBook, withdrawn: pd.DataFrame, submits: npt.NDArray[Any]) -> pd.DataFrame:
         """Take what may change out of the book, put back what it hid, and return the records that are to be put in."""
+        if self.rows.empty and withdrawn.empty:
+            return withdrawn
         here = self.rows[self.rows["submit_time"].isin(submits)]
         is_open = self._is_open(here)
         lifted, hidden = pd.concat([here[is_open], withdrawn]), here[~is_open]

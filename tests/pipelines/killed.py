@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import builtins
 import errno
+import io
 import multiprocessing
 import os
 import shutil
 import signal
-import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import BuiltinFunctionType
 from typing import Any
 
 import pytest
@@ -17,27 +20,57 @@ import pytest
 from pipelines.store.data_root import DataRoot
 
 PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["pipelines.history.task", "pytest", "swftools.rehearsal"])
+PROCESSES.set_forkserver_preload(["pytest", "tests.pipelines.loaded"])
 
 HARMLESS = {"fspath", "_path_normpath", "stat", "lstat", "fstat", "scandir", "listdir", "getpid", "getcwd", "urandom"}
 """Calls of the operating system that change nothing: being killed before one is being killed before the next."""
 
 
+@contextmanager
+def watched(act: Callable[[int], None]) -> Iterator[None]:
+    """Act just before each change to the file system, and once behind the last; be told its number, from 1 on.
+
+    The functions are replaced where they are looked up: a profiler would slow down all that is not such a change.
+    """
+    calls = 0
+
+    def telling(original: Any) -> Any:
+        def call(*args: Any, **options: Any) -> Any:
+            nonlocal calls
+            calls += 1
+            act(calls)
+            return original(*args, **options)
+
+        return call
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name, function in list(vars(os).items()):
+            is_system = isinstance(function, BuiltinFunctionType) and function.__module__ == "posix"
+            if is_system and name not in HARMLESS:
+                patch.setattr(os, name, telling(function))
+        opens = telling(io.open)
+        for module in (io, builtins):
+            patch.setattr(module, "open", opens)
+        yield
+    act(calls + 1)
+
+
+def dying_at(step: int) -> Callable[[int], None]:
+    """Return what kills this process when it is told a number."""
+    kill = os.kill
+
+    def die(calls: int) -> None:
+        if calls == step:
+            kill(os.getpid(), signal.SIGKILL)
+
+    return die
+
+
 def die_at(step: int, act: Callable[[DataRoot], None], place: Path) -> None:
     """Act, in a process that kills itself just before its step-th change to the file system."""
     root = DataRoot.open(place)
-    calls = 0
-
-    def count(frame: Any, event: str, function: Any) -> None:
-        nonlocal calls
-        is_system = event == "c_call" and getattr(function, "__module__", None) in ("posix", "_io")
-        if is_system and function.__name__ not in HARMLESS:
-            calls += 1
-            if calls == step:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-    sys.setprofile(count)
-    act(root)
+    with watched(dying_at(step)):
+        act(root)
 
 
 def killed_at_every_step(act: Callable[[DataRoot], None], base: Path, place: Path) -> Iterator[int]:

@@ -22,10 +22,11 @@ from pipelines.papers.chiang2008.schedules import (
     SEARCH,
     PolicyOfPaper,
     Row,
+    Thresholds,
     measured_jobs,
     measures_of,
     simulate_month,
-    thresholds,
+    thresholds_of,
 )
 from pipelines.papers.chiang2008.values import Values
 from pipelines.papers.looks import explain, looks_of
@@ -33,6 +34,7 @@ from pipelines.papers.paper import Cell, Measurements, Printed, Run, measured
 from pipelines.papers.yuan2010.populations import kept_jobs
 from swftools.parameters import Parameters, choice, text, whole
 from swftools.plots.style import count_axis
+from swftools.simulator import Schedule
 from swftools.simulator.metrics.columns import column_of
 from swftools.trace import Trace
 
@@ -138,34 +140,52 @@ def measure_curve(trace: Trace, parameters: CurveOfPaper, seed: int) -> pd.DataF
     """Return what a search does in both months, by the nodes that it may visit, the place of a curve."""
     kept = kept_jobs(trace)
     rows: list[Row] = []
-    for kind, month in chosen_months(kept).items():
-        limits = thresholds(kept, month, PolicyOfPaper())
-        for nodes in NODES:
-            if parameters.least <= nodes <= parameters.most:
-                search = PolicyOfPaper(
-                    objective=parameters.objective,
-                    traversal=parameters.traversal,
-                    branching=parameters.branching,
-                    nodes=nodes,
-                )
-                values = measures_of(simulate_month(kept, month, search, seed), limits)
-                rows += [(f"{kind} {month.name}", str(nodes), name, value) for name, value in values]
+    chosen = chosen_months(kept)
+    # A month that is the only one is both, and measured once.
+    values = {
+        month: list(_by_nodes(kept, month, limits, parameters, seed)) for month, limits in dict(chosen.values()).items()
+    }
+    for kind, (month, _) in chosen.items():
+        rows += [(f"{kind} {month.name}", *row) for row in values[month]]
     return measured(rows)
 
 
-def chosen_months(kept: Trace) -> dict[str, Month]:
-    """Return the typical and the exceptional month of a log, by their backlogs under FCFS-backfill."""
-    backlogs = {month: backlog(kept, month) for month in months_of(kept)}
-    if not backlogs:
+def _by_nodes(
+    kept: Trace, month: Month, limits: Thresholds, parameters: CurveOfPaper, seed: int
+) -> Iterator[tuple[str, str, float]]:
+    """Yield nodes, name and value of what is measured of a month."""
+    for nodes in NODES:
+        if parameters.least <= nodes <= parameters.most:
+            search = PolicyOfPaper(
+                objective=parameters.objective,
+                traversal=parameters.traversal,
+                branching=parameters.branching,
+                nodes=nodes,
+            )
+            for name, value in measures_of(simulate_month(kept, month, search, seed), limits):
+                yield str(nodes), name, value
+
+
+def chosen_months(kept: Trace) -> dict[str, tuple[Month, Thresholds]]:
+    """Return the typical and the exceptional month of a log, by their backlogs, and what is excessive there.
+
+    Both follow from one schedule, that of FCFS-backfill.
+    """
+    found = {}
+    for month in months_of(kept):
+        fcfs = simulate_month(kept, month, PolicyOfPaper(FCFS_BACKFILL))
+        found[month] = backlog(month, fcfs), thresholds_of(fcfs)
+    if not found:
         return {}
-    ordered = sorted(backlogs, key=lambda month: (backlogs[month], month.begin))
-    return {TYPICAL: ordered[(len(ordered) - 1) // 2], EXCEPTIONAL: ordered[-1]}
+    ordered = sorted(found, key=lambda month: (found[month][0], month.begin))
+    kinds = {TYPICAL: ordered[(len(ordered) - 1) // 2], EXCEPTIONAL: ordered[-1]}
+    return {kind: (month, found[month][1]) for kind, month in kinds.items()}
 
 
-def backlog(kept: Trace, month: Month) -> float:
-    """Return the mean number of a month's jobs that wait under FCFS-backfill, while jobs of it are submitted."""
+def backlog(month: Month, fcfs: Schedule) -> float:
+    """Return the mean number of a month's jobs that wait in a schedule of FCFS-backfill, while such are submitted."""
     parameters = PolicyOfPaper(FCFS_BACKFILL)
-    jobs = measured_jobs(simulate_month(kept, month, parameters))
+    jobs = measured_jobs(fcfs)
     span = (month.end - month.begin) * month.load / parameters.load if parameters.load else month.end - month.begin
     return float(column_of(jobs, "wait_time").sum() / span)
 

@@ -205,7 +205,11 @@ def _until_all_started(simulation: Simulation, begin: float, end: float, *, is_c
 
 def thresholds(kept: Trace, month: Month, parameters: PolicyOfPaper) -> Thresholds:
     """Return beyond which waits one is excessive, by FCFS-backfill of the same jobs that is told the same."""
-    fcfs = simulate_month(kept, month, replace(parameters, policy=FCFS_BACKFILL))
+    return thresholds_of(simulate_month(kept, month, replace(parameters, policy=FCFS_BACKFILL)))
+
+
+def thresholds_of(fcfs: Schedule) -> Thresholds:
+    """Return beyond which waits one is excessive, by the schedule of FCFS-backfill."""
     waits = column_of(measured_jobs(fcfs), "wait_time")
     return Thresholds(float(waits.max()), float(np.percentile(waits, PERCENTILE, method="inverted_cdf")))
 

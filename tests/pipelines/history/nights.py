@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +75,7 @@ class Site:
         assert task.outcome is not None
         return task.outcome
 
-    @property
+    @cached_property
     def store(self) -> DataRoot:
         """Where it is published."""
         return DataRoot.open(self.root)
@@ -90,3 +92,10 @@ class Site:
             for path in sorted(top.rglob("*"))
             if path.is_file()
         }
+
+
+def copy_of(site: Site, folder: Path) -> Site:
+    """Return a copy of a site."""
+    place = folder / "site"
+    shutil.copytree(site.folder, place, dirs_exist_ok=True)
+    return Site(place)

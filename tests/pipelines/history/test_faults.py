@@ -6,7 +6,6 @@ import os
 import random
 import shutil
 import signal
-import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -23,8 +22,8 @@ from pipelines.store.s3 import S3Storage
 from swftools.errors import StorageError
 from swftools.formats.compression import LogStream
 from tests.pipelines.conftest import BUCKET
-from tests.pipelines.history.nights import Site, days
-from tests.pipelines.killed import HARMLESS, PROCESSES, Full
+from tests.pipelines.history.nights import Site, copy_of, days
+from tests.pipelines.killed import PROCESSES, Full, dying_at, watched
 
 KILLS = int(os.environ.get("SWFTOOLS_KILLS", "6"))
 DAYS = 34
@@ -51,37 +50,11 @@ def undisturbed(before: Site, tmp_path_factory: pytest.TempPathFactory) -> dict[
     return site.hashes()
 
 
-def copy_of(site: Site, folder: Path) -> Site:
-    """Return a copy of a site."""
-    place = folder / "site"
-    shutil.copytree(site.folder, place, dirs_exist_ok=True)
-    return Site(place)
-
-
-def count_changes(act: Callable[[int], None]) -> Callable[[Any, str, Any], None]:
-    """Return a profiler that counts calls of the operating system that change something, and acts at each."""
-    calls = 0
-
-    def count(frame: Any, event: str, function: Any) -> None:
-        nonlocal calls
-        is_system = event == "c_call" and getattr(function, "__module__", None) in ("posix", "_io")
-        if is_system and function.__name__ not in HARMLESS:
-            calls += 1
-            act(calls)
-
-    return count
-
-
 def night_until(step: int, folder: Path) -> None:
     """Run a night that kills its process just before its step-th change to the file system."""
-
-    def die(calls: int) -> None:
-        if calls == step:
-            os.kill(os.getpid(), signal.SIGKILL)
-
     site = Site(folder)
-    sys.setprofile(count_changes(die))
-    site.night()
+    with watched(dying_at(step)):
+        site.night()
 
 
 def killed_night(step: int, folder: Path) -> int | None:
@@ -95,12 +68,9 @@ def killed_night(step: int, folder: Path) -> int | None:
 def steps_of(before: Site, folder: Path) -> int:
     """Return how many changes to the file system a night is."""
     site, seen = copy_of(before, folder), [0]
-    sys.setprofile(count_changes(lambda calls: seen.__setitem__(0, calls)))
-    try:
+    with watched(seen.append):
         site.night()
-    finally:
-        sys.setprofile(None)
-    return seen[0]
+    return seen[-1]
 
 
 def test_killed_at_any_moment(before: Site, undisturbed: dict[str, str], tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from swftools.checkpoints.synthetic_survey import generate_checkpoint_survey
 from swftools.errors import HistoryError, ParameterError
 from swftools.fields.augmentations import AUGMENTATION_COLUMNS
 from swftools.models.requested_times import RequestedTimeParameters
-from tests.pipelines.history.nights import SETTINGS, Site, days
+from tests.pipelines.history.nights import SETTINGS, Site, copy_of, days
 
 AUGMENT = "augment: {checkpoints: {}, arrivals: {model: scaled, factor: 0.5}, estimates: {}}\n"
 COLUMNS = [column.name for name in ("checkpoints", "arrivals", "estimates") for column in AUGMENTATION_COLUMNS[name]]
@@ -38,27 +38,38 @@ def manifest_of(site: Site) -> dict[str, Any]:
     return found
 
 
-def begun(folder: Path, settings: str = SETTINGS + AUGMENT, count: int = 20) -> Site:
+DAYS = days(40)
+
+
+def begun(folder: Path, settings: str, count: int = 20) -> Site:
     """Return a history of some days that came in its first night, without the fourth."""
     site = Site(folder, settings)
-    for number, text in enumerate(days(count)):
-        if number != 3:
-            site.put(f"day-{number:02d}.swf", text)
+    put_days(site, 0, 3)
+    put_days(site, 4, count)
     site.night()
     return site
 
 
-def test_nights_are_as_all_at_once(tmp_path: Path) -> None:
+def put_days(site: Site, first: int, end: int) -> None:
+    """Put a file of some days into the inbox."""
+    site.put(f"days-{first:02d}-{end:02d}.swf", "".join(DAYS[first:end]))
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    """Return a history that was begun with all three augmentations."""
+    return begun(tmp_path_factory.mktemp("fitted"), SETTINGS + AUGMENT)
+
+
+def test_nights_are_as_all_at_once(fitted: Site, tmp_path: Path) -> None:
     """From one beginning on: months that grow, a new one, and a late day of the first; the same bytes."""
-    by_night, at_once = (begun(tmp_path / name) for name in ("by-night", "at-once"))
+    by_night, at_once = (copy_of(fitted, tmp_path / name) for name in ("by-night", "at-once"))
     first = jobs_of(by_night)
-    later = [(number, text) for number, text in enumerate(days(40)) if number >= 20 or number == 3]
-    for number, text in [*later[1:], later[0]]:
-        at_once.put(f"day-{number:02d}.swf", text)
-        by_night.put(f"day-{number:02d}.swf", text)
-        if number % 6 == 3:
-            by_night.night()
-            pd.testing.assert_frame_equal(jobs_of(by_night).loc[first.index, COLUMNS], first[COLUMNS])
+    for some in ((20, 22), (22, 28), (28, 34), (34, 40), (3, 4)):
+        for site in (at_once, by_night):
+            put_days(site, *some)
+        by_night.night()
+        pd.testing.assert_frame_equal(jobs_of(by_night).loc[first.index, COLUMNS], first[COLUMNS])
     at_once.night()
     assert not by_night.night().is_new
     assert len(jobs_of(by_night)) == 480
@@ -72,22 +83,25 @@ def test_nights_are_as_all_at_once(tmp_path: Path) -> None:
 def test_date_makes_the_parameters_those_of_the_files(tmp_path: Path) -> None:
     """Fitted to jobs before a date: a beginning by half a year's files and one by the first weeks' are the same."""
     settings = SETTINGS + AUGMENT + "refit: 2000-01-15\n"
-    few, many = begun(tmp_path / "few", settings), begun(tmp_path / "many", settings, 40)
-    for number, text in enumerate(days(40)):
-        if number >= 20:
-            few.put(f"day-{number:02d}.swf", text)
+    few, many = Site(tmp_path / "few", settings), Site(tmp_path / "many", settings)
+    for site in (few, many):
+        put_days(site, 0, 3)
+        put_days(site, 4, 20)
     few.night()
+    for site in (few, many):
+        put_days(site, 20, 40)
+        site.night()
     assert few.hashes() == many.hashes()
     facts = manifest_of(many)["fitted"]["estimates"]
     assert facts["jobs"] == 13 * 12
     assert pd.Timestamp(facts["until"], unit="s") < pd.Timestamp("2000-01-15")
 
 
-def test_what_is_published_of_it(tmp_path: Path) -> None:
+def test_what_is_published_of_it(fitted: Site, tmp_path: Path) -> None:
     """A file with the parameters, the same in each version; words on the page; what the manifest says."""
-    site = begun(tmp_path)
+    site = copy_of(fitted, tmp_path)
     before = site.version()
-    site.put("more.swf", days(1, first=25)[0])
+    put_days(site, 25, 26)
     site.night()
     for name in ("checkpoints", "arrivals", "estimates"):
         assert (before / f"fitted.{name}.json").samefile(site.version() / f"fitted.{name}.json")
@@ -103,10 +117,9 @@ def test_what_is_published_of_it(tmp_path: Path) -> None:
     assert (jobs["model_requested_time"] >= jobs["run_time"]).all()
 
 
-def test_first_version_has_the_survey_of_its_trace(tmp_path: Path) -> None:
+def test_first_version_has_the_survey_of_its_trace(fitted: Site) -> None:
     """Those who answered, and what was drawn for others, are as of the same trace by itself."""
-    site = begun(tmp_path)
-    trace = load_log(str(site.version())).trace
+    trace = load_log(str(fitted.version())).trace
     expected = infer_checkpoints(trace, generate_checkpoint_survey(trace)).columns
     pd.testing.assert_frame_equal(trace.jobs[list(expected)], expected)
 
@@ -116,8 +129,8 @@ def test_survey_of_users(tmp_path: Path) -> None:
     path = tmp_path / "survey.csv"
     path.write_text("user_id,processors,job_number,choice,interval_minutes\n1,4,1,0,15\n2,4,400,1,\n")
     site = begun(tmp_path / "site", f"augment: {{checkpoints: {{survey: {path}}}}}\n")
-    for number, text in enumerate(days(40)):
-        site.put(f"day-{number:02d}.swf", text)
+    put_days(site, 3, 4)
+    put_days(site, 20, 40)
     site.night()
     jobs = jobs_of(site).droplevel("job_occurrence")
     assert jobs.loc[1, "checkpoint_source"] == "survey"
@@ -132,12 +145,12 @@ def test_survey_of_users(tmp_path: Path) -> None:
     assert read_checkpoint_survey(path).answers["job_number"].tolist() == [400]
 
 
-def test_refit(tmp_path: Path) -> None:
+def test_refit(fitted: Site, tmp_path: Path) -> None:
     """Other rules of cleaning, or a further augmentation, leave what was fitted; a date fits anew."""
-    site = begun(tmp_path)
+    site = copy_of(fitted, tmp_path)
     first, before = manifest_of(site)["fitted"], jobs_of(site)
-    for number, text in enumerate(days(40)):
-        site.put(f"day-{number:02d}.swf", text)
+    put_days(site, 3, 4)
+    put_days(site, 20, 40)
     site.settings.write_text(
         SETTINGS + AUGMENT.replace("}}", "}, speedup: {}}") + "cleaning: {rules: [submission-order]}\n"
     )
@@ -162,7 +175,7 @@ def test_load_that_is_met_by_the_first_jobs(tmp_path: Path) -> None:
     span = trace.jobs["submit_time"].max() - trace.jobs["submit_time"].min()
     work = (trace.jobs["width"] * trace.jobs["run_time"]).sum()
     assert np.isclose(work / 64 / (span * factor), 0.9)
-    site.put("more.swf", days(1, first=25)[0])
+    put_days(site, 25, 26)
     site.night()
     jobs = jobs_of(site)
     assert jobs["model_submit_time"].equals((jobs["submit_time"] * factor).round())
@@ -207,14 +220,14 @@ def test_no_job_to_be_fitted_to(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [None, b"{}", b'{"factor":0.75}'])
-def test_damaged_parameters(tmp_path: Path, content: bytes | None) -> None:
+def test_damaged_parameters(fitted: Site, tmp_path: Path, content: bytes | None) -> None:
     """They are not fitted to other jobs in silence; the remedy that the error names works."""
-    site = begun(tmp_path)
+    site = copy_of(fitted, tmp_path)
     path = site.version() / "fitted.arrivals.json"
     path.unlink()
     if content is not None:
         path.write_bytes(content)
-    site.put("more.swf", days(1, first=25)[0])
+    put_days(site, 25, 26)
     with pytest.raises(HistoryError, match=r"fitted\.arrivals\.json.*refit: in the settings"):
         site.night()
     site.settings.write_text(site.settings.read_text() + "refit: 2000-03-01\n")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pandas as pd
@@ -20,8 +20,9 @@ from pipelines.tasks.replay_predictor import ReplayPredictor
 from pipelines.tasks.simulate import SimulatePolicy
 from swftools.errors import HistoryError, StorageError
 from swftools.fields.dictionary import SCHEMA_VERSION
+from tests.forked import PIPELINE
 from tests.pages import DOCS
-from tests.pipelines.history.nights import SETTINGS, Site, days
+from tests.pipelines.history.nights import SETTINGS, Site, copy_of, days
 from tests.pipelines.luigi_runs import LUIGI, SWFTOOLS, environment, run
 
 WATCHED = "waits: {widest: 0.01, least_jobs: 5, options: {training: 5, quantile: 0.5, confidence: 0.5}}\n"
@@ -30,13 +31,19 @@ WATCHED = "waits: {widest: 0.01, least_jobs: 5, options: {training: 5, quantile:
 PAGE = (DOCS / "operation.md").read_text(encoding="utf-8")
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Site:
     """Return a history of three days."""
-    site = Site(tmp_path)
+    site = Site(tmp_path_factory.mktemp("begun"))
     site.put("first.swf", "".join(days(3)))
     site.night()
     return site
+
+
+@pytest.fixture
+def site(begun: Site, tmp_path: Path) -> Site:
+    """Return a copy of it."""
+    return copy_of(begun, tmp_path)
 
 
 def versions(site: Site) -> int:
@@ -252,15 +259,16 @@ def test_copy_under_the_lock(site: Site) -> None:
     site.put("second.swf", days(1, first=3)[0])
     before = site.version()
     command = [*SWFTOOLS, "reevaluate", "--inbox", "inbox", "--history", "site", "--settings", "reevaluate.yaml"]
-    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
-    with lock.open("rb") as held:
+    reader, writer = os.pipe()
+    with lock.open("rb") as held, os.fdopen(reader) as told, Path(os.devnull).open("r+b") as null:
         fcntl.flock(held, fcntl.LOCK_EX)
-        with subprocess.Popen(command, cwd=site.folder, env=environment(), **silent) as waiting:
-            assert any("this one waits for it" in line for line in waiting.stderr)
-            assert site.version() == before
-            shutil.copytree(site.root, site.folder / "copy", ignore=shutil.ignore_patterns(".work", ".staging"))
-            fcntl.flock(held, fcntl.LOCK_UN)
-            assert waiting.wait(60) == 0
+        with os.fdopen(writer, "wb") as stderr:
+            waiting = PIPELINE.start(command, site.folder, environment(), null, null, stderr)
+        assert any("this one waits for it" in line for line in told)
+        assert site.version() == before
+        shutil.copytree(site.root, site.folder / "copy", ignore=shutil.ignore_patterns(".work", ".staging"))
+        fcntl.flock(held, fcntl.LOCK_UN)
+        assert waiting.wait() == 0
     other = Site(site.folder, root=str(site.folder / "copy"))
     assert other.version().name == before.name
     other.night()

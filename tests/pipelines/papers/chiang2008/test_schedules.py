@@ -13,6 +13,7 @@ from pipelines.papers.chiang2008.decisions import DecisionsOfPaper, measure_deci
 from pipelines.papers.chiang2008.months import Month, jobs_of, months_of
 from pipelines.papers.chiang2008.schedules import (
     CLASS,
+    FCFS_BACKFILL,
     MONTH,
     PolicyOfPaper,
     Thresholds,
@@ -244,14 +245,21 @@ BACKLOGS = logged_over(
 )
 
 
+def backlog_of(kept: Trace, month: Month) -> float:
+    """Return the backlog of a month under FCFS-backfill."""
+    return backlog(month, simulate_month(kept, month, PolicyOfPaper(FCFS_BACKFILL)))
+
+
 def test_the_typical_and_the_exceptional_month() -> None:
     """By how many jobs wait: in March most; of the four the second is in the middle."""
     months = {month.name: month for month in months_of(BACKLOGS)}
     assert list(months) == ["2000-02", "2000-03", "2000-04", "2000-05"]
-    backlogs = {name: backlog(BACKLOGS, month) for name, month in months.items()}
+    backlogs = {name: backlog_of(BACKLOGS, month) for name, month in months.items()}
     assert sorted(backlogs, key=backlogs.__getitem__) == ["2000-02", "2000-04", "2000-05", "2000-03"]
     found = chosen_months(BACKLOGS)
-    assert {kind: month.name for kind, month in found.items()} == {TYPICAL: "2000-04", EXCEPTIONAL: "2000-03"}
+    assert {kind: month.name for kind, (month, _) in found.items()} == {TYPICAL: "2000-04", EXCEPTIONAL: "2000-03"}
+    for month, limits in found.values():
+        assert limits == thresholds(BACKLOGS, month, PolicyOfPaper())
 
 
 def test_a_backlog_by_hand() -> None:
@@ -259,7 +267,7 @@ def test_a_backlog_by_hand() -> None:
     april = months_of(BACKLOGS)[2]
     assert april.load == pytest.approx(4 / 30)
     waits = 2 - 0.1 * (4 / 30) / 0.9
-    assert backlog(BACKLOGS, april) == pytest.approx(waits / (4 / 0.9), rel=1e-4)
+    assert backlog_of(BACKLOGS, april) == pytest.approx(waits / (4 / 0.9), rel=1e-4)
 
 
 def test_a_curve_is_of_single_runs(cleaned: Trace) -> None:

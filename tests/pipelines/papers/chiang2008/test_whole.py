@@ -12,6 +12,7 @@ from pipelines.papers import find_paper
 from pipelines.papers.chiang2008.months import LOGS
 from pipelines.tasks.reproduce_paper import ReproducePaper
 from tests.folders import ROOT
+from tests.remembered import remember
 
 PAPERS = {name: find_paper(name) for name in ("chiang2008", "chiang2008-large")}
 
@@ -24,8 +25,9 @@ def publish(paper: str, data_root: Path, **parameters: object) -> Path:
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_a_quick_run(paper: str, tmp_path: Path) -> None:
+def test_a_quick_run(paper: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every table that is not of the two logs alone has rows, and all values of it are known."""
+    remember(PAPERS[paper], monkeypatch)
     path = publish(paper, tmp_path, quick=True)
     table = pd.read_parquet(path / "reproduction")
     of_any = {each.place for each in PAPERS[paper].tables} - {"ours alone: other-program"}

@@ -14,6 +14,7 @@ from pipelines.papers.yuan2010.populations import LOGS, OTHER_LOGS
 from pipelines.tasks.reproduce_paper import ReproducePaper
 from swftools.errors import ParameterError
 from tests.folders import ROOT
+from tests.remembered import remember
 
 PAPER = find_paper("yuan2010")
 
@@ -25,8 +26,9 @@ def publish(data_root: Path, **parameters: object) -> Path:
     return Path(task.output().path)
 
 
-def test_a_quick_run(tmp_path: Path) -> None:
+def test_a_quick_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every table that is not of the paper's logs alone has rows, and nearly all of their values are known."""
+    remember(PAPER, monkeypatch)
     table = pd.read_parquet(publish(tmp_path, quick=True) / "reproduction")
     assert set(table["place"]) == {each.place for each in PAPER.tables} - {"ours alone: other-program"}
     assert table["printed"][table["row"] != "statement"].isna().all()
