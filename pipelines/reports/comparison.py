@@ -17,6 +17,7 @@ def parts(version: Version, other: Version | None) -> list[Section]:
     comparison = version.read("comparison")
     sections = [
         Section("What was compared", _assumptions(version)),
+        *_schedules(version),
         Section("By policy", tables=[usual(comparison)], pictures=[_drawn(comparison, each) for each in PICTURED]),
     ]
     if other:
@@ -30,6 +31,16 @@ def _assumptions(version: Version) -> list[str]:
     seeds = version.manifest.get("seeds", ())
     told = [f"{len(seeds)} seeds: {', '.join(map(str, seeds))}."] if len(seeds) > 1 else []
     return [*told, *(f"{text[0].upper()}{text[1:]}." for text in version.manifest.get("assumptions", ()))]
+
+
+def _schedules(version: Version) -> list[Section]:
+    """Return which versions the schedules are, where they were published as well."""
+    rows = [
+        [each["policy"], each["seed"], f"{each['data_set']}/{each['version']}"]
+        for each in version.manifest.get("schedules", ())
+    ]
+    told = ["Each is a data set, and has a report of its own: swftools report DATA_SET VERSION."]
+    return [Section("The schedules", told, [Rows(["policy", "seed", "version"], rows)])] if rows else []
 
 
 def _drawn(comparison: pd.DataFrame, measure: str) -> Shown:

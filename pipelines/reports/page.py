@@ -7,13 +7,36 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
+from importlib.util import find_spec
 from typing import Any
 
 from pipelines.reports.report import Section, Shown, Version, parts_of
 from pipelines.store.bibtex import bibtex_text, references_of_version
+from pipelines.store.data_root import DataRoot
 from pipelines.store.readme import sources_of
 from swftools.errors import MissingLibraryError
 from swftools.output.shown_text import shown
+
+_MISSING = "reports need Jinja2 and matplotlib: pip install swftools[report]"
+
+
+def check_libraries() -> None:
+    """Raise MissingLibraryError if what reports take is not installed; it is not imported."""
+    if not all(find_spec(name) for name in ("jinja2", "matplotlib")):
+        raise MissingLibraryError(_MISSING)
+
+
+def put_report(root: DataRoot, data_set: str, version: str) -> str:
+    """Write the report on a version beside it, as ``VERSION.html``; return its path.
+
+    Parameters
+    ----------
+    root : DataRoot
+        Where the version is published.
+    data_set, version : str
+        The version, by its whole name.
+    """
+    return root.put_report(data_set, version, report_page(Version(root, root.manifest(data_set, version))))
 
 
 def report_page(version: Version, other: Version | None = None) -> str:
@@ -61,7 +84,7 @@ def _template() -> Any:
     try:
         from jinja2 import Environment, StrictUndefined  # noqa: PLC0415 (an extra)
     except ImportError as error:
-        raise MissingLibraryError("reports need Jinja2 and matplotlib: pip install swftools[report]") from error
+        raise MissingLibraryError(_MISSING) from error
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_finalized
     )
