@@ -86,7 +86,12 @@ def _template() -> Any:
     except ImportError as error:
         raise MissingLibraryError(_MISSING) from error
     environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_finalized
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        finalize=_finalized,
     )
     environment.filters["cell"] = _cell
     environment.tests["number"] = _is_number
