@@ -10,10 +10,10 @@ from swftools.simulator.metrics.measures import measure
 from swftools.simulator.schedule import Schedule
 
 PICTURES = {
-    "The machine over time": ("utilization", "queue", "gantt"),
-    "How long jobs waited": ("waits", "slowdowns", "wait-by-size", "backfilled"),
+    "The machine over time": (("utilization", {"bins": 2000}), ("queue", {"bins": 2000}), ("gantt", {})),
+    "How long jobs waited": (("waits", {}), ("slowdowns", {}), ("wait-by-size", {}), ("backfilled", {})),
 }
-"""Headings, and the pictures below each."""
+"""Headings, and the pictures below each; fine steps of time, since a reader may look closer."""
 
 
 @reports_on("schedule", "The schedule of a workload trace under a policy, by simulation")
@@ -46,4 +46,6 @@ def _figures(schedules: dict[str, Schedule]) -> Section:
 def _pictures(schedules: dict[str, Schedule]) -> Iterator[Section]:
     """Yield the pictures of the first schedule, of each beside those of the other."""
     for heading, names in PICTURES.items():
-        yield Section(heading, pictures=[Shown(each, name) for name in names for each in schedules.values()])
+        yield Section(
+            heading, pictures=[Shown(each, name, chosen) for name, chosen in names for each in schedules.values()]
+        )

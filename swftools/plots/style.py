@@ -161,10 +161,15 @@ def _count(value: float) -> str:
     return f"{value:,.0f}" if value == round(value) else f"{value:g}"
 
 
+OVER_TIME = "over-time"
+"""What axes are called in a drawing whose x axis is one of time, so that a page finds them."""
+
+
 def time_axis(axes: Axes, start: float | None) -> None:
     """Label the x axis, whose values are ``times_of``, by dates with their year, or by days where no date is known."""
     from matplotlib import dates  # noqa: PLC0415 (an extra)
 
+    axes.set_gid(OVER_TIME)
     if start is None:
         axes.set_xlabel("days from the start of the log")
         return
