@@ -5,7 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from pipelines.reports.report import Rows, Section, Shown, Version, reports_on
-from swftools.simulator.metrics.measures import SYNTHETIC, USUAL, summarize
+from swftools.plots.over_seeds import words_of
+from swftools.simulator.metrics.measures import usual_by_seed
 
 PICTURED = ("wait_mean", "bounded_slowdown_mean", "utilization_time_mean")
 """Measures that are drawn by policy."""
@@ -50,16 +51,8 @@ def _drawn(comparison: pd.DataFrame, measure: str) -> Shown:
 
 def usual(comparison: pd.DataFrame) -> Rows:
     """Return the usual measures as a table: a row a policy, the mean over seeds."""
-    chosen = [pair for pair in USUAL if pair[0] not in SYNTHETIC]
-    by_seed = [summarize(rows, chosen) for _, rows in comparison.groupby("seed", sort=True)]
-    wide = pd.concat(by_seed, ignore_index=True).groupby("policy", sort=False).mean(numeric_only=True)
-    units = comparison.drop_duplicates(["measure", "statistic"]).set_index(["measure", "statistic"])["unit"]
-    heads, cells = [], []
-    for name, statistic in chosen:
-        column = name if statistic == "value" else f"{name}_{statistic}"
-        if (name, statistic) in units.index and column in wide:
-            unit = units.loc[(name, statistic)]
-            heads.append(column.replace("_", " ") + ("" if unit == "1" else f", {unit}"))
-            cells.append(wide[column].tolist())
-    rows = [list(row) for row in zip(map(str, wide.index), *cells, strict=True)]
+    by_seed, units = usual_by_seed(comparison)
+    wide = by_seed.groupby("policy", sort=False)[list(units)].mean()
+    heads = [words_of(name, unit) for name, unit in units.items()]
+    rows = [[str(policy), *row] for policy, row in zip(wide.index, wide.to_numpy().tolist(), strict=True)]
     return Rows(["policy", *heads], rows, "Means over seeds")

@@ -123,6 +123,8 @@ def _cell(value: object) -> str:
         return ""
     if isinstance(value, float) and not value.is_integer():
         return f"{value:,.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return f"{value:,.0f}" if _is_number(value) else str(value)
 
 

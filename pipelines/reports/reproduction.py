@@ -32,6 +32,7 @@ def parts(version: Version, other: Version | None) -> list[Section]:  # noqa: AR
 
 def _table(cells: pd.DataFrame) -> Rows:
     """Return the cells of a table of the paper, a line each."""
-    shown = cells[[name for name in COLUMNS if name in cells]]
+    shown = cells[[name for name in COLUMNS if name in cells and cells[name].notna().any()]]
+    shown = shown.assign(unit=shown["unit"].replace("1", ""))
     rows = shown.astype(object).where(shown.notna(), None).to_numpy().tolist()
     return Rows([COLUMNS[name] for name in shown.columns], rows)

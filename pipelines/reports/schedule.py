@@ -37,7 +37,10 @@ def _figures(schedules: dict[str, Schedule]) -> Section:
     summaries = [measure(schedule).summary() for schedule in schedules.values()]
     units = summaries[0]["unit"]
     rows = [
-        [name if unit == "1" else f"{name}, {unit}", *(float(each.loc[name].iloc[-1]) for each in summaries)]
+        [
+            name if unit == "1" or unit in name else f"{name}, {unit}",
+            *(float(each.loc[name].iloc[-1]) for each in summaries),
+        ]
         for name, unit in units.items()
     ]
     return Section("In figures", tables=[Rows(["", *schedules], rows)])

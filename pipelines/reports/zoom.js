@@ -34,13 +34,16 @@
     return found;
   }
 
+  // Dots and rounds would become egg-shaped.
+  const isDot = each => each.matches("use") || /C/.test(each.getAttribute("d"));
+
   function prepare(figure) {
     const svg = figure.querySelector("svg"), axes = svg.querySelector('g[id$="over-time"]');
     const { left, right, bottom, begin, end } = Object.fromEntries(
       Object.entries(figure.dataset).map(([key, value]) => [key, Number(value)]));
     const isDated = figure.dataset.dated === "yes", own = axes.querySelector('g[id$="matplotlib.axis_1"]');
     const moved = [...axes.querySelectorAll("[clip-path]")].filter(each => !each.closest('g[id*="matplotlib.axis"]'));
-    if (!own || !moved.length || moved.some(each => each.matches("use") || each.querySelector("use"))) return;
+    if (!own || !moved.length || moved.some(each => isDot(each) || [...each.children].some(isDot))) return;
     const layers = moved.map(each => {
       const frame = document.createElementNS(SVG, "g");
       frame.setAttribute("clip-path", each.getAttribute("clip-path"));

@@ -21,7 +21,7 @@ from pipelines.tasks.simulation_parameters import PoliciesParameter
 from swftools.errors import ParameterError
 from swftools.fields.dictionary import SCHEMA_VERSION
 from swftools.output.shown_text import WIDTH
-from swftools.simulator.metrics.measures import SYNTHETIC, USUAL, summarize
+from swftools.simulator.metrics.measures import SYNTHETIC, usual_by_seed
 from swftools.tables import to_arrow, to_pandas
 
 LONGEST = 36
@@ -155,25 +155,16 @@ def as_markdown(comparison: pd.DataFrame, *, synthetic: bool = False) -> str:
     their standard deviation stands behind it unless it is zero. Utility, whose functions are made up, is there if it is
     asked for, and its name says so.
     """
-    chosen = [pair for pair in USUAL if synthetic or pair[0] not in SYNTHETIC]
-    by_seed = [summarize(rows, chosen).assign(seed=seed) for seed, rows in comparison.groupby("seed", sort=True)]
-    wide = pd.concat(by_seed, ignore_index=True)
-    units = comparison.drop_duplicates(["measure", "statistic"]).set_index(["measure", "statistic"])["unit"]
-    heads, cells = [], []
-    for name, statistic in chosen:
-        column = name if statistic == "value" else f"{name}_{statistic}"
-        if (name, statistic) in units.index and column in wide:
-            unit = units.loc[(name, statistic)]
-            title = f"synthetic {column}" if name in SYNTHETIC else column
-            heads.append(title if unit == "1" else f"{title} ({unit})")
-            cells.append(column)
+    wide, units = usual_by_seed(comparison, synthetic=synthetic)
+    titles = {name: f"synthetic {name}" if name.startswith(SYNTHETIC) else name for name in units}
+    heads = [titles[name] if unit == "1" else f"{titles[name]} ({unit})" for name, unit in units.items()]
     policies = {str(policy): rows for policy, rows in wide.groupby("policy", sort=False)}
     columns, legend = [], []
     for number, (policy, rows) in enumerate(policies.items(), 1):
         is_long = len(policy) > LONGEST
         title = f"policy {number}" if is_long else policy
         legend += [f"{title}: `{policy}`\n"] * is_long
-        columns.append([title, *(_cell(rows[name]) for name in cells)])
+        columns.append([title, *(_cell(rows[name]) for name in units)])
     return "\n".join([*_in_width(["measure", *heads], columns), *legend])
 
 

@@ -176,7 +176,15 @@ def time_axis(axes: Axes, start: float | None) -> None:
     made: Any = dates  # which has no types
     locator = made.AutoDateLocator(minticks=3, maxticks=8)
     axes.xaxis.set_major_locator(locator)
-    axes.xaxis.set_major_formatter(made.ConciseDateFormatter(locator))
+    # Each label is whole but for what stands in the corner: the year of days, the day of hours.
+    axes.xaxis.set_major_formatter(
+        made.ConciseDateFormatter(
+            locator,
+            formats=["%Y", "%b", "%d %b", "%H:%M", "%H:%M", "%H:%M:%S"],
+            zero_formats=["", "%Y", "%d %b", "%d %b", "%H:%M", "%H:%M"],
+            offset_formats=["", "%Y", "%Y", "%Y-%m-%d", "%Y-%m-%d", "%Y-%m-%d"],
+        )
+    )
     axes.set_xlabel("UTC")
 
 
