@@ -38,10 +38,10 @@ def _figures(schedules: dict[str, Schedule]) -> Section:
     units = summaries[0]["unit"]
     rows = [
         [
-            name if unit == "1" or unit in name else f"{name}, {unit}",
+            name if unit in ("1", name.split()[-1]) else f"{name}, {unit}",
             *(float(each.loc[name].iloc[-1]) for each in summaries),
         ]
-        for name, unit in units.items()
+        for name, unit in zip(map(str, units.index), units, strict=True)
     ]
     return Section("In figures", tables=[Rows(["", *schedules], rows)])
 

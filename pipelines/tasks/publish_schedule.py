@@ -85,8 +85,8 @@ class PublishSchedule(SimulationTask, LogPublishingTask):
         folder = self.simulation.output().path
         tables = {name: read_table(folder / f"{name}.parquet", name) for name in ("schedule", "segments", "excluded")}
         rest = json.loads((folder / "schedule.json").read_text(encoding="utf-8"))
-        notes = {path.name: partial(_copy, path) for path in sorted(folder.glob(f"{rest['policy']}_*.parquet"))}
-        files: dict[str, Callable[[Path], None]] = notes
+        notes = sorted(folder.glob(f"{rest['policy']}_*.parquet"))
+        files: dict[str, Callable[[Path], None]] = {path.name: partial(_copy, path) for path in notes}
         facts = simulation_facts(self.simulation, [self], [self.simulation.entry])
         told = {
             **facts,

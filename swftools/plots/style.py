@@ -7,6 +7,7 @@ as well, so that a picture can be read in grey.
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -95,7 +96,9 @@ def style(size: str = "screen") -> Iterator[None]:
         "xtick.labelsize": 0.9 * text,
         "ytick.labelsize": 0.9 * text,
     }
-    with mpl.rc_context(settings):
+    with mpl.rc_context(settings), warnings.catch_warnings():
+        # A user may have a name in any script: who reads the picture has a font for it, though this machine has none.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         yield
 
 

@@ -20,6 +20,9 @@ from tests.pipelines.luigi_runs import SWFTOOLS, run
 EVIL = "<script>alert(1)</script>\u202e$x^2$"
 """What a queue is called."""
 
+FOREIGN = "\u05ea\u05d5\u05e8 \u65e5\u591c"
+"""What another one is called: Hebrew, and a script that few fonts have."""
+
 
 class Page(HTMLParser):
     """What a page is made of."""
@@ -43,7 +46,9 @@ class Page(HTMLParser):
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data root with a trace, a comparison and an evaluation of waits, of a log with a hostile queue."""
     folder = tmp_path_factory.mktemp("reports")
-    header = f"; Computer: {EVIL}\n; UnixStartTime: 946684800\n; MaxProcs: 64\n; Queue: 1 {EVIL}\n; Queue: 0 day\n"
+    header = (
+        f"; Computer: {EVIL}\n; UnixStartTime: 946684800\n; MaxProcs: 64\n; Queue: 1 {EVIL}\n; Queue: 0 {FOREIGN}\n"
+    )
     (folder / "mine.swf").write_text(header + "".join(days(6)) + "no job\n")
     for command in (
         ["augment", "--augment", "utility"],
@@ -108,6 +113,7 @@ def test_it_asks_for_nothing_and_obeys_nothing(root: Path, data_set: str) -> Non
         assert not [name for name in attributes if name.startswith("on")]
     assert not re.search(r"url\((?!#)", text)
     assert "\u202e" not in text
+    assert (FOREIGN in text) == (data_set == "mine")
     assert "alert(1)</script>" not in text
     assert "&lt;script&gt;alert(1)" in text
 
