@@ -35,11 +35,11 @@ def _assumptions(version: Version) -> list[str]:
 def _figures(schedules: dict[str, Schedule]) -> Section:
     """Return the dozen numbers that people look at first, a column a schedule."""
     summaries = [measure(schedule).summary() for schedule in schedules.values()]
-    units = summaries[0]["unit"]
+    units, columns = summaries[0]["unit"], [each.iloc[:, -1].to_dict() for each in summaries]
     rows = [
         [
             name if unit in ("1", name.split()[-1]) else f"{name}, {unit}",
-            *(float(each.loc[name].iloc[-1]) for each in summaries),
+            *(float(values[name]) for values in columns),
         ]
         for name, unit in zip(map(str, units.index), units, strict=True)
     ]
