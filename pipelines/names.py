@@ -18,6 +18,9 @@ CATALOG_NOTES = ".catalog-notes.json"
 TAGS = ".tags"
 """The directory of a data set that holds its tags, each a text file that names a version."""
 
+REPORT = ".html"
+"""Behind the name of a version: its report, a file beside its directory."""
+
 MANIFEST = "manifest.json"
 """A directory of files is a version once it holds this one."""
 

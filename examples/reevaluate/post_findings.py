@@ -14,7 +14,8 @@ from urllib.request import Request, urlopen
 
 def text_of(told: dict) -> str:
     """Return what is posted: a line for each finding."""
-    lines = [f"{told['history']}: {len(told['findings'])} to look at, in {told['path']}/summary.md"]
+    page = told.get("report") or f"{told['path']}/summary.md"
+    lines = [f"{told['history']}: {len(told['findings'])} to look at, in {page}"]
     return "\n".join([*lines, *(f"* {finding['kind']}: {finding['message']}" for finding in told["findings"])])
 
 

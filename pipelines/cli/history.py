@@ -43,12 +43,15 @@ def reevaluate(as_json: bool, check: bool, **options: Any) -> None:
     from luigi.retcodes import run_with_retcodes
 
     import pipelines.history.task  # noqa: F401 (luigi knows the flags of those tasks alone that are defined)
+    from pipelines.reports import check_libraries
     from pipelines.tasks.luigi_settings import task_of
 
     arguments = ["--module", "pipelines", "ReevaluateLogs", *flags_of(options)]
     task = cast("ReevaluateLogs", task_of(arguments))
     task.check()
     if check:
+        if task.chosen.report:
+            check_libraries()
         print_json(task.chosen.plan)
         return
     try:
@@ -63,6 +66,7 @@ def reevaluate(as_json: bool, check: bool, **options: Any) -> None:
     status = status_of(outcome)
     if outcome.findings and outcome.is_new and task.chosen.on_finding:
         status = _run(task.chosen.on_finding, as_mapping(task, outcome)) or status
+    status = FAILED if outcome.unreported else status
     sys.exit(status)
 
 
@@ -79,6 +83,7 @@ def as_mapping(task: ReevaluateLogs, outcome: Outcome) -> dict[str, Any]:
         "history": task.chosen.history,
         "version": outcome.version,
         "path": task.output().path if outcome.version else None,
+        "report": outcome.report,
         "is_new": outcome.is_new,
         "ingested": outcome.taken,
         "waiting": outcome.waiting,
@@ -107,10 +112,14 @@ def tell(task: ReevaluateLogs, outcome: Outcome, *, as_json: bool) -> None:
         )
         click.echo(f"history {task.chosen.history}, version {outcome.version}: {what}")
         click.echo(f"  {task.output().path}/summary.md")
+        if outcome.report:
+            click.echo(f"  report: {outcome.report}")
     for row in outcome.waiting:
         click.echo(f"{row['outcome']}: {shown(row['file'])}: {shown(row['reason'])}", err=True)
     for finding in outcome.findings:
         click.echo(f"finding: {finding.kind}: {shown(finding.message)}", err=True)
+    if outcome.unreported:
+        click.echo(f"error: no report was written: {shown(outcome.unreported)}", err=True)
 
 
 def _removed(task: ReevaluateLogs, outcome: Outcome) -> int:

@@ -100,10 +100,11 @@ def plot(
         policy_name, chosen = read_entry(policy)
         subject = simulate(loaded.trace, policy_name, **chosen)
     with plots.style(size):
-        figure: Any = plots.plot(subject, name, size=size, **parameters).figure
+        axes, told = plots.plot_and_tell(subject, name, size=size, **parameters)
+        figure: Any = axes.figure
         with create_file(path) as file:
             figure.savefig(file, format=Path(path).suffix[1:].lower(), dpi=200, metadata=_no_date(path))
-    click.echo(click.wrap_text(shown(plots.caption(subject, name, **parameters)), WIDTH))
+    click.echo(click.wrap_text(shown(told), WIDTH))
     click.echo(f"picture: {shown(path)}")
 
 

@@ -23,6 +23,7 @@ from pipelines.cli.options import (
     log_first,
     log_of_task,
     reads_a_log,
+    report_of_task,
     says_its_progress,
     takes_a_log,
 )
@@ -294,13 +295,13 @@ _WRITERS: dict[str, Callable[[Schedule, str], None]] = {".csv": _write_csv, ".pa
 @click.option("--workers", type=click.IntRange(1), help="Simulations at a time.")
 @simulates
 @synthetic_option
+@click.option("--schedules", is_flag=True, help="Also publish each schedule, as the log's name with -schedules.")
+@report_of_task
 @dry_run
 @json_option
 @says_its_progress
 @click.pass_context
-def compare(
-    ctx: click.Context, /, settings: tuple[str, ...], dry_run: bool, as_json: bool, synthetic: bool, **options: Any
-) -> None:
+def compare(ctx: click.Context, /, settings: tuple[str, ...], dry_run: bool, as_json: bool, **options: Any) -> None:
     """Simulate a log under several policies and publish one table: the task ComparePolicies.
 
     \b
@@ -310,8 +311,7 @@ def compare(
     if settings:
         options["parameters"] = json.dumps(settings_of(settings))
     options["log"], words = log_first(ctx.args, options["log"])
-    flags = [*flags_of(options), *["--synthetic"] * synthetic, *words]
-    run_task("ComparePolicies", flags, dry_run, as_json=as_json)
+    run_task("ComparePolicies", [*flags_of(options), *words], dry_run, as_json=as_json)
 
 
 @click.command(short_help="Say whether a schedule can be.", name="check-schedule")

@@ -19,6 +19,7 @@ from pipelines.cli.options import (
     format_of_task,
     log_first,
     log_of_task,
+    report_of_task,
     says_its_progress,
 )
 from pipelines.cli.output import json_option, print_json
@@ -49,12 +50,12 @@ def settings_of(settings: tuple[str, ...]) -> dict[str, dict[str, Any]]:
 
 
 def flags_of(options: Mapping[str, Any]) -> list[str]:
-    """Return the flags of a task for the options that were given."""
+    """Return the flags of a task for the options that were given; one that is on or off stands for itself."""
     return [
         part
         for name, value in options.items()
-        if value is not None
-        for part in (f"--{name.replace('_', '-')}", str(value))
+        if value is not None and value is not False
+        for part in (f"--{name.replace('_', '-')}", *([] if value is True else [str(value)]))
     ]
 
 
@@ -74,6 +75,7 @@ def flags_of(options: Mapping[str, Any]) -> list[str]:
 )
 @click.option("--data-set", help="Name to publish under; default: the log's name.")
 @data_root_of_task
+@report_of_task
 @dry_run
 @json_option
 @says_its_progress

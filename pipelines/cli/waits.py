@@ -6,7 +6,15 @@ from typing import Any
 
 import click
 
-from pipelines.cli.options import data_root_of_task, dry_run, format_of_task, log_first, log_of_task, says_its_progress
+from pipelines.cli.options import (
+    data_root_of_task,
+    dry_run,
+    format_of_task,
+    log_first,
+    log_of_task,
+    report_of_task,
+    says_its_progress,
+)
 from pipelines.cli.output import json_option
 from pipelines.cli.tasks import flags_of, run_task
 
@@ -29,6 +37,7 @@ from pipelines.cli.tasks import flags_of, run_task
 @click.option("--data-set", help="Name to publish under; default: the log's name, with -waits.")
 @data_root_of_task
 @click.option("--workers", type=click.IntRange(1), help="Replays at a time.")
+@report_of_task
 @dry_run
 @json_option
 @says_its_progress

@@ -149,6 +149,8 @@ class Settings:
     drift: DriftSettings = field(default_factory=DriftSettings)
     keep: Annotated[int, Strict(), Field(ge=0, le=1 << 31)] = 0
     """Newest versions that stay, beside tagged ones; 0: all."""
+    report: Annotated[bool, Strict()] = False
+    """Also write a report, VERSION.html beside the version."""
     on_finding: str = ""
     """Command that is run when something is found, with the findings as JSON on its standard input."""
 
@@ -156,7 +158,7 @@ class Settings:
     def plan(self) -> dict[str, Any]:
         """What determines a version, as JSON holds it."""
         plan: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(self), default=str))
-        for name in ("history", "inbox", "keep", "on_finding"):
+        for name in ("history", "inbox", "keep", "report", "on_finding"):
             del plan[name]
         return plan
 

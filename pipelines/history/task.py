@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -24,13 +24,15 @@ from pipelines.history.settings import Settings, privacy_of, read_settings
 from pipelines.history.state import State
 from pipelines.logs.find import catalog_in_use
 from pipelines.logs.how_read import HowRead
+from pipelines.reports import put_report
 from pipelines.store.data_root import DataRoot
 from pipelines.store.prune import carry_out, plan_prune
 from pipelines.store.staging import make_directories, staging
 from pipelines.store.storage import storage_errors
+from pipelines.tasks.memory import give_back_memory
 from pipelines.tasks.progress import Parts
 from pipelines.tasks.stage_task import StageTask
-from swftools.errors import HistoryError, ParameterError, SupersededError
+from swftools.errors import HistoryError, ParameterError, SupersededError, SwfToolsError
 from swftools.output.whole_files import create_file
 
 progress = logging.getLogger("pipelines")
@@ -55,6 +57,10 @@ class Outcome:
         The rows of the table ``waiting``.
     findings : list of Finding
         What a person should look at.
+    report : str or None
+        Where the report is, if one is wanted and could be written.
+    unreported : str
+        Why it could not.
     """
 
     version: str | None
@@ -62,6 +68,8 @@ class Outcome:
     taken: list[dict[str, Any]] = field(default_factory=list)
     waiting: list[dict[str, Any]] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+    report: str | None = None
+    unreported: str = ""
 
 
 class HistoryTarget(luigi.Target):
@@ -85,7 +93,8 @@ class ReevaluateLogs(StageTask):
 
     Reads the files of the inbox and the latest version of the history; writes ``<data root>/<history>/<version>/`` with
     the jobs of all files, parted by month, the records that they were made of, the files, predictions of waits and how
-    good they are, and ``summary.md``; complete when the history has all that the inbox has, by the same settings.
+    good they are, and ``summary.md``, and a report beside it if the settings want one; complete when the history has
+    all that the inbox has, by the same settings.
     """
 
     settings = luigi.Parameter(default="", description="path of reevaluate.yaml; default: all as by default")
@@ -163,7 +172,9 @@ class ReevaluateLogs(StageTask):
             night = ingest(state, self._inbox, looked, self.how, folder, _no_count, begins)
             if Run(self.chosen, night, folder, _nothing).version != state.version:
                 return False
-        self.outcome = outcome_of(state, [], is_new=False)
+        if self.chosen.report and not self.root.has_report(self.chosen.history, state.version):
+            return False
+        self.outcome = self._with_report(outcome_of(state, [], is_new=False))
         return True
 
     def run(self) -> None:
@@ -171,7 +182,7 @@ class ReevaluateLogs(StageTask):
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 with one_at_a_time(self.cache, self.chosen.history):
-                    self.outcome = self._run()
+                    self.outcome = self._with_report(self._run())
             except SupersededError:
                 if attempt == _ATTEMPTS:
                     raise
@@ -210,6 +221,21 @@ class ReevaluateLogs(StageTask):
         if chosen.keep:
             carry_out(plan_prune(root, chosen.history, keep=chosen.keep))
         return outcome_of(State.load(root, chosen.history), night.taken, is_new=True)
+
+    def _with_report(self, outcome: Outcome) -> Outcome:
+        """Return an outcome with its report, which is written if it is wanted and not there."""
+        name, version = self.chosen.history, outcome.version
+        if not self.chosen.report or version is None:
+            return outcome
+        if self.root.has_report(name, version):
+            return replace(outcome, report=self.root.report_path(name, version))
+        give_back_memory()
+        try:
+            return replace(outcome, report=put_report(self.root, name, version))
+        except Exception as error:  # noqa: BLE001 (whatever it is, the night is published)
+            told = str(error) if isinstance(error, SwfToolsError) else repr(error)
+            progress.warning("%s: no report was written: %s", self.label, told)
+            return replace(outcome, unreported=told)
 
     @property
     def _inbox(self) -> Inbox:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from pipelines.reports.report import Rows, Section, Shown, Version, reports_on
-from swftools.simulator.metrics.measures import SYNTHETIC, USUAL, summarize
+from swftools.plots.over_seeds import words_of
+from swftools.simulator.metrics.measures import usual_by_seed
 
 PICTURED = ("wait_mean", "bounded_slowdown_mean", "utilization_time_mean")
 """Measures that are drawn by policy."""
@@ -17,6 +18,7 @@ def parts(version: Version, other: Version | None) -> list[Section]:
     comparison = version.read("comparison")
     sections = [
         Section("What was compared", _assumptions(version)),
+        *_schedules(version),
         Section("By policy", tables=[usual(comparison)], pictures=[_drawn(comparison, each) for each in PICTURED]),
     ]
     if other:
@@ -32,6 +34,16 @@ def _assumptions(version: Version) -> list[str]:
     return [*told, *(f"{text[0].upper()}{text[1:]}." for text in version.manifest.get("assumptions", ()))]
 
 
+def _schedules(version: Version) -> list[Section]:
+    """Return which versions the schedules are, where they were published as well."""
+    rows = [
+        [each["policy"], each["seed"], f"{each['data_set']}/{each['version']}"]
+        for each in version.manifest.get("schedules", ())
+    ]
+    told = ["Each is a data set, and has a report of its own: swftools report DATA_SET VERSION."]
+    return [Section("The schedules", told, [Rows(["policy", "seed", "version"], rows)])] if rows else []
+
+
 def _drawn(comparison: pd.DataFrame, measure: str) -> Shown:
     """Return a measure by policy as a picture."""
     return Shown(comparison, "policies", {"metric": measure})
@@ -39,16 +51,8 @@ def _drawn(comparison: pd.DataFrame, measure: str) -> Shown:
 
 def usual(comparison: pd.DataFrame) -> Rows:
     """Return the usual measures as a table: a row a policy, the mean over seeds."""
-    chosen = [pair for pair in USUAL if pair[0] not in SYNTHETIC]
-    by_seed = [summarize(rows, chosen) for _, rows in comparison.groupby("seed", sort=True)]
-    wide = pd.concat(by_seed, ignore_index=True).groupby("policy", sort=False).mean(numeric_only=True)
-    units = comparison.drop_duplicates(["measure", "statistic"]).set_index(["measure", "statistic"])["unit"]
-    heads, cells = [], []
-    for name, statistic in chosen:
-        column = name if statistic == "value" else f"{name}_{statistic}"
-        if (name, statistic) in units.index and column in wide:
-            unit = units.loc[(name, statistic)]
-            heads.append(column.replace("_", " ") + ("" if unit == "1" else f", {unit}"))
-            cells.append(wide[column].tolist())
-    rows = [list(row) for row in zip(map(str, wide.index), *cells, strict=True)]
+    by_seed, units = usual_by_seed(comparison)
+    wide = by_seed.groupby("policy", sort=False)[list(units)].mean()
+    heads = [words_of(name, unit) for name, unit in units.items()]
+    rows = [[str(policy), *row] for policy, row in zip(wide.index, wide.to_numpy().tolist(), strict=True)]
     return Rows(["policy", *heads], rows, "Means over seeds")

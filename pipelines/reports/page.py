@@ -6,14 +6,39 @@ import io
 import itertools
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from importlib.resources import files
+from importlib.util import find_spec
 from typing import Any
 
 from pipelines.reports.report import Section, Shown, Version, parts_of
 from pipelines.store.bibtex import bibtex_text, references_of_version
+from pipelines.store.data_root import DataRoot
 from pipelines.store.readme import sources_of
 from swftools.errors import MissingLibraryError
 from swftools.output.shown_text import shown
+from swftools.plots.style import OVER_TIME
+
+_MISSING = "reports need Jinja2 and matplotlib: pip install swftools[report]"
+
+
+def check_libraries() -> None:
+    """Raise MissingLibraryError if what reports take is not installed; it is not imported."""
+    if not all(find_spec(name) for name in ("jinja2", "matplotlib")):
+        raise MissingLibraryError(_MISSING)
+
+
+def put_report(root: DataRoot, data_set: str, version: str) -> str:
+    """Write the report on a version beside it, as ``VERSION.html``; return its path.
+
+    Parameters
+    ----------
+    root : DataRoot
+        Where the version is published.
+    data_set, version : str
+        The version, by its whole name.
+    """
+    return root.put_report(data_set, version, report_page(Version(root, root.manifest(data_set, version))))
 
 
 def report_page(version: Version, other: Version | None = None) -> str:
@@ -39,6 +64,8 @@ def report_page(version: Version, other: Version | None = None) -> str:
         Jinja2 or matplotlib is not installed.
     """
     template = _template()
+    from markupsafe import Markup  # noqa: PLC0415 (comes with Jinja2)
+
     what, parts = parts_of(version, other)
     numbers = itertools.count()
     drawn = [(part, list(_drawn(part, numbers))) for part in parts]
@@ -50,6 +77,7 @@ def report_page(version: Version, other: Version | None = None) -> str:
             other=other,
             facts=list(_facts(version.manifest)),
             parts=drawn,
+            zoom=Markup(_beside("zoom.js")),  # noqa: S704 (ours)
             provenance=list(_provenance(version.manifest)),
             bibtex=bibtex_text(references_of_version(version.manifest, None)).strip(),
         )
@@ -61,13 +89,23 @@ def _template() -> Any:
     try:
         from jinja2 import Environment, StrictUndefined  # noqa: PLC0415 (an extra)
     except ImportError as error:
-        raise MissingLibraryError("reports need Jinja2 and matplotlib: pip install swftools[report]") from error
+        raise MissingLibraryError(_MISSING) from error
     environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_finalized
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        finalize=_finalized,
     )
     environment.filters["cell"] = _cell
     environment.tests["number"] = _is_number
-    return environment.from_string(files(__package__).joinpath("page.html").read_text(encoding="utf-8"))
+    return environment.from_string(_beside("page.html"))
+
+
+def _beside(name: str) -> str:
+    """Return a file of this folder."""
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
 def _finalized(value: object) -> object:
@@ -85,29 +123,57 @@ def _cell(value: object) -> str:
         return ""
     if isinstance(value, float) and not value.is_integer():
         return f"{value:,.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return f"{value:,.0f}" if _is_number(value) else str(value)
 
 
-def _drawn(part: Section, numbers: Iterator[int]) -> Iterator[tuple[Any, str]]:
-    """Yield the pictures of a part: the drawing, which gets the next number, and what it shows in words."""
+@dataclass(frozen=True)
+class _Picture:
+    """A picture as a page has it: the drawing, what it shows in words, and where its axis of time is, if it has one."""
+
+    drawing: Any
+    words: str
+    over_time: Mapping[str, object]
+
+
+def _drawn(part: Section, numbers: Iterator[int]) -> Iterator[_Picture]:
+    """Yield the pictures of a part, whose drawings get the next numbers."""
+    for picture in part.pictures:
+        yield _svg(picture, next(numbers))
+
+
+def _svg(picture: Shown, number: int) -> _Picture:
+    """Return a picture as elements of a page."""
     from markupsafe import Markup  # noqa: PLC0415 (comes with Jinja2)
 
-    for picture in part.pictures:
-        drawing, words = _svg(picture, next(numbers))
-        yield Markup(drawing), words  # noqa: S704 (matplotlib's own, which escapes what it writes)
-
-
-def _svg(picture: Shown, number: int) -> tuple[str, str]:
-    """Return a picture as an element of a page, and its caption."""
-    from swftools.plots import caption, plot, style  # noqa: PLC0415 (an extra)
+    from swftools.plots import plot_and_tell, style  # noqa: PLC0415 (an extra)
 
     with style():
-        figure: Any = plot(picture.subject, picture.name, **picture.chosen).figure
+        axes, words = plot_and_tell(picture.subject, picture.name, **picture.chosen)
+        figure: Any = axes.figure
         text = io.StringIO()
         figure.savefig(text, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    words = caption(picture.subject, picture.name, **picture.chosen)
     whole = text.getvalue()
-    return _unique(whole[whole.index("<svg") :], f"{picture.name}-{number}"), words
+    drawing = _unique(whole[whole.index("<svg") :], f"{picture.name}-{number}")
+    return _Picture(Markup(drawing), words, _over_time(axes))  # noqa: S704 (matplotlib escapes what it writes)
+
+
+def _over_time(axes: Any) -> dict[str, object]:
+    """Return where an axis of time is in a drawing, points, and from when to when it is, s; nothing of other axes."""
+    if axes.get_gid() != OVER_TIME:
+        return {}
+    figure, box = axes.figure, axes.get_position()
+    width, height = figure.get_size_inches() * 72.0
+    low, high = axes.get_xlim()
+    return {
+        "left": round(box.x0 * width, 2),
+        "right": round(box.x1 * width, 2),
+        "bottom": round((1 - box.y0) * height, 2),
+        "begin": round(low * 86_400.0, 3),
+        "end": round(high * 86_400.0, 3),
+        "dated": "yes" if axes.get_xlabel().startswith("UTC") else "no",
+    }
 
 
 def _unique(svg: str, name: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pandas as pd
 
-from pipelines.papers import list_papers
 from pipelines.reports.report import Rows, Section, Version, reports_on
 
 COLUMNS = {
@@ -24,21 +23,16 @@ COLUMNS = {
 def parts(version: Version, other: Version | None) -> list[Section]:  # noqa: ARG001 (a paper stands beside itself)
     """Return the parts of a report on a reproduction."""
     cells = version.read("reproduction")
+    nothing = [] if len(cells) else ["It prints no value of these logs."]
     return [
-        Section("The paper", [citation_of(cells)]),
+        Section("The paper", [version.manifest["parameters"]["citation"], *nothing]),
         *(Section(str(place), tables=[_table(rows)]) for place, rows in cells.groupby("place", sort=False)),
     ]
 
 
-def citation_of(cells: pd.DataFrame) -> str:
-    """Return the paper in full, or its name where it is registered by a module that is not loaded."""
-    name = str(cells["paper"].iloc[0])
-    known = list_papers()
-    return known[name].citation if name in known else name
-
-
 def _table(cells: pd.DataFrame) -> Rows:
     """Return the cells of a table of the paper, a line each."""
-    shown = cells[[name for name in COLUMNS if name in cells]]
+    shown = cells[[name for name in COLUMNS if name in cells and cells[name].notna().any()]]
+    shown = shown.assign(unit=shown["unit"].replace("1", ""))
     rows = shown.astype(object).where(shown.notna(), None).to_numpy().tolist()
     return Rows([COLUMNS[name] for name in shown.columns], rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 
 from pipelines.reports.report import Rows, Section, Shown, Version, reports_on
 from swftools.cleaning import CleaningReport
@@ -72,7 +73,7 @@ def _figures(version: Version, other: Version | None) -> Section:
     """Return figures of the trace, maybe beside those of another, and what each column lacks."""
     found = [describe(trace_of(each)) for each in (version, other) if each]
     heads = ["", *(f"{each.data_set} {each.version[:8]}" if other else "value" for each in (version, other) if each)]
-    rows = [[words, *(told[name] for told in found)] for name, words in FIGURES.items()]
+    rows = [[words, *(_value(name, told[name]) for told in found)] for name, words in FIGURES.items()]
     jobs = max(found[0]["jobs"], 1)
     missing = [
         [name, count, f"{count / jobs:.1%}"] for name, count in found[0]["missing_values"].items() if 0 < count < jobs
@@ -83,6 +84,11 @@ def _figures(version: Version, other: Version | None) -> Section:
     if missing:
         tables.append(Rows(["column", "jobs without it", "share"], missing, "What some jobs lack"))
     return Section("In figures", told, tables)
+
+
+def _value(name: str, value: object) -> object:
+    """Return a figure as it is shown: the date as people write it."""
+    return f"{datetime.fromisoformat(str(value)):%Y-%m-%d %H:%M:%S %Z}" if name == "start" and value else value
 
 
 def _pictures(trace: Trace) -> Iterator[Section]:

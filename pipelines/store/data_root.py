@@ -22,7 +22,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from pipelines.names import CATALOG, LATEST, MANIFEST, PENDING, check_name
+from pipelines.names import CATALOG, LATEST, MANIFEST, PENDING, REPORT, check_name
 from pipelines.store.catalog_notes import Blocks, CatalogNotes
 from pipelines.store.intake_catalog import CatalogVersion, blocks_of, catalog_text
 from pipelines.store.manifest import describe_file, file_metadata, manifest_bytes
@@ -127,6 +127,16 @@ class DataRoot(PublishedData):
         if is_new or self.storage.exists(f"{key}/{PENDING}"):
             self._point(data_set, version, settles_all=is_new, after=after)
         return Publication(path, version, is_new)
+
+    def put_report(self, data_set: str, version: str, page: str) -> str:
+        """Put a report beside a version, or in place of the one that is there; return its path.
+
+        It is no part of the version, whose bytes do not depend on what draws pictures, and goes when the version does.
+        """
+        key = self._key(data_set, version) + REPORT
+        with storage_errors(f"{self.storage.address(key)}: cannot be written"):
+            self.storage.replace(key, page.encode())
+        return self.storage.address(key)
 
     def promote(self, data_set: str, version: str) -> str:
         """Move `latest` to a published version and return it.
@@ -244,6 +254,7 @@ class DataRoot(PublishedData):
                             f"--delete {data_set} {tags[0]}`"
                         )
                     self.storage.withdraw(key)
+                    self.storage.remove(key + REPORT)
             finally:
                 self._write_catalog()
 

@@ -16,7 +16,7 @@ from typing import Any, Self
 
 import pyarrow as pa
 
-from pipelines.names import LATEST, MANIFEST, PART, PENDING, check_name, is_name
+from pipelines.names import LATEST, MANIFEST, PART, PENDING, REPORT, check_name, is_name
 from pipelines.store.locations import open_storage
 from pipelines.store.parse_manifest import parse_manifest
 from pipelines.store.storage import Storage
@@ -96,6 +96,14 @@ class PublishedData:
         key = self._key(data_set, version)
         manifest, pending = self.storage.modified([f"{key}/{MANIFEST}", f"{key}/{PENDING}"])
         return manifest is not None and pending is None
+
+    def report_path(self, data_set: str, version: str) -> str:
+        """Return where the report on a version is, by the version's whole name, or would be."""
+        return self.storage.address(self._key(data_set, version) + REPORT)
+
+    def has_report(self, data_set: str, version: str) -> bool:
+        """Return whether there is a report beside a version, by its whole name."""
+        return self.storage.exists(self._key(data_set, version) + REPORT)
 
     def manifest(self, data_set: str, version: str = LATEST) -> dict[str, Any]:
         """Return a version's manifest.

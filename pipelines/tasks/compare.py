@@ -12,16 +12,16 @@ import pyarrow as pa
 
 from pipelines.keys import canonical_json, content_key
 from pipelines.tasks.clean import CleanTrace
-from pipelines.tasks.facts import card_of, facts_of, software
+from pipelines.tasks.facts import card_of
 from pipelines.tasks.measure import MeasureSchedule, MeasuringTask
+from pipelines.tasks.publish_schedule import PublishSchedule, simulation_facts
 from pipelines.tasks.publishing import Contents, LogPublishingTask, writer_of
-from pipelines.tasks.simulate import own_measures, source_hash, version_of_predictor
+from pipelines.tasks.simulate import label_of
 from pipelines.tasks.simulation_parameters import PoliciesParameter
 from swftools.errors import ParameterError
 from swftools.fields.dictionary import SCHEMA_VERSION
 from swftools.output.shown_text import WIDTH
-from swftools.simulator.metrics.measures import SYNTHETIC, USUAL, summarize
-from swftools.simulator.registry import find_policy
+from swftools.simulator.metrics.measures import SYNTHETIC, usual_by_seed
 from swftools.tables import to_arrow, to_pandas
 
 LONGEST = 36
@@ -34,7 +34,7 @@ class ComparePolicies(MeasuringTask, LogPublishingTask):
     Reads the metrics of each simulation; both are tasks of their own: what is finished is not computed again, and
     ``--workers N`` runs N at a time. Writes ``<data root>/<log>-policies/<version>/`` with the table comparison, the
     same as CSV, a wide table as Markdown, a README.md, a datapackage.json and a manifest; complete when that version is
-    published.
+    published. With ``schedules`` each schedule is published as well, and the manifest names its version.
     """
 
     code_version = 4
@@ -44,6 +44,7 @@ class ComparePolicies(MeasuringTask, LogPublishingTask):
         default="fcfs,easy,conservative", description="policies: fcfs,easy:reservations=2,... or a JSON list"
     )
     seeds = luigi.Parameter(default="0", description="seeds, separated by commas")
+    schedules = luigi.BoolParameter(default=False, description="also publish the schedules, and name their versions")
     synthetic = luigi.BoolParameter(default=False, description="also show measures of made-up utility functions")
 
     def check_values(self) -> None:
@@ -82,12 +83,22 @@ class ComparePolicies(MeasuringTask, LogPublishingTask):
             "log": self.found.name,
             "card": card_of(self.found),
             **({"synthetic": True} if self.synthetic else {}),
+            **({"schedules": [task.data_set_name for task in self.published_schedules]} if self.schedules else {}),
         }
         return content_key("compare", self.code_version, inputs)
 
+    @property
+    def published_schedules(self) -> list[PublishSchedule]:
+        """The schedules of the cells as versions of their own, if they are wanted."""
+        name = f"{self.data_set}-schedules" if self.data_set else ""
+        return [
+            self.clone(PublishSchedule, policy=cell.policy, seed=cell.seed, data_set=name, report=False)
+            for cell in self.cells * self.schedules
+        ]
+
     def stages(self) -> list[luigi.Task]:
-        """Return every measurement, and the trace, of which the manifest tells."""
-        return [*self.cells, self.clone(CleanTrace)]
+        """Return every measurement and schedule, and the trace, of which the manifest tells."""
+        return [*self.cells, *self.published_schedules, self.clone(CleanTrace)]
 
     def contents(self) -> Contents:
         """Return the metrics one below the other, and two files of the same."""
@@ -117,32 +128,23 @@ class ComparePolicies(MeasuringTask, LogPublishingTask):
     def _facts(self) -> dict[str, Any]:
         """Return what determines the content and what a user of it must know."""
         first = self.cells[0]
-        cleaned = self.clone(CleanTrace)
-        augmentations = first.simulation.augmentations
-        augmented_by = {task.name: task.own_parameters for task in augmentations}
-        stages = [cleaned.source, cleaned, *augmentations, first.simulation, first, self]
-        policies = [entry["policy"] for entry in json.loads(self.policies)]
-        measures = {name: own for entry in json.loads(self.policies) for name, own in own_measures(entry).items()}
-        facts = facts_of(self.found, cleaned.load(), cleaned.load_report(), augmented_by, is_simulated=True)
+        facts = simulation_facts(first.simulation, [first, self], json.loads(self.policies))
+        measured = {"metrics": json.loads(self.metrics), "queues_left_out": self.queues_left_out}
+        schedules = [
+            {
+                "policy": label_of(task.simulation.entry),
+                "seed": task.seed,
+                "data_set": task.data_set_name,
+                "version": task.version,
+            }
+            for task in self.published_schedules
+        ]
         return {
             **facts,
             "assumptions": [*facts["assumptions"], *self._assumptions],
-            "parameters": {
-                "rules": cleaned.plan,
-                "own_rules": cleaned.own_rules,
-                **augmented_by,
-                "policies": json.loads(self.policies),
-                "own_policies": {name: source_hash(name) for name in policies},
-                **({"own_measures": measures} if measures else {}),
-                "predictor": version_of_predictor(self.predictor),
-                "options": {**self.options, "load": self.load, "processors": self.processors},
-                "metrics": json.loads(self.metrics),
-                "queues_left_out": self.queues_left_out,
-            },
+            "parameters": {**facts["parameters"], **measured},
             "seeds": self.seed_list,
-            "code_versions": {stage.get_task_family(): stage.code_version for stage in stages},
-            "policy_versions": {name: find_policy(name).version for name in policies},
-            "software": software(),
+            **({"schedules": schedules} if schedules else {}),
         }
 
 
@@ -153,25 +155,16 @@ def as_markdown(comparison: pd.DataFrame, *, synthetic: bool = False) -> str:
     their standard deviation stands behind it unless it is zero. Utility, whose functions are made up, is there if it is
     asked for, and its name says so.
     """
-    chosen = [pair for pair in USUAL if synthetic or pair[0] not in SYNTHETIC]
-    by_seed = [summarize(rows, chosen).assign(seed=seed) for seed, rows in comparison.groupby("seed", sort=True)]
-    wide = pd.concat(by_seed, ignore_index=True)
-    units = comparison.drop_duplicates(["measure", "statistic"]).set_index(["measure", "statistic"])["unit"]
-    heads, cells = [], []
-    for name, statistic in chosen:
-        column = name if statistic == "value" else f"{name}_{statistic}"
-        if (name, statistic) in units.index and column in wide:
-            unit = units.loc[(name, statistic)]
-            title = f"synthetic {column}" if name in SYNTHETIC else column
-            heads.append(title if unit == "1" else f"{title} ({unit})")
-            cells.append(column)
+    wide, units = usual_by_seed(comparison, synthetic=synthetic)
+    titles = {name: f"synthetic {name}" if name.startswith(SYNTHETIC) else name for name in units}
+    heads = [titles[name] if unit == "1" else f"{titles[name]} ({unit})" for name, unit in units.items()]
     policies = {str(policy): rows for policy, rows in wide.groupby("policy", sort=False)}
     columns, legend = [], []
     for number, (policy, rows) in enumerate(policies.items(), 1):
         is_long = len(policy) > LONGEST
         title = f"policy {number}" if is_long else policy
         legend += [f"{title}: `{policy}`\n"] * is_long
-        columns.append([title, *(_cell(rows[name]) for name in cells)])
+        columns.append([title, *(_cell(rows[name]) for name in units)])
     return "\n".join([*_in_width(["measure", *heads], columns), *legend])
 
 

@@ -66,6 +66,17 @@ class PublishingTask(StageTask):
     """What kind of data set it is."""
 
     data_set = luigi.Parameter(default="", description="name to publish under; default: made from the log's name")
+    report = luigi.BoolParameter(
+        default=False, significant=False, description="also write a report, VERSION.html beside the version"
+    )
+
+    def check_values(self) -> None:
+        """Raise if a parameter is outside its domain, or a report is wanted and what makes it is not installed."""
+        super().check_values()
+        if self.report:
+            from pipelines.reports import check_libraries  # noqa: PLC0415 (it imports what reports are made of)
+
+            check_libraries()
 
     @property
     def default_name(self) -> str:
@@ -99,18 +110,34 @@ class PublishingTask(StageTask):
         return check_name(self.data_set or self.default_name, "data set")
 
     def requires(self) -> list[luigi.Task]:
-        """Require the stages."""
-        return self.stages()
+        """Require the stages; nothing if the version is there, and lacks but its report."""
+        return [] if self._is_published() else self.stages()
 
     def output(self) -> VersionTarget:
         """Return the version to be published."""
         return VersionTarget(DataRoot.open(self.data_root), self.data_set_name, self.version)
 
     def is_done(self) -> bool:
-        """Whether the version is published; where a log is not there, it has none."""
-        return self.version != MISSING_INPUT and super().is_done()
+        """Whether the version is published, and its report is there if one is wanted; without its log it is not."""
+        if self.version == MISSING_INPUT or not super().is_done():
+            return False
+        return not self.report or self.output().root.has_report(self.data_set_name, self.version)
+
+    def _is_published(self) -> bool:
+        """Whether only the report is to do."""
+        return self.report and self.version != MISSING_INPUT and self.output().exists()
 
     def run(self) -> None:
+        """Publish the version, and write the report on it if one is wanted."""
+        if not self._is_published():
+            self._publish()
+        if self.report:
+            from pipelines.reports import put_report  # noqa: PLC0415 (it imports what reports are made of)
+
+            give_back_memory()
+            put_report(self.output().root, self.data_set_name, self.version)
+
+    def _publish(self) -> None:
         """Assemble tables and files, and publish them."""
         target, contents = self.output(), self.contents()
         rows = {name: table.num_rows for name, table in contents.tables.items()}
@@ -198,6 +225,7 @@ def _say(task: PublishingTask, what: str) -> None:
     manifest = root.manifest(data_set, version)
     heading = task.heading(partial(root.read_table, data_set, task.main_table, version))
     lines = [f"{what}: data set {data_set}, version {version}", f"  {target.path}"]
+    lines += [f"  report: {root.report_path(data_set, version)}"] * task.report
     sources = sources_of(manifest)
     for source in sources:
         lines += [f"  {shown(source['log']['name'])}"] * (len(sources) > 1)

@@ -34,6 +34,7 @@ from swftools.plots.picture import find_picture as find_picture
 from swftools.plots.picture import kinds_of_pictures as kinds_of_pictures
 from swftools.plots.picture import list_pictures as list_pictures
 from swftools.plots.picture import plot as plot
+from swftools.plots.picture import plot_and_tell as plot_and_tell
 from swftools.plots.picture import register_picture as register_picture
 from swftools.plots.style import look_of as look_of
 from swftools.plots.style import style as style

@@ -19,6 +19,15 @@ if TYPE_CHECKING:
 COLUMNS = ("policy", "job_class", "measure", "statistic", "value", "unit", "seed")
 """Those of the table comparison that are needed; it may have ``log`` beside them."""
 
+_STATISTICS = {
+    "mean": "mean {}",
+    "max": "largest {}",
+    "min": "least {}",
+    "total": "total {}",
+    "time_mean": "mean {} over time",
+    "mean_by_processors": "mean {} by processors",
+}
+
 METRIC = "bounded_slowdown_mean"
 """What is shown if nothing else is asked for."""
 
@@ -80,8 +89,18 @@ def worse_of(metric: str) -> str:
 
 
 def words_of(metric: str, unit: str) -> str:
-    """Return a metric with its unit, for an axis."""
-    return metric.replace("_", " ") + ("" if unit in ("1", "") else f", {unit}")
+    """Return a metric with its unit, for an axis or the heading of a table.
+
+    Examples
+    --------
+    >>> words_of("wait_p98", "s"), words_of("utilization_time_mean", "1")
+    ('.98 quantile of wait, s', 'mean utilization over time')
+    """
+    measure = max((name for name in MEASURES if f"{metric}_".startswith(f"{name}_")), key=len, default=metric)
+    statistic, name = metric[len(measure) + 1 :], measure.replace("_", " ")
+    whole = _STATISTICS.get(statistic, "{} " + statistic.replace("_", " "))
+    words = f".{statistic[1:]} quantile of {name}" if statistic[1:].isdigit() else whole.format(name).strip()
+    return words if unit in ("1", "") else f"{words}, {unit}"
 
 
 def value_axis(axes: Axes, unit: str) -> None:

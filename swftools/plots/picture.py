@@ -154,16 +154,23 @@ def plot(subject: Any, name: str, *, ax: Axes | None = None, size: str = "screen
     >>> plot(trace, "arrivals").get_xlabel()
     'hour of the day'
     """
+    return plot_and_tell(subject, name, ax=ax, size=size, **parameters)[0]
+
+
+def plot_and_tell(
+    subject: Any, name: str, *, ax: Axes | None = None, size: str = "screen", **parameters: Any
+) -> tuple[Axes, str]:
+    """Draw a picture, and return what ``plot`` and ``caption`` do, by a table that is made once."""
     picture = find_picture(subject, name)
     chosen = picture.parameters.from_mapping(parameters)
+    found = picture.table(subject, chosen)
     with style(size):
         drawn = SIZES[size].new_axes(picture.aspect) if ax is None else ax
-        found = picture.table(subject, chosen)
         if found.empty:
             _say(drawn, picture.nothing)
         else:
             picture.draw(drawn, found, chosen)
-    return drawn
+    return drawn, _told(picture, found, chosen)
 
 
 def data(subject: Any, name: str, **parameters: Any) -> pd.DataFrame:
@@ -177,6 +184,11 @@ def caption(subject: Any, name: str, **parameters: Any) -> str:
     picture = find_picture(subject, name)
     chosen = picture.parameters.from_mapping(parameters)
     found = picture.table(subject, chosen)
+    return _told(picture, found, chosen)
+
+
+def _told(picture: Picture, found: pd.DataFrame, chosen: Any) -> str:
+    """Return the caption of a picture whose table is known."""
     return f"{picture.title}: {picture.nothing if found.empty else picture.tell(found, chosen)}"
 
 

@@ -7,6 +7,7 @@ as well, so that a picture can be read in grey.
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -95,7 +96,9 @@ def style(size: str = "screen") -> Iterator[None]:
         "xtick.labelsize": 0.9 * text,
         "ytick.labelsize": 0.9 * text,
     }
-    with mpl.rc_context(settings):
+    with mpl.rc_context(settings), warnings.catch_warnings():
+        # A user may have a name in any script: who reads the picture has a font for it, though this machine has none.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         yield
 
 
@@ -161,17 +164,30 @@ def _count(value: float) -> str:
     return f"{value:,.0f}" if value == round(value) else f"{value:g}"
 
 
+OVER_TIME = "over-time"
+"""What axes are called in a drawing whose x axis is one of time, so that a page finds them."""
+
+
 def time_axis(axes: Axes, start: float | None) -> None:
     """Label the x axis, whose values are ``times_of``, by dates with their year, or by days where no date is known."""
     from matplotlib import dates  # noqa: PLC0415 (an extra)
 
+    axes.set_gid(OVER_TIME)
     if start is None:
         axes.set_xlabel("days from the start of the log")
         return
     made: Any = dates  # which has no types
     locator = made.AutoDateLocator(minticks=3, maxticks=8)
     axes.xaxis.set_major_locator(locator)
-    axes.xaxis.set_major_formatter(made.ConciseDateFormatter(locator))
+    # Each label is whole but for what stands in the corner: the year of days, the day of hours.
+    axes.xaxis.set_major_formatter(
+        made.ConciseDateFormatter(
+            locator,
+            formats=["%Y", "%b", "%d %b", "%H:%M", "%H:%M", "%H:%M:%S"],
+            zero_formats=["", "%Y", "%d %b", "%d %b", "%H:%M", "%H:%M"],
+            offset_formats=["", "%Y", "%Y", "%Y-%m-%d", "%Y-%m-%d", "%Y-%m-%d"],
+        )
+    )
     axes.set_xlabel("UTC")
 
 

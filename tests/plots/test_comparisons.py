@@ -45,7 +45,7 @@ def test_policies_by_hand() -> None:
     assert table.loc[0, ["low", "high"]].tolist() == pytest.approx([150 - 635.3, 150 + 635.3])
     assert table.loc[2, ["low", "high"]].tolist() == [300, 300]
     assert caption(TWO, "policies", metric="wait_mean") == (
-        "Policies: wait mean on KTH from easy (85 s) to fcfs (2.5 min); on CTC from fcfs (5 min) to easy (7.5 min), "
+        "Policies: mean wait on KTH from easy (85 s) to fcfs (2.5 min); on CTC from fcfs (5 min) to easy (7.5 min), "
         "means of 2 seeds; lower is better"
     )
 
@@ -62,7 +62,7 @@ def test_differences_by_hand() -> None:
     assert absolute["mean"].tolist() == [-65, 150]
     assert absolute["unit"].tolist() == ["s", "s"]
     assert caption(TWO, "differences", metric="wait_mean", relative=False) == (
-        "Differences between policies: wait mean against fcfs: easy 42.5 s on average over 2 logs (interval below 0 on "
+        "Differences between policies: mean wait against fcfs: easy 42.5 s on average over 2 logs (interval below 0 on "
         "0, above 0 on 0)"
     )
     other = data(TWO, "differences", metric="wait_mean", baseline="easy", relative=False)

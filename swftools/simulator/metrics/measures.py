@@ -26,10 +26,10 @@ from swftools.simulator.metrics.of_jobs import Where, choose_jobs, measures_of_j
 from swftools.simulator.metrics.over_time import durations_of, max_of_steps, mean_of_steps
 from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.metrics.step_functions import MachineOverTime
-from swftools.simulator.metrics.summary import SYNTHETIC, USUAL, Measures, summarize
+from swftools.simulator.metrics.summary import SYNTHETIC, USUAL, Measures, summarize, usual_by_seed
 from swftools.simulator.schedule import Schedule
 
-__all__ = ["SYNTHETIC", "USUAL", "Measures", "measure", "summarize"]
+__all__ = ["SYNTHETIC", "USUAL", "Measures", "measure", "summarize", "usual_by_seed"]
 
 Chosen = IntArray | slice
 """Rows of jobs, or all of them."""

@@ -117,6 +117,31 @@ def _measures_or_frame(*given: Any, **named: Any) -> pd.DataFrame:
     return Measures(frame) if set(frame.columns) >= _NEEDED else frame
 
 
+def usual_by_seed(comparison: pd.DataFrame, *, synthetic: bool = False) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Return the usual measures of a comparison, and the unit of each by the name of its column.
+
+    Parameters
+    ----------
+    comparison : pandas.DataFrame
+        Rows of ``measure`` for several policies and seeds, with a column ``seed``.
+    synthetic : bool
+        Also measures of what is made up.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a policy and seed; the columns are those of ``summarize``.
+    dict of str to str
+        Of the measures that the comparison has, in order.
+    """
+    chosen = [pair for pair in USUAL if synthetic or pair[0] not in SYNTHETIC]
+    by_seed = [summarize(rows, chosen).assign(seed=seed) for seed, rows in comparison.groupby("seed", sort=True)]
+    wide = pd.concat(by_seed, ignore_index=True)
+    units = comparison.drop_duplicates(["measure", "statistic"]).set_index(["measure", "statistic"])["unit"]
+    columns = {pair: pair[0] if pair[1] == "value" else "_".join(pair) for pair in chosen}
+    return wide, {name: units.loc[pair] for pair, name in columns.items() if pair in units.index and name in wide}
+
+
 def summarize(metrics: pd.DataFrame, choose: Sequence[tuple[str, str]] = USUAL) -> pd.DataFrame:
     """Make a wide table of some measures: a row for each policy and class.
 

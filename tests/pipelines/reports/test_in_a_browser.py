@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -17,7 +18,9 @@ BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil
 
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="needs Chromium")
 
-LOG = "; MaxProcs: 8\n" + "".join(f"{n} {n * 60} 5 60 4 -1 -1 4 90 -1 1 {n} -1 -1 3 -1 -1 -1\n" for n in range(1, 9))
+LOG = "; MaxProcs: 8\n; UnixStartTime: 946684800\n" + "".join(
+    f"{n} {n * 60} 5 60 4 -1 -1 4 90 -1 1 {n} -1 -1 3 -1 -1 -1\n" for n in range(1, 9)
+)
 
 CLICK = """<script>
 const head = [...document.querySelectorAll("table.sorts th")].find(each => each.textContent === "policy");
@@ -27,15 +30,53 @@ document.title = [...head.closest("table").tBodies[0].rows].map(row => row.cells
 """Sorts by policy, downwards, and says in the title what came of it."""
 
 
+ZOOM = """<script>
+const figure = document.querySelector("figure.zooms"), svg = figure.querySelector("svg");
+const state = () => [...svg.querySelectorAll("g[clip-path] > g")].map(each => each.getAttribute("transform"));
+const every = () => [...svg.querySelectorAll("text:not([transform])")].map(each => each.textContent);
+const words = () => every().filter(each => /^[0-9]{2}:[0-9]{2}:[0-9]{2}$/.test(each));
+const box = svg.getBoundingClientRect();
+const told = { whole: state(), figures: document.querySelectorAll("figure.zooms").length };
+const point = (type, x) => svg.dispatchEvent(new PointerEvent(type, {
+  button: 0, clientX: box.left + x * box.width, clientY: box.top + box.height / 2, bubbles: true }));
+const key = key => figure.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+svg.setPointerCapture = svg.hasPointerCapture = () => true;
+point("pointerdown", 0.5), point("pointermove", 0.6), point("pointerup", 0.75);
+told.dragged = state(), told.words = words();
+svg.dispatchEvent(new MouseEvent("dblclick", { bubbles: true }));
+told.back = state(), told.wordsBack = words();
+key("+");
+told.plus = state();
+key("ArrowRight");
+told.right = state();
+key("0");
+told.zero = state();
+document.title = JSON.stringify(told);
+</script></body>"""
+"""Looks closer at the first picture over time, by dragging and by keys, and says in the title what came of it."""
+
+
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A report on a comparison."""
+def root(tmp_path_factory: pytest.TempPathFactory) -> DataRoot:
+    """A comparison, and the schedules that it compares."""
     folder = tmp_path_factory.mktemp("browser")
     (folder / "mine.swf").write_text(LOG)
-    done = run([*SWFTOOLS, "compare", "--log", "mine.swf", "--policies", "fcfs,easy,sjf", "--quiet"], folder)
+    command = [*SWFTOOLS, "compare", "--log", "mine.swf", "--policies", "fcfs,easy,sjf", "--schedules", "--quiet"]
+    done = run(command, folder)
     assert (0, "") == (done.returncode, done.stderr)
-    root = DataRoot.open(folder / "data")
+    return DataRoot.open(folder / "data")
+
+
+@pytest.fixture(scope="module")
+def page(root: DataRoot) -> str:
+    """A report on a comparison."""
     return report_page(Version(root, root.manifest("mine-policies")))
+
+
+@pytest.fixture(scope="module")
+def over_time(root: DataRoot) -> str:
+    """A report on a schedule."""
+    return report_page(Version(root, root.manifest("mine-schedules")))
 
 
 def opened(page: str, folder: Path) -> tuple[str, str, list[str]]:
@@ -74,6 +115,41 @@ def test_a_click_sorts(page: str, tmp_path: Path) -> None:
     shown, console, _ = opened(page.replace("</body>", CLICK), tmp_path)
     assert console == ""
     assert "<title>sjf fcfs easy</title>" in shown
+
+
+def stretch(state: list[str | None]) -> set[float]:
+    """Return by how much what is drawn is stretched along the axis of time; 1 of a picture that is whole."""
+    return {1.0 if each is None else float(each.removeprefix("matrix(").split()[0]) for each in state}
+
+
+def test_a_picture_over_time_can_be_looked_at_closer(over_time: str, tmp_path: Path) -> None:
+    """A quarter of its width is dragged over, keys halve and move; double-click and 0 show what was there before."""
+    shown, console, asked = opened(over_time.replace("</body>", ZOOM), tmp_path)
+    assert (console, of_the_page(asked)) == ("", [])
+    title = re.search("<title>(.*?)</title>", shown)
+    assert title
+    told = json.loads(title[1])
+    assert told["figures"] == 3
+    assert stretch(told["whole"]) == stretch(told["back"]) == stretch(told["zero"]) == {1.0}
+    (figure,) = re.findall(r'<figure[^>]*?aria-label="Utilization[^>]*>', over_time)
+    left, right = (float(re.search(f'data-{name}="(.*?)"', figure)[1]) for name in ("left", "right"))  # type: ignore[index]
+    (wide,) = {float(each) for each in re.findall(r'<svg[^>]*viewBox="0 0 ([0-9.]+)', over_time)}
+    assert list(stretch(told["dragged"])) == [pytest.approx((right - left) / (0.25 * wide), rel=0.01)]
+    assert stretch(told["plus"]) == stretch(told["right"]) == {2.0}
+    assert told["plus"] != told["right"]
+    assert len(told["words"]) >= 3
+    assert len(set(told["words"])) == len(told["words"])
+    assert told["wordsBack"] == []
+
+
+def test_without_scripts_it_is_whole(over_time: str, tmp_path: Path) -> None:
+    """No word of dragging, which nobody could, and each picture."""
+    forbidden = over_time.replace("script-src 'unsafe-inline'", "script-src 'none'")
+    shown, console, _ = opened(forbidden, tmp_path)
+    assert "Content Security Policy" in console
+    assert shown.count("<svg") == over_time.count("<svg")
+    assert 'class="hint"' not in shown
+    assert 'class="hint"' in opened(over_time, tmp_path)[0]
 
 
 def test_a_request_would_be_seen(page: str, tmp_path: Path) -> None:

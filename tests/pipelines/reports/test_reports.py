@@ -6,14 +6,12 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
 from pipelines.cli.main import main
 from pipelines.reports import Version, report_page
 from pipelines.reports.report import parts_of
-from pipelines.reports.reproduction import citation_of
 from pipelines.store.data_root import DataRoot
 from swftools.errors import ParameterError
 from tests.pipelines.history.nights import SETTINGS, days
@@ -21,6 +19,9 @@ from tests.pipelines.luigi_runs import SWFTOOLS, run
 
 EVIL = "<script>alert(1)</script>\u202e$x^2$"
 """What a queue is called."""
+
+FOREIGN = "\u05ea\u05d5\u05e8 \u65e5\u591c"
+"""What another one is called: Hebrew, and a script that few fonts have."""
 
 
 class Page(HTMLParser):
@@ -45,11 +46,13 @@ class Page(HTMLParser):
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data root with a trace, a comparison and an evaluation of waits, of a log with a hostile queue."""
     folder = tmp_path_factory.mktemp("reports")
-    header = f"; Computer: {EVIL}\n; UnixStartTime: 946684800\n; MaxProcs: 64\n; Queue: 1 {EVIL}\n; Queue: 0 day\n"
+    header = (
+        f"; Computer: {EVIL}\n; UnixStartTime: 946684800\n; MaxProcs: 64\n; Queue: 1 {EVIL}\n; Queue: 0 {FOREIGN}\n"
+    )
     (folder / "mine.swf").write_text(header + "".join(days(6)) + "no job\n")
     for command in (
         ["augment", "--augment", "utility"],
-        ["compare", "--policies", "fcfs,easy", "--seeds", "0,1"],
+        ["compare", "--policies", "fcfs,easy", "--seeds", "0,1", "--schedules"],
         ["evaluate", "--methods", "binomial,lognormal", "--options", "training=5"],
     ):
         done = run([*SWFTOOLS, command[0], "--log", "mine.swf", *command[1:], "--quiet"], folder)
@@ -72,7 +75,8 @@ def version(root: Path, data_set: str) -> Version:
 
 KINDS = {
     "mine": ["What became of the lines", "In figures", "When jobs come", "How long they waited"],
-    "mine-policies": ["What was compared", "By policy"],
+    "mine-policies": ["What was compared", "The schedules", "By policy"],
+    "mine-schedules": ["What was assumed", "In figures", "The machine over time", "How long jobs waited"],
     "mine-waits": ["All jobs", "By queue", "By month"],
     "nights": ["What to look at", "The last nights", "What has arrived", "How often bounds of waits were right"],
 }
@@ -109,6 +113,7 @@ def test_it_asks_for_nothing_and_obeys_nothing(root: Path, data_set: str) -> Non
         assert not [name for name in attributes if name.startswith("on")]
     assert not re.search(r"url\((?!#)", text)
     assert "\u202e" not in text
+    assert (FOREIGN in text) == (data_set == "mine")
     assert "alert(1)</script>" not in text
     assert "&lt;script&gt;alert(1)" in text
 
@@ -146,12 +151,6 @@ def test_what_came_since_the_night_before(root: Path) -> None:
     first = Version(DataRoot.open(root), DataRoot.open(root).manifest("nights", oldest.version))
     assert "jobs since version" not in report_page(first)
     assert f"<p>-36 jobs since version {newest.version}.</p>" in report_page(first, version(root, "nights"))
-
-
-def test_a_reproduction_names_its_paper() -> None:
-    """In full, whatever the data set is called; by its name where nobody knows it."""
-    assert citation_of(pd.DataFrame({"paper": ["nurmi2009"]})).startswith("D. C. Nurmi: Statistical methods")
-    assert citation_of(pd.DataFrame({"paper": ["unknown2027"]})) == "unknown2027"
 
 
 def test_what_is_refused(root: Path) -> None:

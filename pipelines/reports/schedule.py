@@ -1,0 +1,54 @@
+"""The report on a schedule: its usual measures, the machine and its queue over time, and how long jobs waited."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pipelines.reports.report import Rows, Section, Shown, Version, reports_on
+from pipelines.store.schedules import schedule_of
+from swftools.simulator.metrics.measures import measure
+from swftools.simulator.schedule import Schedule
+
+PICTURES = {
+    "The machine over time": (("utilization", {"bins": 2000}), ("queue", {"bins": 2000}), ("gantt", {})),
+    "How long jobs waited": (("waits", {}), ("slowdowns", {}), ("wait-by-size", {}), ("backfilled", {})),
+}
+"""Headings, and the pictures below each; fine steps of time, since a reader may look closer."""
+
+
+@reports_on("schedule", "The schedule of a workload trace under a policy, by simulation")
+def parts(version: Version, other: Version | None) -> list[Section]:
+    """Return the parts of a report on a schedule."""
+    schedules = {
+        f"{each.manifest['run']['policy']}, {each.version[:8]}": schedule_of(each.root, each.manifest)
+        for each in (version, other)
+        if each
+    }
+    return [Section("What was assumed", _assumptions(version)), _figures(schedules), *_pictures(schedules)]
+
+
+def _assumptions(version: Version) -> list[str]:
+    """Return what the run assumes."""
+    return [f"{text[0].upper()}{text[1:]}." for text in version.manifest["run"]["assumptions"]]
+
+
+def _figures(schedules: dict[str, Schedule]) -> Section:
+    """Return the dozen numbers that people look at first, a column a schedule."""
+    summaries = [measure(schedule).summary() for schedule in schedules.values()]
+    units, columns = summaries[0]["unit"], [each.iloc[:, -1].to_dict() for each in summaries]
+    rows = [
+        [
+            name if unit in ("1", name.split()[-1]) else f"{name}, {unit}",
+            *(float(values[name]) for values in columns),
+        ]
+        for name, unit in zip(map(str, units.index), units, strict=True)
+    ]
+    return Section("In figures", tables=[Rows(["", *schedules], rows)])
+
+
+def _pictures(schedules: dict[str, Schedule]) -> Iterator[Section]:
+    """Yield the pictures of the first schedule, of each beside those of the other."""
+    for heading, names in PICTURES.items():
+        yield Section(
+            heading, pictures=[Shown(each, name, chosen) for name, chosen in names for each in schedules.values()]
+        )
