@@ -271,8 +271,9 @@ SCALARS = {
     *("abs", "bool", "float", "int", "len", "max", "min", "range", "round", "ValueError"),
     *("ceil", "cos", "exp", "floor", "isnan", "isfinite", "log", "log1p", "log2", "rint", "signbit", "sqrt"),
     *("float64", "int64", "uint64"),
+    "random",
 }
-"""Functions that kernels may call beside kernels, none of which makes an array of a number."""
+"""Functions that kernels may call beside kernels, none of which makes an array of a number; ``random`` is a Generator's."""
 
 
 def calls_in(function: Any) -> set[str]:

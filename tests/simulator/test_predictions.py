@@ -257,7 +257,8 @@ def test_predictions_of_no_time(policy: str) -> None:
     interpreted = simulate(trace, light(policy), predictor=told, overrun="run-on", compiled=False)
     assert compiled.jobs.equals(interpreted.jobs)
     assert set(compiled.jobs["estimated_time"]) == {0.0}
-    assert trace.jobs["run_time"].tolist() == compiled.jobs["run_time"].tolist()
+    if policy != "genetic-checkpoint":  # under which some work is done twice
+        assert trace.jobs["run_time"].tolist() == compiled.jobs["run_time"].tolist()
 
 
 def test_a_prediction_into_the_past_is_outlived_at_once() -> None:

@@ -14,6 +14,7 @@ from swftools.simulator.schedule import Schedule
 from swftools.simulator.validation.report import EXAMPLES, validate
 from swftools.simulator.validation.rules import RULES
 from tests.drawn import draw_schedule, draw_trace
+from tests.every_policy import with_all_columns
 from tests.simulator.validation.faults import CHANGES, PROMISES, broken, sound, with_job, with_more_runs, with_run
 
 
@@ -28,7 +29,7 @@ def test_sound_schedule_passes() -> None:
 
 def test_schedule_without_jobs_passes() -> None:
     """No jobs are nothing wrong, under any policy."""
-    trace = Trace.from_columns(machine_processors=4)
+    trace = with_all_columns(Trace.from_columns(machine_processors=4))
     for policy in PROMISES:
         report = validate(simulate(trace, policy), trace=trace)
         assert report.ok
