@@ -273,7 +273,7 @@ SCALARS = {
     *("float64", "int64", "uint64"),
     "random",
 }
-"""Functions that kernels may call beside kernels, none of which makes an array of a number; ``random`` is a Generator's."""
+"""Functions that kernels may call beside kernels, none of which makes an array; ``random`` is a Generator's."""
 
 
 def calls_in(function: Any) -> set[str]:
