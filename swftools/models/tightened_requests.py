@@ -101,8 +101,8 @@ def tighten_requests(trace: Trace, seed: int = 0, **parameters: Any) -> pd.DataF
     -----
     With chance share + lean x (inaccuracy - .61), cut to 0 and 1, a request is tightened. It then loses a part of
     itself that is U(0, 1) x inaccuracy: whoever knows about how long the job takes gives up some of what it does not
-    need. Of a share ``unaware`` it loses U(0, .9), whatever the job takes. Inaccuracy is 1 - run time / request, at least
-    0. Where the run time is not known, the chance is ``share``, and the user unaware.
+    need. Of a share ``unaware`` it loses U(0, .9), whatever the job takes. Inaccuracy is 1 - run time / request, from 0
+    to 1. Where the run time is not known, the chance is ``share``, and the user unaware.
 
     The printed facts do not fix this distribution: the histogram (Figure 5.3) is known by one bar, and that the chance
     leans to inaccurate requests is one way to get 68 % and 55 %. Were the decrease the same whatever the job takes,

@@ -104,10 +104,10 @@ class Predictor:
     observe : callable, optional
         Takes ``event``, ``machine`` and ``job`` and, of ``parameters``, ``memory`` and ``rng``, what it names.
     foretell : callable, optional
-        Takes ``run_time`` and ``limit``, arrays with an element a job in order of submission (s) and, of ``parameters``,
-        ``rng`` and ``keyed``, what it names; returns what policies are told at submission. Without it they are told the
-        limit. ``keyed(step, count)`` draws ``count`` numbers a job by the job's key (``swftools.keyed_random.uniforms``),
-        so that a job is told the same in every part of a log; ``rng`` draws anew for each set of jobs.
+        Takes ``run_time`` and ``limit``, arrays with an element a job in order of submission (s) and, of
+        ``parameters``, ``rng`` and ``keyed``, what it names; returns what policies are told at submission. Without it
+        they are told the limit. ``keyed(step, count)`` draws ``count`` numbers a job by the job's key
+        (``swftools.keyed_random.uniforms``), the same in every part of a log; ``rng`` draws anew for each set of jobs.
     parameters : type of Parameters
         The class of its parameters.
     memory : callable, optional
