@@ -102,10 +102,10 @@ class EstimateStudy(ShowsItself):
             return [first]
         whole = self.inaccuracy.iloc[0]
         most = self.requests.iloc[0]
-        said = [f"inaccuracy of requests: mean {whole['mean']:.1%}, median {whole['p50']:.1%}"]
+        said = [f"inaccuracy of requests {whole['mean']:.1%} in the mean, {whole['p50']:.1%} in the median"]
         every = self.answers.set_index("answer").reindex([ALL]).iloc[0]
         if every["jobs"] > 0:
-            said.append(f"of estimates: mean {every[ESTIMATED]:.1%} (requests of these: {every[REQUESTED]:.1%})")
+            said.append(f"of estimates {every[ESTIMATED]:.1%} in the mean")
         used = f"{percent(self.used_all, self.studied)} used all of their request or more"
         return [first, ", ".join(said), f"{used}, most ask for {lasting(most['requested_time'])} ({most['share']:.1%})"]
 
@@ -148,7 +148,7 @@ def study_estimates(trace: Trace, estimated: npt.ArrayLike | None = None, *, mos
     >>> trace = Trace.from_columns(job_number=[1, 2, 3], requested_time=[3600, 3600, 600], run_time=[360, 3600, -1])
     >>> study_estimates(trace)
     EstimateStudy: 2 jobs studied of 3
-    inaccuracy of requests: mean 45.0%, median 45.0%
+    inaccuracy of requests 45.0% in the mean, 45.0% in the median
     50 % used all of their request or more, most ask for 60 min (100.0%)
     """
     if not is_whole(most_used, 1):
@@ -207,7 +207,7 @@ def _rows(
         order = np.argsort(place[is_said], kind="stable")
         rows = np.flatnonzero(is_said)[order]
         ends = np.cumsum(np.bincount(place[is_said], minlength=len(words)))
-        for group, members in zip(words, np.split(rows, ends[:-1]), strict=True):
+        for group, members in zip(words, np.split(rows, ends)[:-1], strict=True):
             if not members.size:
                 continue
             percentiles = np.percentile(off[members], PERCENTILES)
