@@ -98,7 +98,7 @@ def test_draws_are_keyed_by_job() -> None:
 
 
 def test_the_printed_facts() -> None:
-    """Of 107 answers 51 are less, by 35 %; inaccuracy falls from 68 to 60 %, of all from 61 to 57 %; of others it is 55 %.
+    """Of 107 answers 51 are less, by 35 %; their inaccuracy falls from 68 to 60 %, that of all from 61 to 57 %.
 
     Over many surveys of 107 jobs as inaccurate as those: each printed figure is less than two standard deviations of
     such a survey from the mean over them, and so is the share of answers up to 20 % (7 of 51).
