@@ -43,11 +43,9 @@ class Tightening(Picture):
         The last two, the same in every row, are all jobs that were asked, and the mean of those that tightened.
         """
         study = study_estimates(subject, tighten_requests(subject, chosen.seed)[COLUMN])
-        answers = study.answers.set_index("answer")
-        found = study.decreases.assign(
-            asked=int(answers.loc["all", "jobs"]), mean_decrease=float(answers.loc["less", "mean_decrease"])
-        )
-        return found if answers.loc["less", "jobs"] else found.iloc[:0]
+        less, every = (study.answers[study.answers["answer"] == kind] for kind in ("less", "all"))
+        found = study.decreases.assign(asked=every["jobs"].sum(), mean_decrease=less["mean_decrease"].mean())
+        return found if less["jobs"].sum() else found.iloc[:0]
 
     def draw(self, axes: Axes, table: pd.DataFrame, chosen: TighteningPictureParameters) -> None:
         """Draw a bar each."""

@@ -106,6 +106,7 @@ def test_estimates_beside_requests() -> None:
     """The thesis has 120 min requested, 60 min estimated, 50 s run; beside it one that stayed, and one raised."""
     jobs = [{"requested_time": 7200, "run_time": 50}, {"requested_time": 600, "run_time": 900}]
     trace = trace_of([*jobs, {"requested_time": 100, "run_time": 50}, {"requested_time": 100, "run_time": 50}])
+    assert study_estimates(trace, [50, 900, 50, 50]).answers["outlived"].tolist() == [0, 0, 0, 0]  # to the second
     study = study_estimates(trace, [3600, 600, 200, np.nan])
     answers = study.answers.set_index("answer")
     assert answers["jobs"].to_dict() == {"same": 1, "less": 1, "more": 1, "all": 3}

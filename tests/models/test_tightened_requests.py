@@ -16,7 +16,7 @@ from swftools.models.tightened_requests import TighteningParameters, tighten_req
 from swftools.trace import Trace
 from tests.naive.estimates import naive_tightened
 
-_times = st.sampled_from([None, 0, 1, 100, 1199, 1200, 3600, 86_400])
+_times = st.sampled_from([None, 0, 1, 100, 1199, 1200, 1200.5, 3600, 86_400])
 _jobs = st.lists(st.tuples(st.integers(1, 4), _times, _times), max_size=12)
 _seeds = st.sampled_from([0, 1, 2**64 - 1])
 _shares = st.sampled_from([0.0, 0.3, 51 / 107, 1.0])
@@ -58,6 +58,8 @@ def test_by_hand() -> None:
     )
     assert unknown.tolist()[2] == np.ceil(2000 * (1 - 0.4 * 0.9))
     assert np.isnan(unknown[:2]).all()
+    broken = tightened_times(np.array([2000.5]), np.array([2000.5]), np.zeros((1, 3)), chosen)
+    assert broken.tolist() == [2000.5]  # nothing to give up, and no more than the request
 
 
 @given(_jobs, _seeds, _parameters)
