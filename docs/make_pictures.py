@@ -156,12 +156,18 @@ def coverage(axes: Axes, trace: swftools.Trace) -> None:
     plot(evaluate(tables, grouped_by=["month"]), "coverage", ax=axes)
 
 
+def used(axes: Axes, trace: swftools.Trace) -> None:
+    """Draw how much of their requests jobs used."""
+    plot(trace, "used", ax=axes)
+
+
 DRAWN: dict[str, Callable[[Axes, swftools.Trace], None]] = {
     "utility": utility,
     "checkpoints": checkpoints,
     "arrivals": arrivals,
     "speedup": speedup,
     "estimates": estimates,
+    "study_of_estimates": used,
     "lublin_feitelson": model,
     "qbets": waits,
     "qbets_coverage": coverage,

@@ -7,6 +7,8 @@ from .cleaning import clean as clean
 from .cleaning import cleaning_rule as cleaning_rule
 from .cleaning import propose_flurries as propose_flurries
 from .description import describe as describe
+from .estimates import EstimateStudy as EstimateStudy
+from .estimates import study_estimates as study_estimates
 from .formats.read_log import iter_log as iter_log
 from .formats.read_log import read_log as read_log
 from .formats.swf.reader import iter_swf as iter_swf

@@ -150,6 +150,23 @@ def stream(seed: int, step: str, job: int, occurrence: int = 0) -> WordArray:
     return state
 
 
+def uniforms(
+    seed: int, step: str, job_number: npt.NDArray[np.int64], occurrence: npt.NDArray[np.int64], count: int
+) -> npt.NDArray[np.float64]:
+    """Return the first numbers of the streams of many jobs, shape (jobs, count), uniform on [0, 1).
+
+    Examples
+    --------
+    >>> drawn = uniforms(7, "a step", np.array([3, 5]), np.array([0, 0]), 2)
+    >>> drawn.shape, bool((uniforms(7, "a step", np.array([5]), np.array([0]), 2) == drawn[1:]).all())
+    ((2, 2), True)
+    """
+    drawn = np.empty((len(job_number), count))
+    state = np.zeros(STATE_LENGTH, np.uint64)
+    _fill_uniforms(drawn, state, np.uint64(seed), np.uint64(step_key(step)), job_number, occurrence)
+    return drawn
+
+
 STATE_LENGTH = 11
 """Words of a stream's state: key (2), counter (4), four numbers at hand (4), how many of them are used (1)."""
 
@@ -176,6 +193,22 @@ def next_uniform(state: WordArray) -> float:
     word = state[np.uint64(6) + state[10]]
     state[10] += ONE
     return np.float64(word >> SHIFT11) * (1.0 / 9007199254740992.0)
+
+
+@kernel(allocates=False)
+def _fill_uniforms(
+    drawn: npt.NDArray[np.float64],
+    state: WordArray,
+    seed: np.uint64,
+    step: np.uint64,
+    job_number: npt.NDArray[np.int64],
+    occurrence: npt.NDArray[np.int64],
+) -> None:
+    """Fill each row of ``drawn`` with the first numbers of its job's stream; uses ``state``."""
+    for i in range(drawn.shape[0]):
+        start_stream(state, seed, step, job_number[i], occurrence[i])
+        for k in range(drawn.shape[1]):
+            drawn[i, k] = next_uniform(state)
 
 
 @kernel(allocates=False)

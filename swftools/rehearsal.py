@@ -33,6 +33,7 @@ from swftools.models.speedup import (
     run_time,
     simple_speedup,
 )
+from swftools.models.tightened_requests import tighten_requests
 from swftools.qbets.bounds import find_bound, list_bounds
 from swftools.qbets.bounds.registry import FEW
 from swftools.qbets.change_points import autocorrelation, misses_in_a_row, rare_events
@@ -119,6 +120,7 @@ def _generate() -> None:
     cirne_berman.generate(20)
     generate_utility(trace)
     generate_requested_times(trace)
+    tighten_requests(trace)
     draw_requested_times(trace, fit_requested_times(trace))
     shake_submissions(trace, 1)
     run_time(2, trace.with_jobs(trace.jobs.join(generate_speedup(trace))).jobs.assign(width=trace.arrays.width))

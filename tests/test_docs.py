@@ -26,6 +26,7 @@ from swftools.models.cirne_berman import CirneBermanParameters
 from swftools.models.lublin_feitelson import LublinFeitelsonParameters
 from swftools.models.moldability import SpeedupParameters
 from swftools.models.requested_times import RequestedTimeParameters
+from swftools.models.tightened_requests import TighteningParameters
 from swftools.parameters import Parameters
 from swftools.plots import picture as pictures
 from swftools.qbets.bounds import registry as bound_registry
@@ -115,6 +116,7 @@ def test_page_of_cleaning_has_the_counts() -> None:
         ("arrivals.md", ArrivalParameters),
         ("speedup.md", SpeedupParameters),
         ("estimates.md", RequestedTimeParameters),
+        ("study_of_estimates.md", TighteningParameters),
         ("lublin_feitelson.md", LublinFeitelsonParameters),
         ("cirne_berman.md", CirneBermanParameters),
     ],

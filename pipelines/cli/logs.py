@@ -1,4 +1,4 @@
-"""Commands for logs: describe, validate, convert."""
+"""Commands for logs: describe, estimates, validate, convert."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipelines.cli.completing import complete_log
-from pipelines.cli.options import load, reads_a_log, says_its_progress, takes_a_log
+from pipelines.cli.options import SEED, load, reads_a_log, says_its_progress, takes_a_log
 from pipelines.cli.output import check_output, json_option, print_json
 from pipelines.exit_statuses import FOUND_FAULTS, MISSING_INPUT, status_of
 from swftools.output.shown_text import shown, shown_lines
@@ -108,6 +108,54 @@ def _print_fact(name: str, value: Any) -> None:
         else:
             for number, line in enumerate(lines):
                 click.echo(f"{'' if number else name:<26} {line}")
+
+
+@click.command(short_help="How good requested times are.", name="estimates")
+@takes_a_log
+@reads_a_log
+@click.option(
+    "--tightened", is_flag=True, help="Also study synthetic answers of users who are asked again, not to be killed."
+)
+@click.option("--seed", type=SEED, default=0, show_default=True, help="For these answers.")
+@click.option("--most", type=click.IntRange(1), default=10, show_default=True, help="Groups and requests to print.")
+@json_option
+@click.option("-o", "--output", metavar="FILE", help="CSV file to write: the inaccuracy of every group.")
+@says_its_progress
+def study_log(
+    log: str, cleaned: bool, rules: str, tightened: bool, seed: int, most: int, as_json: bool, output: str | None
+) -> None:
+    """Print how much of the requested times jobs use: overall, by user, queue, size and requested time.
+
+    \b
+    Example: swftools estimates SDSC-BLUE-2000-4.2-cln-5000-9999 -o estimates.csv
+    """
+    if output:
+        check_output(output, (".csv",), [log])
+    trace = load(log, cleaned, rules).trace
+    from swftools.estimates import study_estimates
+    from swftools.models.tightened_requests import COLUMN, tighten_requests
+    from swftools.output.whole_files import create_file
+
+    study = study_estimates(trace, tighten_requests(trace, seed)[COLUMN] if tightened else None)
+    if output:
+        with create_file(output) as file:
+            file.write(study.inaccuracy.to_csv(index=False).encode())
+    if as_json:
+        print_json(study.to_mapping())
+        return
+    click.echo(study)
+    for reason, count in study.left_out.items():
+        click.echo(f"left out: {count:,} jobs, {reason}")
+    tables = {"used": study.used, "requests": study.requests.head(most), "answers (synthetic)": study.answers}
+    for (of, by), groups in study.inaccuracy.groupby(["of", "grouped_by"], sort=False):
+        tables[f"inaccuracy, {of}, by {by}" if by != "all" else f"inaccuracy, {of}"] = groups.iloc[:most, 2:]
+    for name, table in tables.items():
+        if len(table):
+            text = table.round(3).to_string(index=False, na_rep="-", line_width=10_000)
+            click.echo(f"\n{name}:")
+            click.echo("\n".join(shown(line) for line in text.splitlines()))
+    if output:
+        click.echo(f"\nestimates: {shown(output)}")
 
 
 @click.command(short_help="Say what is wrong with logs.", name="validate")

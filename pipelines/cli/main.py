@@ -16,7 +16,7 @@ from pipelines.cli.formats import formats
 from pipelines.cli.groups import Commands
 from pipelines.cli.history import reevaluate
 from pipelines.cli.kernels import warm_up_kernels
-from pipelines.cli.logs import convert, describe_log, validate_logs
+from pipelines.cli.logs import convert, describe_log, study_log, validate_logs
 from pipelines.cli.papers import reproduce
 from pipelines.cli.pictures import plot, report
 from pipelines.cli.predict import predict
@@ -34,6 +34,7 @@ def main() -> None:
 
     \b
     Look at a log:            swftools describe LOG
+    How good requests are:    swftools estimates LOG
     Find what is wrong:       swftools validate LOG
     Change its format:        swftools convert LOG OUT.parquet
     Which formats are read:   swftools formats
@@ -67,7 +68,7 @@ def main() -> None:
     show_progress()
 
 
-main.add_family("Logs", describe_log, validate_logs, convert, formats)
+main.add_family("Logs", describe_log, study_log, validate_logs, convert, formats)
 main.add_family("Data sets", augment, versions, diff, tag, rollback, promote, verify, prune, export, cite)
 main.add_family("Simulation", simulate_log, compare, explain, check_schedule)
 main.add_family("Waits in queues", evaluate, predict)

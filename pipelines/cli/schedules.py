@@ -55,8 +55,8 @@ _options = [
         shell_complete=complete_predictor,
         default="request",
         show_default=True,
-        help="What policies are told of run times: exact, last-model, user-average, gradient-boosting, "
-        "virtual:error=0.5, or module:name of yours.",
+        help="What policies are told of run times: exact, tightened, last-model, user-average, "
+        "gradient-boosting, virtual:error=0.5, or module:name of yours.",
     ),
     click.option(
         "--restart-overhead",

@@ -13,6 +13,7 @@ from swftools.plots import drift as _drift  # noqa: F401
 from swftools.plots import estimates as _estimates  # noqa: F401
 from swftools.plots import findings as _findings  # noqa: F401
 from swftools.plots import gantt as _gantt  # noqa: F401
+from swftools.plots import inaccuracy as _inaccuracy  # noqa: F401
 from swftools.plots import load as _load  # noqa: F401
 from swftools.plots import logged_waits as _logged_waits  # noqa: F401
 from swftools.plots import policies as _policies  # noqa: F401
@@ -21,8 +22,10 @@ from swftools.plots import reliability as _reliability  # noqa: F401
 from swftools.plots import shares as _shares  # noqa: F401
 from swftools.plots import sizes as _sizes  # noqa: F401
 from swftools.plots import slowdowns as _slowdowns  # noqa: F401
+from swftools.plots import tightening as _tightening  # noqa: F401
 from swftools.plots import tightness as _tightness  # noqa: F401
 from swftools.plots import told as _told  # noqa: F401
+from swftools.plots import used as _used  # noqa: F401
 from swftools.plots import utilization as _utilization  # noqa: F401
 from swftools.plots import wait_by_size as _wait_by_size  # noqa: F401
 from swftools.plots import waits as _waits  # noqa: F401

@@ -48,8 +48,8 @@ def simulate(  # noqa: PLR0913 (options by name)
     requests : str or Logged
         What users ask for: logged, factor:factor=2, tsafrir.
     predictor : str, Predictor or PythonPredictor
-        What policies are told of run times: request, exact, last-model, user-average, gradient-boosting,
-        virtual:error=0.5, ``module:name`` of one of yours, or an object of Python that learns.
+        What policies are told of run times: request, exact, tightened, last-model, user-average,
+        gradient-boosting, virtual:error=0.5, ``module:name`` of one of yours, or an object of Python that learns.
     restart_overhead : float, str, Uniform or Column
         What a run begins with that goes on with work done before: seconds, uniform:per_processor=0.1, or
         column:name=mine.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.errors import ParameterError
-from swftools.keyed_random import count_occurrences
+from swftools.keyed_random import count_occurrences, uniforms
 from swftools.models.speedup import CURVES, NO_CURVE
 from swftools.simulator.assumptions import Assumed
 from swftools.simulator.engine.replay import Coming
@@ -138,7 +139,7 @@ def prepare(  # noqa: PLR0913 (options by name)
         row,
         run_time,
         limit,
-        predictor.told(run_time, limit, seed),
+        predictor.told(run_time, limit, seed, partial(_drawn_by_key, trace, row, seed)),
         arrays.submit_time,
         arrays.width,
         _numbered(arrays.user_id),
@@ -152,6 +153,11 @@ def prepare(  # noqa: PLR0913 (options by name)
     others = np.flatnonzero(code)
     reason = np.array(words, dtype=object)[code[others]]
     return Workload(coming, is_cut, pd.DataFrame({"row": others, "reason": reason}), restart.seconds, assumed)
+
+
+def _drawn_by_key(trace: Trace, row: npt.NDArray[np.int32], seed: int, step: str, count: int) -> FloatArray:
+    """Return ``count`` numbers for each of some jobs, drawn by their keys."""
+    return uniforms(seed, step, trace.arrays.job_number[row], count_occurrences(trace.jobs)[row], count)
 
 
 def _check_times(trace: Trace, row: npt.NDArray[np.int32], **times: FloatArray) -> None:

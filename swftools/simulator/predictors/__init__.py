@@ -4,5 +4,6 @@ import swftools.simulator.predictors.exact
 import swftools.simulator.predictors.gradient_boosting
 import swftools.simulator.predictors.last_model
 import swftools.simulator.predictors.request
+import swftools.simulator.predictors.tightened
 import swftools.simulator.predictors.user_average
 import swftools.simulator.predictors.virtual  # noqa: F401 (imported for what they register)

@@ -28,6 +28,7 @@ from swftools.parameters import Parameters, is_whole, refuse_unknown
 from swftools.parameters.as_text import read_entry, write_entry
 from swftools.parameters.names import Names
 from swftools.simulator.engine.entry import (
+    OPTIONAL,
     Memory,
     check_arguments,
     compiled_entry,
@@ -41,6 +42,9 @@ from swftools.simulator.registry import checked_class
 from swftools.simulator.requested import REQUESTS
 
 FloatArray = npt.NDArray[np.float64]
+
+Keyed = Callable[[str, int], FloatArray]
+"""What draws numbers from 0 to 1 by the keys of jobs: of a step, so many a job."""
 
 EVENTS = (SUBMISSION, START, STOP, OUTLIVED, END)
 """All that a predictor may observe."""
@@ -100,8 +104,10 @@ class Predictor:
     observe : callable, optional
         Takes ``event``, ``machine`` and ``job`` and, of ``parameters``, ``memory`` and ``rng``, what it names.
     foretell : callable, optional
-        Takes ``run_time`` and ``limit``, arrays with an element a job in order of submission (s) and, of ``parameters``
-        and ``rng``, what it names; returns what policies are told at submission. Without it they are told the limit.
+        Takes ``run_time`` and ``limit``, arrays with an element a job in order of submission (s) and, of
+        ``parameters``, ``rng`` and ``keyed``, what it names; returns what policies are told at submission. Without it
+        they are told the limit. ``keyed(step, count)`` draws ``count`` numbers a job by the job's key
+        (``swftools.keyed_random.uniforms``), the same in every part of a log; ``rng`` draws anew for each set of jobs.
     parameters : type of Parameters
         The class of its parameters.
     memory : callable, optional
@@ -162,7 +168,7 @@ class Predictor:
 
     @cached_property
     def foretells_with(self) -> tuple[str, ...]:
-        """Which of ``parameters`` and ``rng`` it foretells with.
+        """Which of ``parameters``, ``rng`` and ``keyed`` it foretells with.
 
         Raises
         ------
@@ -171,7 +177,7 @@ class Predictor:
         """
         if self.foretell is None:
             return ()
-        own = check_arguments(f"predictor {self.name!r}", self.foretell, ["run_time", "limit"])
+        own = check_arguments(f"predictor {self.name!r}", self.foretell, ["run_time", "limit"], (*OPTIONAL, "keyed"))
         if "memory" in own:
             raise ParameterError(f"predictor {self.name!r} takes memory; what is foretold before the run has none")
         return own
@@ -213,8 +219,17 @@ class Predictor:
         except Exception as error:
             raise PolicyError(f"predictor {self.name!r}, its memory: {type(error).__name__}: {error}") from error
 
-    def told(self, run_time: FloatArray, limit: FloatArray, seed: int) -> FloatArray:
+    def told(self, run_time: FloatArray, limit: FloatArray, seed: int, keyed: Keyed | None = None) -> FloatArray:
         """Return what policies are told of each job at its submission, unless it observes and says otherwise.
+
+        Parameters
+        ----------
+        run_time, limit : array of float, shape (jobs,)
+            In s.
+        seed : int
+            For what is drawn.
+        keyed : callable, optional
+            Draws numbers by the jobs' keys, for those that name it: takes the name of a step and how many a job.
 
         Raises
         ------
@@ -223,7 +238,11 @@ class Predictor:
         """
         if self.foretell is None:
             return limit.copy()
-        mine: dict[str, Any] = {"parameters": self.given, "rng": generator(seed, f"simulate/{self.name}")}
+        mine: dict[str, Any] = {
+            "parameters": self.given,
+            "rng": generator(seed, f"simulate/{self.name}"),
+            "keyed": keyed,
+        }
         own = [mine[name] for name in self.foretells_with]
         try:  # it is handed copies: were they changed, so would be what is simulated
             told = np.array(self.foretell(run_time.copy(), limit.copy(), *own), dtype=np.float64)

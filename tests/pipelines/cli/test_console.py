@@ -21,7 +21,7 @@ from pipelines.exit_statuses import FAILED, FOUND_FAULTS, MISSING_INPUT, WRONG_C
 from tests.pipelines.luigi_runs import SWFTOOLS, environment, run
 from tests.pipelines.small_logs import small_log
 
-TAKE_A_LOG = ("describe", "simulate", "explain", "check-schedule")
+TAKE_A_LOG = ("describe", "estimates", "simulate", "explain", "check-schedule")
 
 
 @pytest.fixture

@@ -1,0 +1,19 @@
+"""What users say when they are asked again, and are not killed for it: synthetic, after Lee's survey.
+
+The request stays the limit of a job; only what policies are told is less, so that a job may outlive it.
+
+References
+----------
+Lee 2009, "On the user-scheduler relationship in high-performance computing", section 5.3.1.
+"""
+
+from __future__ import annotations
+
+from swftools.models.tightened_requests import DRAWS, STEP, TighteningParameters, tightened_times
+from swftools.simulator.predictors.registry import FloatArray, Keyed, foretold
+
+
+@foretold("tightened", parameters=TighteningParameters)
+def tightened(run_time: FloatArray, limit: FloatArray, parameters: TighteningParameters, keyed: Keyed) -> FloatArray:
+    """Return the tightened requests: those of ``tighten_requests`` with the same seed."""
+    return tightened_times(limit, run_time, keyed(STEP, DRAWS), parameters)
