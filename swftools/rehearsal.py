@@ -9,6 +9,7 @@ import io
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -153,7 +154,7 @@ def _trace() -> Trace:
         user_id=[1, 1, 2],
     )
     functions = UtilityFunctions.from_points([[(0.0, 2.0), (100.0, 1.0)]] * 3).to_arrow()
-    columns = {
+    columns: dict[str, Any] = {
         "priority_rank": pd.array([0, 1, 1], dtype="Int64"),
         "utility": pd.Series(functions, dtype=pd.ArrowDtype(UTILITY)),
         "checkpoint_interval": pd.array([5.0, 5.0, None], dtype="Float64"),

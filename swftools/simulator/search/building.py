@@ -34,6 +34,10 @@ PRESENT, HORIZON, MOMENTS = range(3)
 """Places in ``Ground.clock``: the present instant, and from when on no job that begins is worth anything, s."""
 
 
+EVERYBODY = 2**62
+"""More processors than anybody needs."""
+
+
 class Ground(NamedTuple):
     """What orders of jobs are built on, and what the last one came to.
 
@@ -220,7 +224,7 @@ def play_easy(  # noqa: PLR0912, PLR0915 (one loop, which hands nothing on: here
         least = 0  # processors that whoever may go ahead needs at least
         while True:  # until the first can begin; its reservation does not change by who goes ahead of it
             if free >= least:
-                window, kept, least = shadow - now, head + 1, np.int64(2**62)
+                window, kept, least = shadow - now, head + 1, EVERYBODY
                 for i in range(head + 1, count):
                     place = rest[i]
                     if need[place] > free or (takes[place] > window and need[place] > extra):
