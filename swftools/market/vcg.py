@@ -194,6 +194,6 @@ class Without:
             row = int(wrong[0])
             number = self._simulation.trace.jobs["job_number"].iloc[row]
             raise ParameterError(
-                f"job {number} ended at {self._end[row]:.10g} s, and at {ends[row]:.10g} s where the policy runs again: "
+                f"job {number} ended at {self._end[row]:.10g} s, but at {ends[row]:.10g} s if its policy runs again: "
                 "the schedule was made of another trace, or its policy makes another one each time; simulate it anew"
             )

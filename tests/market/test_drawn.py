@@ -66,7 +66,7 @@ def test_first_price_is_the_utility_got() -> None:
 
 
 def test_vcg_is_what_others_lost() -> None:
-    """Without A, B begins at once, 9 s earlier, and C at 6, 9 s earlier; without B, C is 5 s earlier; D harms nobody."""
+    """Without A, B and C begin 9 s earlier; without B, C begins 5 s earlier; D harms nobody."""
     assert priced("vcg") == pytest.approx([18, 5, 0, 0])
 
 
@@ -99,7 +99,7 @@ def test_vcg_counts_who_came_until_the_horizon() -> None:
 
 
 def test_later_jobs_are_absent_present_or_nowhere() -> None:
-    """The shortest goes first, and E keeps B waiting until 13, A or no A; D, which comes after A's end, goes before B."""
+    """The shortest goes first. E keeps B waiting until 13, A or no A; D, which comes after the end of A, goes ahead."""
     trace = draw_trace(
         """
         job submit run width request

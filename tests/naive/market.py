@@ -10,7 +10,7 @@ Independent of ``swftools.market`` and of the simulator: lists, and time instant
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import permutations
+from itertools import pairwise, permutations
 from typing import NamedTuple
 
 Points = Sequence[tuple[float, float]]
@@ -26,7 +26,7 @@ class Bidder(NamedTuple):
 
 def worth(points: Points, time: float) -> float:
     """Return the value of a function at a time: linear between points, 0 behind the last."""
-    for (begin, high), (end, low) in zip(points, points[1:], strict=False):
+    for (begin, high), (end, low) in pairwise(points):
         if begin <= time <= end:
             return high + (low - high) * (time - begin) / (end - begin)
     return 0.0
