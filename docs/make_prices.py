@@ -61,7 +61,9 @@ def table() -> str:
 def main() -> None:
     """Put the table in its place on the page."""
     text = PAGE.read_text(encoding="utf-8")
-    PAGE.write_text(re.sub(r"\| policy \| jobs \|.*?\n(?=\n)", lambda _: table(), text, flags=re.DOTALL), encoding="utf-8")
+    PAGE.write_text(
+        re.sub(r"\| policy \| jobs \|.*?\n(?=\n)", lambda _: table(), text, flags=re.DOTALL), encoding="utf-8"
+    )
 
 
 if __name__ == "__main__":

@@ -39,7 +39,9 @@ MOST_USERS = 20
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of every random draw.")
 @click.option("--sample", type=click.IntRange(1), help="Price so many jobs, drawn at random; default: all.")
 @click.option("--processes", type=click.IntRange(1), default=1, show_default=True, help="That work at a time.")
-@click.option("--kept", metavar="FOLDER", help="Keep there what is done of long work; the same command goes on from it.")
+@click.option(
+    "--kept", metavar="FOLDER", help="Keep there what is done of long work; the same command goes on from it."
+)
 @click.option("-o", "--output", help="Write the prices there: .csv or .parquet.")
 @json_option
 @says_its_progress

@@ -16,7 +16,7 @@ from pipelines.tasks.price import PriceSchedule
 from swftools.errors import ParameterError
 from tests.pipelines.small_logs import build
 
-LOG = "lublin-feitelson:jobs=60,processors=64,load=4,types=mix,seed=3"
+LOG = "lublin-feitelson:jobs=60,processors=64,load=20,types=mix,seed=3"
 
 
 def priced(data_root: Path, **parameters: object) -> PriceSchedule:
