@@ -23,7 +23,10 @@ POLICIES = {
     "genetic, plans by waits": "genetic",
     "easy": "easy",
 }
-HEAD = "| policy | jobs | best schedule | exact prices | off by | sum / exact sum | below 0 |\n|---|---:|---:|---:|---:|---:|---:|\n"
+HEAD = (
+    "| policy | jobs | best schedule | exact prices | off by | sum / exact sum | below 0 |\n"
+    "|---|---:|---:|---:|---:|---:|---:|\n"
+)
 
 
 def rows() -> Iterator[str]:

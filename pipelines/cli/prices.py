@@ -45,7 +45,7 @@ MOST_USERS = 20
 @click.option("-o", "--output", help="Write the prices there: .csv or .parquet.")
 @json_option
 @says_its_progress
-def price_log(
+def price_log(  # noqa: PLR0913, PLR0917 (options by name)
     log: str,
     cleaned: bool,
     rules: str,

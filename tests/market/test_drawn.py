@@ -98,6 +98,22 @@ def test_vcg_counts_who_came_until_the_horizon() -> None:
         assert priced(f"vcg:horizon={horizon}", trace)[0] == pytest.approx(27)
 
 
+def test_the_job_is_not_there_at_its_own_instant() -> None:
+    """J, which waits for A, lets B go ahead of C, of the same instant; without it C begins at 1 and B waits for A."""
+    trace = draw_trace(
+        """
+        job submit run width request
+        A   0      10  2     10
+        J   1      5   4     5
+        C   1      30  2     30
+        B   1      3   2     3
+        """,
+        processors=4,
+    )
+    # As it was: B to 4, J to 15, C to 45. Without J: C to 31, 14 s earlier, B to 13, 9 s later.
+    assert priced("vcg", with_utility(trace, [LINE] * 4), "easy")[1] == pytest.approx(14 - 9)
+
+
 def test_later_jobs_are_absent_present_or_nowhere() -> None:
     """The shortest goes first. E keeps B waiting until 13, A or no A; D, which comes after the end of A, goes ahead."""
     trace = draw_trace(

@@ -67,7 +67,7 @@ def test_a_partial_schedule_is_refused(name: str) -> None:
 
 
 def test_a_foreign_schedule() -> None:
-    """vcg does not know how to go on; others do not need to."""
+    """Vcg does not know how to go on; others do not need to."""
     foreign = draw_schedule("submit width request start run\n0 1 5 0 5\n0 1 5 0 5")
     foreign = replace(foreign, jobs=foreign.jobs.assign(utility=TRACE.jobs["utility"].iloc[:2].array))
     with pytest.raises(ParameterError, match=r"policy=''.*take first-price"):
@@ -78,7 +78,7 @@ def test_a_foreign_schedule() -> None:
 
 def test_vcg_without_the_trace() -> None:
     """It has to simulate again."""
-    with pytest.raises(ParameterError, match="trace="):
+    with pytest.raises(ParameterError, match=r"trace="):
         swftools.price(SCHEDULE, "vcg")
 
 
@@ -87,7 +87,7 @@ def test_another_trace_than_that_of_the_schedule() -> None:
     other = TRACE.with_jobs(TRACE.jobs.assign(submit_time=[0.0, 50.0, 100.0, 150.0], run_time=3.5))
     late = swftools.simulate(other, "easy")
     changed = other.with_jobs(other.jobs.assign(run_time=2.5))
-    with pytest.raises(ParameterError, match="job 1 ended at 3.5 s, but at 2.5 s"):
+    with pytest.raises(ParameterError, match=r"job 1 ended at 3\.5 s, but at 2\.5 s"):
         swftools.price(late, "vcg", trace=changed)
     with pytest.raises(ParameterError, match="job 4, occurrence 0, is not among the jobs"):
         swftools.price(SCHEDULE, "vcg", trace=TRACE.with_jobs(TRACE.jobs.iloc[:3]))

@@ -50,15 +50,15 @@ def test_it_goes_on_where_it_broke_off(made: tuple[swftools.Trace, Schedule], tm
     trace, schedule = made
     told: list[int] = []
 
-    class Interrupted(Exception):
+    class BrokenOffError(Exception):
         pass
 
     def stop(done: int, _: int, __: float) -> None:
         told.append(done)
         if done >= 20:
-            raise Interrupted
+            raise BrokenOffError
 
-    with pytest.raises(Interrupted):
+    with pytest.raises(BrokenOffError):
         swftools.price(schedule, "vcg", trace=trace, kept=tmp_path / "kept", progress=stop)
     assert told == [0, 10, 20]
     again: list[tuple[int, int]] = []
@@ -70,13 +70,17 @@ def test_it_goes_on_where_it_broke_off(made: tuple[swftools.Trace, Schedule], tm
 
 
 def test_what_is_kept_of_something_else_is_refused(made: tuple[swftools.Trace, Schedule], tmp_path: Path) -> None:
-    """Another horizon, other jobs, another schedule."""
+    """Another horizon, other jobs, other utility functions, another schedule."""
     trace, schedule = made
     swftools.price(schedule, "vcg", trace=trace, sample=5, kept=tmp_path / "kept")
     other = swftools.simulate(trace, "genetic", generations=5, seed=4)
     for changed in ({"horizon": "1h"}, {"sample": 6}):
         with pytest.raises(ParameterError, match="another schedule, mechanism or jobs; give another folder"):
             swftools.price(schedule, "vcg", **{"trace": trace, "sample": 5, "kept": tmp_path / "kept"} | changed)
+    turned = trace.with_jobs(trace.jobs.assign(utility=trace.jobs["utility"].array[::-1]))
+    swftools.price(swftools.simulate(trace, "easy"), "vcg", trace=trace, sample=5, kept=tmp_path / "easy")
+    with pytest.raises(ParameterError, match="give another folder"):
+        swftools.price(swftools.simulate(turned, "easy"), "vcg", trace=turned, sample=5, kept=tmp_path / "easy")
     with pytest.raises(ParameterError, match="give another folder"):
         swftools.price(other, "vcg", trace=trace, sample=5, kept=tmp_path / "kept")
 
