@@ -166,7 +166,7 @@ def price(
         processor_hours=hours,
         utility_got=utility,
         price=found,
-        no_price=pd.array(np.where(np.isnan(found), why, None), dtype="str"),
+        no_price=pd.Series(why, dtype="str").where(np.isnan(found)),
     )
     return Prices(table, given.to_text() if given.names() else chosen.name, schedule.policy)
 
