@@ -13,6 +13,8 @@ from .tasks.evaluate_waits import EvaluateWaitPredictions as EvaluateWaitPredict
 from .tasks.measure import MeasureSchedule as MeasureSchedule
 from .tasks.parse import GenerateTrace as GenerateTrace
 from .tasks.parse import ParseLog as ParseLog
+from .tasks.price import PriceJobs as PriceJobs
+from .tasks.price import PriceSchedule as PriceSchedule
 from .tasks.publish_schedule import PublishSchedule as PublishSchedule
 from .tasks.replay_predictor import CheckWaits as CheckWaits
 from .tasks.replay_predictor import ReplayPredictor as ReplayPredictor

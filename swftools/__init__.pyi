@@ -1,3 +1,4 @@
+from . import market as market
 from . import models as models
 from . import plots as plots
 from . import simulator as simulator
@@ -15,6 +16,8 @@ from .formats.swf.reader import iter_swf as iter_swf
 from .formats.swf.reader import read_swf as read_swf
 from .formats.swf.writer import write_swf as write_swf
 from .header import SwfHeader as SwfHeader
+from .market.prices import Prices as Prices
+from .market.prices import price as price
 from .offered_work import offered_load as offered_load
 from .output.progress_bar import progress_bar as progress_bar
 from .selection import scale_to_load as scale_to_load

@@ -21,6 +21,7 @@ from swftools.cleaning import DEFAULT_RULES, list_rules
 from swftools.cleaning import registry as cleaning_registry
 from swftools.drift import registry as drift_registry
 from swftools.formats import registry as format_registry
+from swftools.market import registry as market_registry
 from swftools.models.arrivals import ArrivalParameters
 from swftools.models.cirne_berman import CirneBermanParameters
 from swftools.models.lublin_feitelson import LublinFeitelsonParameters
@@ -62,7 +63,13 @@ def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(cleaning_registry, "_RULES", list_rules())  # what a page registers is gone with it
     registries = (policy_registry._POLICIES, predictor_registry._PREDICTORS, bound_registry._BOUNDS)
     registries = (*registries, rival_registry._RIVALS, format_registry._FORMATS, drift_registry._STATISTICS)
-    registries = (*registries, search_measures._MEASURES, papers._PAPERS, *pictures._PICTURES.values())
+    registries = (
+        *registries,
+        market_registry._MECHANISMS,
+        search_measures._MEASURES,
+        papers._PAPERS,
+        *pictures._PICTURES.values(),
+    )
     for names in registries:
         monkeypatch.setattr(names, "known", dict(names.known))
         monkeypatch.setattr(names, "_sources", dict(names._sources))

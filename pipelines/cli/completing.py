@@ -51,6 +51,12 @@ def _predictors(_: click.Context) -> Iterable[str]:
     return list_predictors()
 
 
+def _mechanisms(_: click.Context) -> Iterable[str]:
+    from swftools.market import list_mechanisms
+
+    return list_mechanisms()
+
+
 def _formats(_: click.Context) -> Iterable[str]:
     import swftools.formats.detect  # noqa: F401 (registers them)
     from swftools.formats.registry import list_formats
@@ -101,3 +107,4 @@ complete_paper = _offering(_papers)
 complete_data_set = _offering(_data_sets)
 complete_cited = _offering(_cited)
 complete_version = _offering(_versions)
+complete_mechanism = _offering(_mechanisms)

@@ -20,6 +20,7 @@ from pipelines.cli.logs import convert, describe_log, study_log, validate_logs
 from pipelines.cli.papers import reproduce
 from pipelines.cli.pictures import plot, report
 from pipelines.cli.predict import predict
+from pipelines.cli.prices import price_log
 from pipelines.cli.schedules import check_schedule, compare, simulate_log
 from pipelines.cli.tasks import augment, run
 from pipelines.cli.waits import evaluate
@@ -43,6 +44,7 @@ def main() -> None:
     Compare policies:         swftools compare --log LOG --policies fcfs,easy
     Why a search decided so:  swftools explain LOG --job 1234
     Check any schedule:       swftools check-schedule SCHEDULE.csv --log LOG
+    What users owe for it:    swftools price LOG --mechanism fixed
     Predict waits:            swftools evaluate --log LOG
     Of a job submitted now:   swftools predict --state STATE --queue 3
     Evaluate what arrives:    swftools reevaluate --inbox DIR --history NAME
@@ -70,7 +72,7 @@ def main() -> None:
 
 main.add_family("Logs", describe_log, study_log, validate_logs, convert, formats)
 main.add_family("Data sets", augment, versions, diff, tag, rollback, promote, verify, prune, export, cite)
-main.add_family("Simulation", simulate_log, compare, explain, check_schedule)
+main.add_family("Simulation", simulate_log, compare, explain, check_schedule, price_log)
 main.add_family("Waits in queues", evaluate, predict)
 main.add_family("Histories", reevaluate)
 main.add_family("Papers", reproduce)

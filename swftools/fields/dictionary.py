@@ -19,13 +19,14 @@ from swftools.fields.cleaning import CLEANING_REPORT, MERGED, QUARANTINE, REPAIR
 from swftools.fields.definition import BOOL, FLOAT64, INT64, INTEGERS, STRING, TIMESTAMP, UTILITY, Field, Known
 from swftools.fields.history import INGESTED, RECORDS, REJECTED, WAIT_COVERAGE, WAITING_FILES
 from swftools.fields.jobs import JOB_NUMBER, JOB_OCCURRENCE, JOBS, SWF_NAMES
+from swftools.fields.market import PRICES
 from swftools.fields.predictions import WAIT_EVALUATION, WAIT_PREDICTIONS
 from swftools.fields.reevaluation import POLICY_WATCH, WORKLOAD_DRIFT
 from swftools.fields.reproduction import MEASUREMENTS, REPRODUCTION
 from swftools.fields.schedules import EXCLUSION_REASON, METRICS, SCHEDULE_COLUMNS, SEED, SEGMENT_COLUMNS
 from swftools.fields.search import SEARCH_DECISIONS, SEARCH_IMPROVEMENTS, SEARCH_ORDERS
 
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 10
 """Raised whenever a column is added, removed, renamed, retyped or given another meaning."""
 
 
@@ -53,6 +54,7 @@ TABLES: dict[str, tuple[Field, ...]] = {
     "search_orders": SEARCH_ORDERS,
     "metrics": METRICS,
     "comparison": (SEED, *METRICS),
+    "prices": (JOB_NUMBER, JOB_OCCURRENCE, *PRICES),
     "wait_predictions": (JOB_NUMBER, JOB_OCCURRENCE, *WAIT_PREDICTIONS),
     "wait_evaluation": WAIT_EVALUATION,
     "reproduction": REPRODUCTION,
@@ -89,6 +91,7 @@ TABLE_MEANINGS = {
     "search_orders": "One row a decision of a search and waiting job: its places in both orders, and its starts.",
     "metrics": "One row a policy, class of jobs, measure and statistic.",
     "comparison": "One row a policy, seed, class of jobs, measure and statistic.",
+    "prices": "One row a job of a schedule that was priced: what its user owes by a mechanism, and what the job got.",
     "wait_predictions": "One row a method and job: what the job was told, at its submission, of how long it will wait.",
     "wait_evaluation": "One row a method and group of jobs: how often the bounds were right, and how tight they were.",
     "reproduction": "One row a cell of a paper's table and a reading of it: the published value beside ours.",
@@ -129,6 +132,7 @@ PRIMARY_KEYS: dict[str, tuple[str, ...]] = {
     "schedule": _JOB,
     "excluded": _JOB,
     "search_decisions": ("decision",),
+    "prices": _JOB,
     "wait_predictions": ("method", *_JOB),
     "ingested": ("file_number",),
 }

@@ -62,6 +62,7 @@ def test_every_column_says_what_it_is(field: Field) -> None:
         *AUGMENTATION_COLUMNS,
         "simulate",
         "measure",
+        "price",
         "replay",
         "evaluate",
         "reproduce",

@@ -26,6 +26,7 @@ from swftools.fields.dictionary import TABLES
 from swftools.fields.generate import data_dictionary, generated_files, json_schema, main, stale_files, write_files
 from swftools.history.book import HistoryBook
 from swftools.history.records import file_records
+from swftools.market import price
 from swftools.models.arrivals import generate_arrivals
 from swftools.models.moldability import SpeedupParameters, generate_speedup
 from swftools.models.requested_times import generate_requested_times
@@ -151,6 +152,7 @@ def tables(shipped_log: Path) -> dict[str, pa.Table]:
         paper=paper.name, log="CTC-SP2-1996-3.1-cln", experiment=run.text, seed=0, unit=["jobs", "s", "s", "s"]
     )
     frames = {
+        "prices": price(schedule, "fixed").jobs,
         "wait_predictions": predictions,
         "wait_evaluation": evaluate(predictions),
         "reproduction": compare(paper, [paper.tables[0]], Measurements(measurements)),
