@@ -212,11 +212,13 @@ def breed(
 
 @dataclass
 class Told:
-    """A decision: when, how many competed, what was bred."""
+    """A decision: when, how many competed, what was bred; when the best order plans each, and that of arrival does."""
 
     now: float
     competitors: int
     bred: Bred
+    starts: list[float]
+    first_starts: list[float]
 
 
 def decide_by(
@@ -333,10 +335,11 @@ def decide_by(
             fixed=fixed,
             draw=rng.random,
         )
-        told.append(Told(state.now, count, bred))
         order = [all_of[i] for i in bred.best]
         last[:] = [each.job for each in order]
-        plan = BUILDERS[builder](order, ground)
+        plan, first = BUILDERS[builder](order, ground), BUILDERS[builder](all_of, ground)
+        starts, first_starts = ([made.starts[id(each)] for each in order] for made in (plan, first))
+        told.append(Told(state.now, count, bred, starts, first_starts))
         for each in all_of:
             if each.runs and each not in plan.at_once:
                 state.preempt(each.job, CHECKPOINTED)
