@@ -26,7 +26,7 @@ from swftools.utility.functions import UtilityFunctions
 from swftools.utility.model import UtilityParameters, generate_utility
 
 LOADS = (0.7, 0.8, 0.9, 1.0)
-SEEDS = (0, 1, 2)
+SEEDS = (0, 1)
 """Of utility functions, and of what the policies draw."""
 
 POLICIES = {

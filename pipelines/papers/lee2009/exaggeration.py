@@ -24,10 +24,10 @@ from swftools.trace import Trace
 from swftools.utility.functions import UtilityFunctions, offsets_of
 
 MANNERS = ("doubled", "step")
-SHARES = (0.1, 0.3, 0.6, 1.0)
-SEEDS = (0, 1, 2, 3, 4)
+SHARES = (0.1, 0.3, 0.6)
+SEEDS = (0, 1, 2)
 LOAD = 0.9
-POLICY = "genetic:generations=30"
+POLICY = "genetic:generations=15"
 WHO = {"all": "all", "honest": "honest users", "others": "those who exaggerate"}
 """Whose jobs are looked at, and what they are called."""
 
@@ -55,7 +55,7 @@ class ExaggerationParameters(Parameters):
     policy: str = text(POLICY)
     load: float = number(LOAD, above=0, most=10)
     first: int = whole(5_000, least=0)
-    jobs: int = whole(1_500, least=1)
+    jobs: int = whole(1_200, least=1)
 
 
 def liars_of(trace: Trace, share: float, seed: int) -> npt.NDArray[np.bool_]:
