@@ -16,6 +16,10 @@ from swftools.simulator.search.building import (
     empty_ground,
     play_easy,
 )
+from swftools.simulator.search.gathering import room_for
+from swftools.simulator.search.notes import empty_notes
+from swftools.simulator.search.population import DECIDED, EASY, Rules, empty_population, known_worth
+from swftools.simulator.search.state import PATHS
 from tests.naive import genetic as naive
 from tests.naive.simulator import Job
 
@@ -75,3 +79,25 @@ def test_plans_of_easy(seed: int) -> None:
         assert ground.begins[: len(order)].tolist() == [plan.starts[id(each)] for each in competitors]
         assert [bool(now) for now in ground.is_now[: len(order)]] == [each in plan.at_once for each in competitors]
         assert worth == plan.worth
+
+
+def test_what_is_known_is_of_the_order_itself() -> None:
+    """Hundreds of orders, many of which fall on the same place: each is worth what its own plan is, again and again."""
+    rng = np.random.default_rng(1)
+    ground, _, competitors = next(made for made in iter(lambda: drawn(rng), None) if len(made[2]) == 8)
+    search = room_for(None, 20, 20, empty_notes(20, False, False))
+    utility, rules = np.zeros((0, 0, 2)), Rules(2, 1, 0.0, EASY, 0)
+    population = empty_population(20, 2)
+    population = population._replace(known=np.zeros(population.known.shape, np.int64))
+    population.turns[DECIDED] = 1
+    orders = np.array([rng.permutation(8) for _ in range(300)])
+    for order in (*orders, *orders[::-1]):
+        known = population._replace(orders=order)
+        own = play_easy.py_func(ground, utility, order, 0, False)
+        assert known_worth.py_func(known, search, ground, utility, rules, 0) == own
+    assert search.counts[PATHS] < 600  # some were known
+    ground.worth_now[: len(competitors)] *= 3.0
+    population.turns[DECIDED] = 2
+    known = population._replace(orders=orders[0])
+    own = play_easy.py_func(ground, utility, orders[0], 0, False)
+    assert known_worth.py_func(known, search, ground, utility, rules, 0) == own  # not that of the last decision
