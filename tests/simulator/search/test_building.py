@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from swftools.simulator.engine.entry import pack
 from swftools.simulator.search.building import (
     COMPETITORS,
     GOING,
@@ -87,8 +88,7 @@ def test_what_is_known_is_of_the_order_itself() -> None:
     ground, _, competitors = next(made for made in iter(lambda: drawn(rng), None) if len(made[2]) == 8)
     search = room_for(None, 20, 20, empty_notes(20, False, False))
     utility, rules = np.zeros((0, 0, 2)), Rules(2, 1, 0.0, EASY, 0)
-    population = empty_population(20, 2)
-    population = population._replace(known=np.zeros(population.known.shape, np.int64))
+    ground, search, population = pack((), (ground, search, empty_population(20, 2)), rng).memory
     population.turns[DECIDED] = 1
     orders = np.array([rng.permutation(8) for _ in range(300)])
     for order in (*orders, *orders[::-1]):
