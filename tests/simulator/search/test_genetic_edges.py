@@ -11,7 +11,19 @@ from hypothesis import given, settings
 
 from swftools import Trace, validate
 from swftools.errors import ParameterError, PolicyError
-from swftools.simulator import Simulation, explain_decision, recorded_search, simulate
+from swftools.simulator import (
+    CHECKPOINT,
+    RUNNING,
+    Simulation,
+    explain_decision,
+    fits,
+    preempt,
+    recorded_search,
+    simulate,
+    start,
+    waiting_jobs,
+)
+from swftools.simulator.registry import Policy
 from swftools.simulator.search.population import choose, empty_population, mutate, shuffle, zip_orders
 from tests.drawn import draw_trace
 from tests.every_policy import with_all_columns
@@ -317,3 +329,29 @@ def test_a_copy_breeds_the_same() -> None:
     other = simulation.copy()
     assert simulation.run().schedule().jobs.equals(whole.jobs)
     assert other.run().schedule().jobs.equals(whole.jobs)
+
+
+def stops_at_each_decision(machine):  # type: ignore[no-untyped-def]
+    """Stop whoever runs at its checkpoint, and start whoever waits, the last one first."""
+    for job in machine.running[: machine.counts[RUNNING]].copy():
+        preempt(machine, job, CHECKPOINT)
+    for job in waiting_jobs(machine)[::-1]:
+        if fits(machine, job):
+            start(machine, job)
+
+
+@pytest.mark.parametrize(("interval", "wrong"), [(1.0, [1]), (None, [1])])
+def test_other_stops_break_the_promise(interval: float | None, wrong: list[int]) -> None:
+    """A job that is stopped twice, and one that is stopped though it writes no checkpoints, are told, each once."""
+    jobs = "job submit run width request / A 0 20 4 20 / B 6 5 4 5"
+    more = " / C 13 5 4 5" if interval else ""
+    trace = draw_trace(jobs + more, processors=4)
+    intervals = pd.array([interval, *[1.0] * (len(trace) - 1)], dtype="Float64")
+    trace = trace.with_jobs(trace.jobs.assign(checkpoint_interval=intervals))
+    schedule = simulate(trace, Policy("stops", stops_at_each_decision), compiled=False)
+    report = validate(schedule, trace=trace, policy="genetic-checkpoint")
+    found = report.violations
+    assert found["rule"].unique().tolist() == ["one-stop"]
+    assert found["job_number"].tolist() == wrong
+    last = schedule.segments[(schedule.segments["job_number"] == 1) & (schedule.segments["ended_by"] == "checkpointed")]
+    assert found["time"].tolist() == [last["end_time"].iloc[1 if interval else 0]]
