@@ -36,7 +36,7 @@ _LOOKS = {
         (
             *("easy", "conservative", "pv-easy", "search", "sjf-backfill", "lxf-backfill", "fcfs"),
             *("prio-fifo", "conservative-fixed", "weighted-priority", "sjf", "conservative-replanned", "lxf"),
-            *("widest", "narrowest", "ljf"),
+            *("widest", "narrowest", "ljf", "genetic", "genetic-checkpoint"),
         )
     )
 }
