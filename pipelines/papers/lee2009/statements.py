@@ -62,8 +62,9 @@ def statement(
 ) -> Cell:
     """Return a statement as a cell; where nothing is known, nothing decides."""
     known = not isnan(ours)
+    told = definition if known else "not measured"
     return Cell(
-        "statement", words, ours, definition, unit=unit, printed=printed, reproduces=holds if known else None, why=why
+        "statement", words, ours, told, unit=unit, printed=printed, reproduces=holds if known else None, why=why
     )
 
 
