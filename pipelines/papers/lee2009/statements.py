@@ -151,7 +151,7 @@ def _figures(found: Measurements, log: str, quick: bool) -> Iterator[Cell]:
     decays = figures.rows_of("4.1", quick)
     kinds = [name for name in decays if name != "thirds"]
     known = [policy for policy in POLICIES if not isnan(row(policy, {}))]
-    lowest = [min(kinds, key=lambda kind, p=policy: row(p, decays[kind])) == "exponential" for policy in known]
+    lowest = [row(p, decays["exponential"]) == min(row(p, decays[kind]) for kind in kinds) for p in known]
     yield _count(
         "Section 4.3: every policy earns least where utility falls exponentially", "all", lowest, "policies", "policies"
     )

@@ -68,7 +68,7 @@ SURVEY = {name: Run("survey", SurveyOfPaper(name)) for name in ("answers", "pool
 def survey_of(trace: Trace, workload: str, seed: int) -> CheckpointInference:
     """Return what a synthetic survey of a trace says of its jobs."""
     survey = generate_checkpoint_survey(trace, CheckpointSurveyParameters(seed=seed))
-    return infer_checkpoints(trace, survey, CheckpointParameters(seed=seed, workload=workload))
+    return infer_checkpoints(trace, survey, CheckpointParameters.from_mapping({"seed": seed, "workload": workload}))
 
 
 def measure_survey(trace: Trace, parameters: SurveyOfPaper, seed: int) -> pd.DataFrame:
