@@ -161,6 +161,8 @@ NOT_THE_WORKLOAD = (
 
 def cells(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (prints no table)
     """Yield aggregate utilities over EASY's, the three improvements that are printed, and jobs stopped."""
+    definition = "aggregate utility over that of EASY, draw by draw"
+    bred = "" if quick else f"; GA of {GENERATIONS} generations"
     for log, (words, given) in product(logs_of_checkpoints(found, quick), READINGS.items()):
         runs = named_runs(log, quick, **given)
         common: dict[str, Any] = {

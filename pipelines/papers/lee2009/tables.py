@@ -28,7 +28,16 @@ from pipelines.papers.lee2009.schedules import (
     WAIT,
     policy_run,
 )
-from pipelines.papers.lee2009.values import SEEDS_FEW, SHORT, cell_of, logs_of_utility, ratios, seeds
+from pipelines.papers.lee2009.values import (
+    SEEDS,
+    SEEDS_EXACT,
+    SEEDS_FEW,
+    SHORT,
+    cell_of,
+    logs_of_utility,
+    ratios,
+    seeds,
+)
 from pipelines.papers.lee2009.windows import BLUE, is_of_utility, ranks_of, short_name
 from pipelines.papers.paper import AS_WRITTEN, UNEXPLAINED, Cell, Measurements, Printed, Run, Within
 
@@ -95,7 +104,8 @@ def plan(number: str, log: str, quick: bool) -> list[Run]:
     if not is_of_utility(log):
         return []
     policies = (*POLICIES, *(OTHERS.values() if number == "4.1" else ()))
-    return [told_run(log, policy, quick, seed, **TOLD[number]) for policy, seed in product(policies, seeds(quick))]
+    draws = seeds(quick, SEEDS if number == "4.1" else SEEDS_EXACT)
+    return [told_run(log, policy, quick, seed, **TOLD[number]) for policy, seed in product(policies, draws)]
 
 
 def cells(number: str, found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:
