@@ -174,9 +174,7 @@ def cells(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:
         for name, run in runs.items():
             row = f"{short_name(log)} {name}"
             values = ratios(found, log, run, runs["EASY"])
-            yield cell_of(
-                row, "aggregate utility", values, "aggregate utility over that of EASY, draw by draw", **common
-            )
+            yield cell_of(row, "aggregate utility", values, f"{definition}{bred}", **common)
             for other, (claimed, place) in CLAIMS.items():
                 is_claimed = name == "GA-ckpt both" and log == DATASTAR
                 better = improvement(found, log, run, runs[other])
