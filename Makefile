@@ -62,7 +62,7 @@ pictures: $(VENV)/.installed-dev
 # Papers' tables made anew, and their page; SWFTOOLS_SHARED names the folder with the full logs.
 reproduction: $(VENV)/.installed-dev $(VENV)/.warm
 	rm -rf build/reproduction
-	for paper in chiang2008 chiang2008-large nurmi2009 yuan2010; do \
+	for paper in chiang2008 chiang2008-large lee2009 nurmi2009 yuan2010; do \
 		SWFTOOLS_LOG_PATH=$(SWFTOOLS_SHARED)/traces \
 			$(BIN)/swftools reproduce $$paper --data-root build/reproduction --workers $(WORKERS) || exit; \
 	done

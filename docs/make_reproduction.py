@@ -29,6 +29,7 @@ does not come out is shown as such.
 ```
 swftools reproduce chiang2008 --workers 2
 swftools reproduce chiang2008-large --workers 2
+swftools reproduce lee2009 --workers 2
 swftools reproduce nurmi2009 --workers 2
 swftools reproduce yuan2010 --workers 2
 ```
@@ -37,6 +38,9 @@ swftools reproduce yuan2010 --workers 2
 IA-64 cluster at NCSA, is not public: its figures and statements stand here beside the two logs that it names as
 qualitatively the same, months of SDSC-SP2 and KTH-SP2, and no number of it can be compared. What can be is an
 independent program that was written by the same rules (`--table other-program`).
+
+`lee2009` takes its window of SDSC-BLUE from the shipped excerpt. What it does with a survey of users and the log of
+those weeks, neither of which is public, is done with a made-up survey and an earlier log of that machine.
 
 The logs are those of the cards in `data_catalog.yaml`, fetched from their archive, or found in the directories of
 `log_path` (`SWFTOOLS_LOG_PATH=~/traces`). `--table 4.1` makes one table, `--logs my.swf` the same of your own log,

@@ -90,7 +90,7 @@ VERSIONS = {
         EvaluateWaitPredictions.code_version,
     ),
     **{
-        stage: (f"version of {paper.name} in pipelines/papers/{paper.name.removesuffix('-large')}", paper.version)
+        stage: (f"version of {paper.name} in pipelines/papers/{paper.name.partition('-')[0]}", paper.version)
         for stage, paper in PAPERS.items()
     },
     "experiment": ("code_version of RunExperiment in pipelines/tasks/run_experiment.py", RunExperiment.code_version),

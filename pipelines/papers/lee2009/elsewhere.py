@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -39,8 +40,6 @@ POLICIES = {
 }
 """What is compared, by what it is called here."""
 
-UNITS = {"utility": "1"}
-
 
 @dataclass(frozen=True)
 class ElsewhereParameters(Parameters):
@@ -55,6 +54,8 @@ class ElsewhereParameters(Parameters):
     first, jobs : int
         Index of its first job, of those that ran, and how many there are.
     """
+
+    NAME: ClassVar[str] = "elsewhere"
 
     policy: str = text("easy")
     load: float = number(0.9, above=0, most=10)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -49,6 +50,8 @@ class ExaggerationParameters(Parameters):
     first, jobs : int
         Index of its first job, of those that ran, and how many there are.
     """
+
+    NAME: ClassVar[str] = "exaggeration"
 
     manner: str = choice(*MANNERS)
     share: float = number(0.0, least=0, most=1)
