@@ -24,8 +24,8 @@ from pipelines.papers.paper import Experiment, Paper, PaperTable, read_printed, 
 from pipelines.papers.yuan2010.populations import LOGS, OTHER_LOGS
 
 CITATION = (
-    "C. B. Lee: On the user-scheduler relationship in high-performance computing. Dissertation, University of California, "
-    "San Diego, 2009"
+    "C. B. Lee: On the user-scheduler relationship in high-performance computing. Dissertation, "
+    "University of California, San Diego, 2009"
 )
 
 TABLE_4_1 = read_printed(__name__, "published/table_4_1.csv")

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -55,7 +54,7 @@ class ElsewhereParameters(Parameters):
         Index of its first job, of those that ran, and how many there are.
     """
 
-    NAME: ClassVar[str] = "elsewhere"
+    NAME = "elsewhere"
 
     policy: str = text("easy")
     load: float = number(0.9, above=0, most=10)

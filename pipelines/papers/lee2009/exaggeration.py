@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -51,7 +50,7 @@ class ExaggerationParameters(Parameters):
         Index of its first job, of those that ran, and how many there are.
     """
 
-    NAME: ClassVar[str] = "exaggeration"
+    NAME = "exaggeration"
 
     manner: str = choice(*MANNERS)
     share: float = number(0.0, least=0, most=1)
