@@ -7,7 +7,7 @@ from statistics import stdev
 
 from pipelines.papers.lee2009.schedules import EASY, GENERATIONS_FEW, GENETIC, JOBS, UTILITY, policy_run
 from pipelines.papers.lee2009.tables import generations
-from pipelines.papers.lee2009.values import SEEDS_EXACT, cell_of, logs_of_utility, mean, ratios, seeds
+from pipelines.papers.lee2009.values import SEEDS, cell_of, logs_of_utility, mean, ratios, seeds
 from pipelines.papers.lee2009.windows import is_of_utility, ranks_of, short_name
 from pipelines.papers.paper import OURS, Cell, Measurements, PaperTable, Printed, Run
 
@@ -29,8 +29,8 @@ def plan(log: str, quick: bool) -> list[Run]:
     """Return runs by generations."""
     if not is_of_utility(log):
         return []
-    easy = [policy_run(EASY, seed, ranks=ranks_of(log)) for seed in seeds(quick, SEEDS_EXACT)]
-    return [*easy, *(bred(log, count, seed) for count in counts(quick) for seed in seeds(quick, SEEDS_EXACT))]
+    easy = [policy_run(EASY, seed, ranks=ranks_of(log)) for seed in seeds(quick, SEEDS)]
+    return [*easy, *(bred(log, count, seed) for count in counts(quick) for seed in seeds(quick, SEEDS))]
 
 
 def cells(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (the paper has none)

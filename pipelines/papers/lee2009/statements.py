@@ -91,7 +91,7 @@ def _table(found: Measurements, log: str, quick: bool) -> Iterator[Cell]:
             why,
         )
     order = (GENETIC, PRIO, EASY, CONSERVATIVE)
-    values = zip(*(found.values(log, runs[policy], JOBS, UTILITY) for policy in order), strict=True)
+    values = zip(*(found.values(log, runs[policy], JOBS, UTILITY) for policy in order), strict=False)
     outcomes = [all(first > second for first, second in pairwise(each)) for each in values]
     yield _count(
         "Table 4.1: GA earns more than Prio, Prio than EASY, EASY than Cons", "all", outcomes, "draws", "draws"

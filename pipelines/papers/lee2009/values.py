@@ -14,15 +14,15 @@ from pipelines.papers.paper import Cell, Measurements, Run
 SHORT = {CONSERVATIVE: "Cons", EASY: "EASY", PRIO: "Prio", GENETIC: "GA"}
 """The paper's names."""
 
-SEEDS, SEEDS_EXACT, SEEDS_FEW, SEEDS_QUICK = 10, 5, 3, 2
-"""Draws of the functions: in Table 4.1; in Table 4.2, whose long queues take three times as long to breed; in the
-figures; and to be quick in those tables, where figures have one. The paper has two, in Figure 6.6 six."""
+SEEDS, SEEDS_FEW, SEEDS_QUICK = 10, 3, 2
+"""Draws of the functions: in Tables 4.1 and 4.2; in the figures; and to be quick in those tables, where figures have
+one. The paper has two, in Figure 6.6 six."""
 
 
 def seeds(quick: bool, number: int = SEEDS) -> range:
     """Return the seeds."""
     if quick:
-        return range(SEEDS_QUICK if number in (SEEDS, SEEDS_EXACT) else 1)
+        return range(SEEDS_QUICK if number == SEEDS else 1)
     return range(number)
 
 

@@ -104,7 +104,7 @@ def test_runs_are_planned_once_for_all_tables() -> None:
     runs = PAPER.runs(PAPER.tables, BLUE, quick=False)
     assert len(runs) == len({(run.text, run.seed) for run in runs})
     full = [run for run in runs if "policy=genetic," in run.text and "generations=100," in run.text]
-    assert len(full) == 15
+    assert len(full) == 20
     assert all(run.experiment in ("survey", "checkpoints") for run in PAPER.runs(PAPER.tables, DATASTAR, quick=False))
     assert "survey" not in {run.experiment for run in runs}
     assert len(PAPER.runs(PAPER.chosen_tables("4.1"), BLUE, quick=False)) == 10 * (4 + len(OTHERS))
