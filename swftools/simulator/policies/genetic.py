@@ -37,7 +37,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -128,6 +128,8 @@ class GeneticParameters(Searching, Parameters):
     explain : bool
         What each search did is noted: ``Schedule.notes`` has the tables decisions, generations, improvements, orders.
     """
+
+    limited_by: ClassVar[str] = "generations"
 
     generations: int = whole(100, least=0, most=2**31)
     individuals: int = whole(20, least=1, most=10_000)

@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -96,6 +96,8 @@ class SearchParameters(Searching, Parameters):
     explain : bool
         What each search did is noted: ``Schedule.notes`` has the tables decisions, improvements and orders.
     """
+
+    limited_by: ClassVar[str] = "nodes"
 
     traversal: str = choice(*TRAVERSALS)
     branching: str = choice(*ORDERS, default="lxf")

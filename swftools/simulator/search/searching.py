@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from swftools.simulator.search.measures import PlannedMeasure, find_measure
 from swftools.simulator.search.objectives import Objective
 
@@ -14,6 +16,8 @@ class Searching:
 
     objective: str
     seconds: float
+    limited_by: ClassVar[str]
+    """The parameter that says how far a search goes where the clock does not."""
 
     @property
     def aim(self) -> Objective | None:
