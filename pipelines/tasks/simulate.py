@@ -203,9 +203,9 @@ class SimulatePolicy(SimulationTask):
         parameters = find_policy(self.entry["policy"]).chosen(self._chosen)
         if isinstance(parameters, Searching) and parameters.seconds > 0:
             raise ParameterError(
-                f"{self.entry['policy']}: seconds={parameters.seconds:g} makes another schedule each time, and a version "
-                f"is to be made again as it was; give {parameters.limited_by}, or search against the clock by swftools "
-                "simulate"
+                f"{self.entry['policy']}: seconds={parameters.seconds:g} makes another schedule each time, and a "
+                f"version is to be made again as it was; give {parameters.limited_by}, or search against the clock by "
+                "swftools simulate"
             )
 
     def _check_needs(self) -> None:
