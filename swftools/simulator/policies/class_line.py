@@ -129,9 +129,10 @@ def describe(machine: Machine, line: Line, job: int, parameters: Any) -> None:
             wanted = _working_set(bounds[1], bounds[2])
         else:
             wanted, low = own, max(low, own - own // 2)  # a simple curve has nothing below half the width
-        wanted = max(min(wanted, high), low)
-        if low <= high and stretch_on(machine, job, wanted) > 0.0:
-            least, most, best = low, high, wanted
+        if wanted > 0 and low <= high:
+            wanted = max(min(wanted, high), low)
+            if stretch_on(machine, job, wanted) > 0.0:
+                least, most, best = low, high, wanted
     line.least[job], line.most[job], line.optimum[job] = least, most, best
     time = machine.requests.requested_time[job] * stretch_on(machine, job, best)
     line.time[job] = time
@@ -157,9 +158,9 @@ def resized(line: Line, job: int, factor: float) -> int:
 
 @kernel(allocates=False)
 def _working_set(a: float, sigma: float) -> int:
-    """Return the whole width with the least run time / efficiency."""
-    if not (a >= 1.0 and sigma >= 0.0 and a < 2.0**31):  # no such curve; its job has its own width
-        return 1
+    """Return the whole width with the least run time / efficiency; 0 if there is no such curve."""
+    if not (a >= 1.0 and sigma >= 0.0):
+        return 0
     low = np.floor(min(downey_optimum_at(a, sigma), 2.0**40))
     slow, fast = downey_speedup_at(low, a, sigma), downey_speedup_at(low + 1.0, a, sigma)
     return int(low) if low / slow**2 <= (low + 1.0) / fast**2 else int(low) + 1
