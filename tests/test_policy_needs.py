@@ -72,6 +72,7 @@ def test_only_these_policies_need_a_column() -> None:
         "genetic": ("utility",),
         "genetic-checkpoint": ("checkpoint_interval", "utility"),
         "scojo-p": CURVES,
+        "cirne-berman": CURVES,
     } == needs
     for name in set(OURS) - set(needs):
         assert 3 == len(simulate(a_trace(), name).jobs)

@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from tests.naive.simulator import Job, Policy, State, easy
+from tests.naive.simulator import Job, Policy, State, earliest, easy, planned_end
 
 DAY, HALF_HOUR = 86400.0, 1800.0
 
@@ -210,3 +210,100 @@ def until(jobs: list[Seen], time: float) -> float:
     now = min(int(half_hours), 47)
     came = [int((each.submit % DAY) // HALF_HOUR) for each in jobs]
     return day * len(jobs) + sum(each < now for each in came) + (half_hours - now) * came.count(now)
+
+
+# ---------------------------------------------------------------- widths chosen at submission
+
+
+@dataclass
+class CirneBerman:
+    """A width for each job when it is submitted: the one at which it ends first if nobody else comes."""
+
+    rules: Rules
+    sizes: str = "all"
+    tolerance: float = 0.0
+    inner: str = "easy"
+    width: dict[int, int] = field(default_factory=dict)
+    original: dict[int, Job] = field(default_factory=dict)
+
+    def __call__(self, state: State) -> None:
+        """Decide."""
+        for job in state.waiting:
+            if id(job) not in self.width:
+                self.width[id(job)] = self.choose(state, job)
+        for job in self.starting(state, state.waiting):
+            state.start_on(job, self.width[id(job)])
+
+    def choose(self, state: State, job: Job) -> int:
+        """Return the width of a job that was just submitted."""
+        if len(widths_of(job)) == 1:
+            return job.width
+        responses = {}
+        for width in widths_of(job):
+            if self.sizes == "all" or width == job.width or width & (width - 1) == 0:
+                self.width[id(job)] = width
+                known = [other for other in state.waiting if id(other) in self.width]
+                responses[width] = self.response(state, job, known)
+        del self.width[id(job)]
+        longest = min(responses.values(), default=math.inf) * (1 + self.tolerance)
+        return min((width for width, time in responses.items() if time <= longest), default=optimum(job))
+
+    def response(self, state: State, job: Job, known: list[Job]) -> float:
+        """Return how long after now a job ends, of those that wait and have widths."""
+        time = time_on(job, self.width[id(job)])
+        if self.inner == "conservative":
+            return self.reserve(state, known)[id(job)] - state.now + time
+        copy, twins = self.copy(state, known)
+        while twins[id(job)] not in copy.started:
+            self.easy(copy)
+            if twins[id(job)] not in copy.started:
+                copy.now = max(copy.now, min(each.expected_end for each in copy.running))
+                copy.running = [each for each in copy.running if each.expected_end > copy.now]
+        return copy.now - state.now + time
+
+    def starting(self, state: State, known: list[Job]) -> list[Job]:
+        """Return who starts now."""
+        if self.inner == "conservative":
+            begins, free, chosen = self.reserve(state, known), state.free, []
+            for job in sorted(known, key=lambda job: rank(state, job, self.rules)):
+                if begins[id(job)] <= state.now and self.width[id(job)] <= free:
+                    free -= self.width[id(job)]
+                    chosen.append(job)
+            return chosen
+        copy, twins = self.copy(state, known)
+        self.easy(copy)
+        return sorted((job for job in known if twins[id(job)] in copy.started), key=lambda job: twins[id(job)].rank)
+
+    def copy(self, state: State, known: list[Job]) -> tuple[State, dict[int, Job]]:
+        """Return a machine whose waiting jobs are rigid on their widths, and these jobs by those that they copy."""
+        copy = State(state.processors, state.overhead, state.now, running=list(state.running))
+        twins = {}
+        self.original = {}
+        for job in known:
+            time = time_on(job, self.width[id(job)])
+            twin = Job(job.submit, self.width[id(job)], time, time, time)
+            twins[id(job)] = twin
+            self.original[id(twin)] = job
+            copy.queue(twin)
+        return copy, twins
+
+    def easy(self, copy: State) -> None:
+        """Let the copy start whom EASY starts; of each note in which turn."""
+
+        def key(state: State, twin: Job) -> float:
+            return float(rank(state, self.original[id(twin)], self.rules))
+
+        easy(key, key)(copy)
+        for turn, twin in enumerate(copy.started):
+            twin.rank = turn
+
+    def reserve(self, state: State, known: list[Job]) -> dict[int, float]:
+        """Return when each job begins that has a reservation, by its identity."""
+        held = [(state.now, planned_end(job), job.processors) for job in state.running]
+        begins = {}
+        for job in sorted(known, key=lambda job: rank(state, job, self.rules)):
+            time = max(time_on(job, self.width[id(job)]), 1.0)
+            rigid = Job(job.submit, self.width[id(job)], time, time, time)
+            begins[id(job)] = begin = earliest(state, held, rigid)
+            held.append((begin, begin + time, rigid.width))
+        return begins

@@ -1,5 +1,6 @@
 """The policies: a file or two of each kind; importing this package registers them all."""
 
+import swftools.simulator.policies.cirne_berman
 import swftools.simulator.policies.conservative
 import swftools.simulator.policies.easy
 import swftools.simulator.policies.fixed
