@@ -237,7 +237,7 @@ class CirneBerman:
     def choose(self, state: State, job: Job) -> int:
         """Return the width of a job that was just submitted."""
         if len(widths_of(job)) == 1:
-            return job.width
+            return optimum(job)
         responses = {}
         for width in widths_of(job):
             if self.sizes == "all" or width == job.width or width & (width - 1) == 0:

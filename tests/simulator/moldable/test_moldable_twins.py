@@ -13,7 +13,7 @@ from swftools import Trace
 from swftools.simulator.one_call import simulate
 from swftools.simulator.validation.report import validate
 from tests.every_policy import with_all_columns
-from tests.naive.moldable import Rules, Scojo, fixed
+from tests.naive.moldable import CirneBerman, Rules, Scojo, fixed
 from tests.naive.simulator import Policy
 from tests.simulator.moldable.crowds import dense_crowds, rigid
 from tests.simulator.twin import naive_runs, shown, shown_naive
@@ -74,7 +74,43 @@ def test_without_moldable_jobs_it_is_fixed(trace: Trace, rules: dict[str, Any], 
     assert simulate(rigid(trace), "fixed", **classes, **run).jobs["start_time"].tolist() == found.tolist()
 
 
-@pytest.mark.parametrize("name", ["fixed", "scojo-p", "scojo-p:profiles=model,short=20,long=200"])
+WAYS = {
+    "sizes": st.sampled_from(["all", "powers-of-two"]),
+    "tolerance": st.sampled_from([0.0, 0.0, 0.25, 1.0]),
+    "inner": st.sampled_from(["easy", "easy", "conservative"]),
+}
+
+
+@settings(max_examples=80)
+@given(
+    trace=dense_crowds,
+    rules=st.fixed_dictionaries(CLASSES),
+    ways=st.fixed_dictionaries(WAYS),
+    run=st.fixed_dictionaries(RUNS),
+)
+def test_cirne_berman(trace: Trace, rules: dict[str, Any], ways: dict[str, Any], run: dict[str, Any]) -> None:
+    """Each job has the width of the twin, and starts with it."""
+    assert_same(trace, "cirne-berman", CirneBerman(Rules(**rules), **ways), {**rules, **ways}, run)
+
+
+@settings(max_examples=60)
+@given(trace=dense_crowds, rules=st.fixed_dictionaries(CLASSES), run=st.fixed_dictionaries(RUNS))
+def test_without_moldable_jobs_cirne_berman_is_fixed(trace: Trace, rules: dict[str, Any], run: dict[str, Any]) -> None:
+    """Start by start."""
+    found = simulate(rigid(trace), "cirne-berman", **rules, **run).jobs["start_time"]
+    assert simulate(rigid(trace), "fixed", **rules, **run).jobs["start_time"].tolist() == found.tolist()
+
+
+INTERPRETED = [
+    "fixed",
+    "scojo-p",
+    "scojo-p:profiles=model,short=20,long=200",
+    "cirne-berman",
+    "cirne-berman:inner=conservative,tolerance=0.05",
+]
+
+
+@pytest.mark.parametrize("name", INTERPRETED)
 def test_interpreted(name: str) -> None:
     """It is the compiled schedule, bit for bit, with curves that bend."""
     trace = with_all_columns(crowded_trace(40, seed=2))
