@@ -70,8 +70,17 @@ LINED_UP, SEEN, BEFORE = range(3)
 
 def empty_line(jobs: int, processors: int) -> Line:  # noqa: ARG001 (as all memories)
     """Return the line before the first job."""
-    whole = (np.zeros(jobs, np.int64) for _ in range(5))
-    return Line(*whole, np.zeros(jobs), np.zeros(jobs, np.int64), np.zeros(jobs), np.zeros(3, np.int64))
+    return Line(
+        waiting=np.zeros(jobs, np.int64),
+        order=np.zeros(jobs, np.int64),
+        least=np.zeros(jobs, np.int64),
+        most=np.zeros(jobs, np.int64),
+        optimum=np.zeros(jobs, np.int64),
+        time=np.zeros(jobs),
+        kind=np.zeros(jobs, np.int64),
+        ages=np.zeros(jobs),
+        counts=np.zeros(3, np.int64),
+    )
 
 
 @kernel(allocates=False)

@@ -37,8 +37,15 @@ GOING, QUEUED, BEGUN, LEFT = range(4)
 def empty_class_plan(jobs: int, processors: int) -> ClassPlan:
     """Return a plan in which no job has a width."""
     most = min(jobs, processors) + 1
-    ids = (np.zeros(size, np.int64) for size in (most, jobs, jobs, 4, jobs))
-    return ClassPlan(np.zeros(most), *ids, np.zeros(jobs))
+    return ClassPlan(
+        end=np.zeros(most),
+        held=np.zeros(most, np.int64),
+        waiting=np.zeros(jobs, np.int64),
+        started=np.zeros(jobs, np.int64),
+        counts=np.zeros(4, np.int64),
+        width=np.zeros(jobs, np.int64),
+        time=np.zeros(jobs),
+    )
 
 
 @kernel(allocates=False)

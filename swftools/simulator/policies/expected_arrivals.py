@@ -56,11 +56,18 @@ class Arrivals(NamedTuple):
 
 def no_arrivals(jobs: int) -> Arrivals:
     """Return what is known before the first job."""
-    numbers = (np.zeros(CLASSES) for _ in range(4))
-    half_hours = np.zeros(CLASSES * (BUCKETS + 1))
-    counts = np.zeros(CLASSES * 3, np.int64)
-    room = np.zeros(jobs), np.zeros(jobs, np.int64)
-    return Arrivals(half_hours, counts, *numbers, *room, np.full(1, np.nan), np.zeros(1, np.int64))
+    return Arrivals(
+        by_half_hour=np.zeros(CLASSES * (BUCKETS + 1)),
+        curves=np.zeros(CLASSES * 3, np.int64),
+        size=np.zeros(CLASSES),
+        time=np.zeros(CLASSES),
+        a=np.zeros(CLASSES),
+        sigma=np.zeros(CLASSES),
+        keys=np.zeros(jobs),
+        jobs=np.zeros(jobs, np.int64),
+        days=np.full(1, np.nan),
+        learned=np.zeros(1, np.int64),
+    )
 
 
 @cache

@@ -120,7 +120,7 @@ def scojo_memory(jobs: int, processors: int, parameters: ScojoParameters) -> Sco
     arrivals = no_arrivals(jobs)
     if parameters.profiles != PROFILES[PAST]:
         known = model_arrivals(processors, parameters.alpha, parameters.short, parameters.long)
-        arrivals = Arrivals(*(column.copy() for column in known))
+        arrivals = Arrivals._make(column.copy() for column in known)
     return ScojoMemory(empty_line(jobs, processors), arrivals, np.zeros(jobs, np.int64))
 
 

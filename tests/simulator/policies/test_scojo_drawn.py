@@ -14,7 +14,7 @@ from swftools.models.moldability import SpeedupParameters, generate_speedup
 from swftools.simulator.one_call import simulate
 from swftools.simulator.validation.report import validate
 from tests.drawn import draw_trace
-from tests.simulator.moldable.crowds import with_curves
+from tests.simulator.policies.moldable_crowds import with_curves
 from tests.strategies import crowded_trace
 
 ALONE = {"prediction": False}

@@ -15,7 +15,7 @@ from swftools.simulator.validation.report import validate
 from tests.every_policy import with_all_columns
 from tests.naive.moldable import CirneBerman, Rules, Scojo, fixed
 from tests.naive.simulator import Policy
-from tests.simulator.moldable.crowds import dense_crowds, rigid
+from tests.simulator.policies.moldable_crowds import dense_crowds, rigid
 from tests.simulator.twin import naive_runs, shown, shown_naive
 from tests.strategies import crowded_trace
 
