@@ -159,7 +159,7 @@ def _trace() -> Trace:
         "utility": pd.Series(functions, dtype=pd.ArrowDtype(UTILITY)),
         "checkpoint_interval": pd.array([5.0, 5.0, None], dtype="Float64"),
     }
-    return trace.with_jobs(trace.jobs.assign(**columns))
+    return trace.with_jobs(trace.jobs.assign(**columns).join(generate_speedup(trace)))
 
 
 def _simulate(policy: str) -> None:

@@ -7,6 +7,7 @@ import pandas as pd
 
 from swftools import Trace
 from swftools.fields.definition import UTILITY
+from swftools.models.moldability import SpeedupParameters, generate_speedup
 from swftools.simulator.registry import list_policies
 from swftools.utility.functions import UtilityFunctions
 
@@ -45,4 +46,6 @@ def with_all_columns(trace: Trace, *, seed: int = 0) -> Trace:
         odd = rng.random(count) < 0.1
         functions = UtilityFunctions.from_points([] if out else each for out, each in zip(odd, points, strict=True))
         missing["utility"] = pd.Series(functions.to_arrow(), trace.jobs.index, dtype=pd.ArrowDtype(UTILITY))
+    if "speedup_curve" not in trace.jobs:
+        missing |= dict(generate_speedup(trace, SpeedupParameters(seed=seed, moldable_share=0.8)).items())
     return trace.with_jobs(trace.jobs.assign(**missing))

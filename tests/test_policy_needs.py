@@ -30,6 +30,9 @@ def with_ranks(ranks: list[int | None]) -> Trace:
     return trace.with_jobs(trace.jobs.assign(priority_rank=pd.array(ranks, dtype="Int64")))
 
 
+CURVES = ("speedup_curve", "downey_a", "downey_sigma", "minimum_processors", "maximum_processors")
+
+
 @pytest.mark.parametrize("compiled", [True, False])
 def test_what_is_lacking_is_named_with_the_remedy(compiled: bool) -> None:
     """The policy, the column, and how to come by it."""
@@ -68,6 +71,8 @@ def test_only_these_policies_need_a_column() -> None:
         "prio-fifo": ("priority_rank",),
         "genetic": ("utility",),
         "genetic-checkpoint": ("checkpoint_interval", "utility"),
+        "scojo-p": CURVES,
+        "cirne-berman": CURVES,
     } == needs
     for name in set(OURS) - set(needs):
         assert 3 == len(simulate(a_trace(), name).jobs)

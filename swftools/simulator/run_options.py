@@ -17,6 +17,7 @@ from swftools.trace import Trace
 _REMEDIES = {
     "priority_rank": "let generate_utility (tasks: --augment utility) make it from the ranks of the log's queues, ",
     "checkpoint_interval": "let infer_checkpoints (tasks: --augment checkpoints) make it, or give each job one (s), ",
+    "speedup_curve": "let generate_speedup (tasks: --augment speedup) make it, ",
     "utility": "let generate_utility (tasks: --augment utility) make it, ",
 }
 """How a trace comes by what policies need."""

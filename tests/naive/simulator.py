@@ -41,7 +41,10 @@ class Run:
 
 @dataclass(eq=False)
 class Job:
-    """A job, and what has become of it; ``stretches`` has the widths that it may run on, and what they do to times."""
+    """A job, and what has become of it.
+
+    ``stretches`` has the widths that it may run on, and what they do to times; ``parallelism`` is the A of its curve.
+    """
 
     submit: float
     width: int
@@ -52,6 +55,7 @@ class Job:
     rank: int = -1
     interval: float = math.nan
     stretches: dict[int, float] = field(default_factory=dict)
+    parallelism: float = math.nan
     restart: float = 0.0
     ticket: int | None = None
     held_until: float | None = None

@@ -73,6 +73,7 @@ def naive_jobs(work: Workload) -> list[Job]:
             job.interval = float(coming.checkpoint_interval[row])
         if len(coming.speedup) and coming.speedup[row, 0] == 0:
             _, a, _, least, most = coming.speedup[row].tolist()
+            job.parallelism = a
             widths = range(max(int(least), 1), int(most) + 1)
             job.stretches = {width: min(job.width, a) / min(width, a) for width in widths}
         jobs.append(job)

@@ -122,7 +122,7 @@ def test_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--policy", "easy"), "--policy: easy does not search; take search, with any of its parameters"),
+        (("--policy", "easy"), "--policy: easy does not search; take search or genetic"),
         (("--time", "5", "--job", "3"), "give --time or --job, not both"),
         (("--job", "3000"), "--job: 3000 is not in the log; give the number of a job that started"),
         (("--picture", "why.jpg"), "why.jpg: the suffix says no format; use .svg, .png, .pdf"),

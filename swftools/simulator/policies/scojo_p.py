@@ -1,0 +1,208 @@
+"""SCOJO-P: a job is given its width when it starts, by the load that is to be expected while it runs.
+
+``scojo-p``
+    The waiting jobs in the order of ``fixed``. For each that is first, until one has to wait:
+
+    1. Its target size is the one at which the load over its run time is nearest to ``ideal_load``. Counted are the job,
+       running jobs on their widths, and the waiting jobs and those expected to come, all resized by the same factor.
+    2. If so many processors are free, it starts on them. If fewer are, it starts now on those that are, or waits for
+       more, up to its target: whatever ends it earlier. If it waits, the width that it waits for is guaranteed: it
+       never starts on fewer.
+    3. Once a job waits, others go ahead as in EASY. Those that would be done before it starts are resized by one factor
+       that makes their work fill the processors that are free until then.
+
+    No job leaves the bounds of its curve. Jobs without a curve are rigid; if all are, each starts when it does under
+    ``fixed``.
+
+Guarantee
+    As of ``fixed``, for the width that the first job waits for; it may start earlier on fewer processors than its
+    target, but never on fewer than it was ever guaranteed.
+Cost of a decision
+    Nothing while no processor is free. Else O(n + r), for n waiting and r running jobs, for each size that is tried:
+    few for each job that starts, and for the first that has to wait.
+
+References
+----------
+Barsanti and Sodan 2006, "Adaptive job scheduling via predictive job resource allocation", figures 1 to 4.
+
+Differs from the paper
+----------------------
+The factor of figure 4 is printed upside down: here it is the processors' time that is there over that which is wanted.
+The future work of figure 1 takes the run time on the mean size, where "the run time on the mean run time" is printed.
+The best load is noted before the loop ends because the size stays what it was. A width that a job waits for is taken
+from all processors that are free at one instant, not job by job as they end. Sizes are whole, rounded to the nearest.
+What is expected to come is by default learned while the simulation goes on, from the jobs submitted so far and what is
+predicted of them; the paper takes it from other runs of its workload model, as ``profiles=model`` does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from swftools.kernel import IntArray, kernel
+from swftools.parameters import choice, number, truth, whole
+from swftools.simulator.machine.state import FREE, NOW, RUNNING, Machine
+from swftools.simulator.machine.verbs import start_on
+from swftools.simulator.policies.class_line import ClassParameters, Line, empty_line, line_up, resized, time_on
+from swftools.simulator.policies.expected_arrivals import (
+    PAST,
+    PROFILES,
+    Arrivals,
+    learn,
+    model_arrivals,
+    no_arrivals,
+)
+from swftools.simulator.policies.target_size import target_size
+from swftools.simulator.registry import policy
+
+CURVES = ("speedup_curve", "downey_a", "downey_sigma", "minimum_processors", "maximum_processors")
+"""The columns of jobs without which all of them would be rigid."""
+
+
+_BACKFILLING = ("shrink", "resize", "none")
+_SHRINK, _RESIZE, _NONE = range(3)
+
+
+@dataclass(frozen=True)
+class ScojoParameters(ClassParameters):
+    """Parameters of ``scojo-p``, beside those of classes.
+
+    Parameters
+    ----------
+    target : {"load", "optimum"}
+        The target size: by the load to be expected, or always the optimal width.
+    ideal_load : float
+        Of the machine's processors, over the run time of a job.
+    delta : float
+        How far from it a load may be to be near enough.
+    bad_modifiers : int
+        How many factors in a row that are no better than the best before end the search for a target size.
+    prediction : bool
+        Count the jobs that are expected to come, too.
+    profiles : {"past", "model"}
+        What is expected to come: what came so far, or what the model of Lublin and Feitelson sends in the long run.
+    alpha : float
+        Of that model; lower is more load. It has simple curves, and its second 0 is midnight.
+    early_start : bool
+        A job may start on fewer processors than its target.
+    guarantee : bool
+        A width that a job waited for is its least from then on.
+    adaptive_backfilling : {"shrink", "resize", "none"}
+        Jobs that go ahead are made narrower if they are too many for what is free until then; also wider if they are
+        too few; or have their optimal widths.
+    """
+
+    target: str = choice("load", "optimum")
+    ideal_load: float = number(0.9, above=0)
+    delta: float = number(0.02, least=0)
+    bad_modifiers: int = whole(3, least=1)
+    prediction: bool = truth(True)
+    profiles: str = choice(*PROFILES)
+    alpha: float = number(10.23, above=0)
+    early_start: bool = truth(True)
+    guarantee: bool = truth(True)
+    adaptive_backfilling: str = choice(*_BACKFILLING)
+
+
+class ScojoMemory(NamedTuple):
+    """The waiting jobs, what is expected to come, and the least width that each job was guaranteed, or 0."""
+
+    line: Line
+    arrivals: Arrivals
+    guaranteed: IntArray
+
+
+def scojo_memory(jobs: int, processors: int, parameters: ScojoParameters) -> ScojoMemory:
+    """Return the memory before the first job."""
+    arrivals = no_arrivals(jobs)
+    if parameters.profiles != PROFILES[PAST]:
+        known = model_arrivals(processors, parameters.alpha, parameters.short, parameters.long)
+        arrivals = Arrivals._make(column.copy() for column in known)
+    return ScojoMemory(empty_line(jobs, processors), arrivals, np.zeros(jobs, np.int64))
+
+
+@policy("scojo-p", parameters=ScojoParameters, memory=scojo_memory, needs=CURVES, allocates=False, version=1)
+def scojo_p(machine: Machine, parameters: Any, memory: ScojoMemory) -> None:
+    """Start jobs on widths by the load to be expected; others go ahead, resized to fill what is free until then."""
+    line, guaranteed = memory.line, memory.guaranteed
+    count = line_up(machine, line, parameters)
+    if parameters.profiles == PAST:
+        learn(machine, line, memory.arrivals)
+    for place in range(count):
+        if machine.counts[FREE] == 0:
+            return
+        job = line.order[place]
+        target = line.optimum[job]
+        if parameters.target == 0:
+            target = target_size(machine, line, memory.arrivals, parameters, place, count - place - 1)
+        target = max(target, guaranteed[job])
+        if target <= machine.counts[FREE]:
+            start_on(machine, job, target)
+            continue
+        least = max(line.least[job], guaranteed[job]) if parameters.early_start else target
+        when, size, extra = best_start(machine, job, least, target)
+        if size == 0:
+            start_on(machine, job, machine.counts[FREE])
+            continue
+        if parameters.guarantee:
+            guaranteed[job] = size
+        _backfill(machine, memory, parameters.adaptive_backfilling, place + 1, count, when, extra)
+        return
+
+
+@kernel(allocates=False)
+def best_start(machine: Machine, job: int, least: int, target: int) -> tuple[float, int, int]:
+    """Return when a job is to start that does not fit on its target size, on how many processors, how many are left.
+
+    It ends earliest so, if running jobs end as expected. On 0 processors: it is to start now, on all that are free.
+    """
+    counts, now = machine.counts, machine.clock[NOW]
+    available, best = counts[FREE], np.inf
+    when, size, extra = now, 0, 0
+    if available >= least:
+        best = now + time_on(machine, job, available)
+    for i in range(counts[RUNNING]):
+        other = machine.running[i]
+        available += machine.allocated[other]
+        time = max(machine.expected_end[other], now)
+        if i + 1 < counts[RUNNING] and machine.expected_end[machine.running[i + 1]] <= time:
+            continue  # who ends at this instant ends together
+        wanted = min(target, available)
+        if wanted >= least and time + time_on(machine, job, wanted) < best:
+            best = time + time_on(machine, job, wanted)
+            when, size, extra = time, wanted, available - wanted
+        if available >= target:
+            break
+    return when, size, extra
+
+
+@kernel(allocates=False)
+def _backfill(machine: Machine, memory: ScojoMemory, how: int, first: int, count: int, when: float, extra: int) -> None:
+    """Start those of the waiting jobs, from a place of the order on, that do not delay who is to start at a time."""
+    line, counts = memory.line, machine.counts
+    time = when - machine.clock[NOW]
+    factor = 1.0
+    if how != _NONE:
+        work = 0.0
+        for i in range(first, count):
+            job = line.order[i]
+            if line.optimum[job] <= counts[FREE] and line.time[job] <= time:
+                work += line.optimum[job] * line.time[job]
+        if work > 0.0:
+            factor = time * counts[FREE] / work
+        if how == _SHRINK:
+            factor = min(factor, 1.0)
+    for i in range(first, count):
+        job = line.order[i]
+        size = max(resized(line, job, factor), memory.guaranteed[job])
+        if size > counts[FREE]:
+            continue
+        run_time = time_on(machine, job, size)
+        if run_time > time:
+            if size > extra:
+                continue
+            extra -= size
+        start_on(machine, job, size)
