@@ -14,6 +14,9 @@ from swftools.utility.functions import UtilityFunctions
 OURS = sorted(name for name, made in list_policies().items() if made.decide.__module__.startswith("swftools."))
 """Their names."""
 
+CHANGE_RUN_TIMES = frozenset({"genetic-checkpoint", "scojo-p", "cirne-berman"})
+"""Those that do some work twice, or run a job at another width than its own."""
+
 _LIGHT = {
     "genetic": "genetic:generations=1,individuals=6,most_jobs=8",
     "genetic-checkpoint": "genetic-checkpoint:generations=1,individuals=6,most_jobs=8",
@@ -25,7 +28,7 @@ def light(name: str) -> str:
     return _LIGHT.get(name, name)
 
 
-def with_all_columns(trace: Trace, *, seed: int = 0) -> Trace:
+def with_all_columns(trace: Trace, *, seed: int = 0, moldable_share: float = 0.8) -> Trace:
     """Return a trace whose jobs have what it lacks of the columns that policies ask for."""
     rng = np.random.default_rng(seed)
     count, missing = len(trace), {}
@@ -47,5 +50,5 @@ def with_all_columns(trace: Trace, *, seed: int = 0) -> Trace:
         functions = UtilityFunctions.from_points([] if out else each for out, each in zip(odd, points, strict=True))
         missing["utility"] = pd.Series(functions.to_arrow(), trace.jobs.index, dtype=pd.ArrowDtype(UTILITY))
     if "speedup_curve" not in trace.jobs:
-        missing |= dict(generate_speedup(trace, SpeedupParameters(seed=seed, moldable_share=0.8)).items())
+        missing |= dict(generate_speedup(trace, SpeedupParameters(seed=seed, moldable_share=moldable_share)).items())
     return trace.with_jobs(trace.jobs.assign(**missing))

@@ -25,7 +25,7 @@ from swftools.simulator.machine.views import (
 )
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY
 from tests.drawn import draw_trace
-from tests.every_policy import OURS, light, with_all_columns
+from tests.every_policy import CHANGE_RUN_TIMES, OURS, light, with_all_columns
 from tests.strategies import crowded_trace
 
 
@@ -257,7 +257,7 @@ def test_predictions_of_no_time(policy: str) -> None:
     interpreted = simulate(trace, light(policy), predictor=told, overrun="run-on", compiled=False)
     assert compiled.jobs.equals(interpreted.jobs)
     assert set(compiled.jobs["estimated_time"]) == {0.0}
-    if policy != "genetic-checkpoint":  # under which some work is done twice
+    if policy not in CHANGE_RUN_TIMES:
         assert trace.jobs["run_time"].tolist() == compiled.jobs["run_time"].tolist()
 
 
@@ -319,7 +319,7 @@ def holds_all(event, machine, job):  # type: ignore[no-untyped-def]
 def test_jobs_that_are_held_at_submission(policy: str, compiled: bool) -> None:
     """Every policy starts them when they enter, as if they had been submitted then."""
     trace = draw_trace("submit run width rank / 0 5 1 0 / 0 5 2 0 / 3 4 1 0 / 4 0 1 0 / 30 1 2 0", processors=2)
-    policy, trace = light(policy), with_all_columns(trace)
+    policy, trace = light(policy), with_all_columns(trace, moldable_share=0.0)
     jobs = simulate(trace, policy, predictor=Predictor("holds-all", holds_all), compiled=compiled).jobs
     later = simulate(trace.with_jobs(trace.jobs.assign(submit_time=trace.jobs["submit_time"] + 10)), policy).jobs
     if not policy.startswith(("lxf", "weighted-priority", "genetic")):  # which count waits from the submission on
@@ -338,7 +338,8 @@ def holds_the_second(event, machine, job):  # type: ignore[no-untyped-def]
 @pytest.mark.parametrize("policy", OURS)
 def test_one_that_is_held_among_others_that_wait(policy: str, compiled: bool) -> None:
     """Nobody starts him, although he would be the first in every order; the others do not wait for him."""
-    trace = with_all_columns(draw_trace("submit run width rank / 0 8 2 1 / 0 1 1 0 / 0 4 2 1", processors=2))
+    trace = draw_trace("submit run width rank / 0 8 2 1 / 0 1 1 0 / 0 4 2 1", processors=2)
+    trace = with_all_columns(trace, moldable_share=0.0)
     jobs = simulate(trace, light(policy), predictor=Predictor("holds", holds_the_second), compiled=compiled).jobs
     starts = jobs["start_time"].tolist()
     assert sorted([starts[0], starts[2]]) in ([0.0, 4.0], [0.0, 8.0])

@@ -37,7 +37,7 @@ STARTS = pd.DataFrame({"job_number": [1, 2], "start_time": [0, 10]})
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"policy": "esay"}, "no policy 'esay'; there are: conservative, .*; did you mean easy?"),
+        ({"policy": "esay"}, "no policy 'esay'; there are: cirne-berman, .*; did you mean easy?"),
         ({"policy": "easy:depth=1"}, "easy: unknown parameters ['depth']"),
         ({"policy": "no.such.module:easy"}, "module 'no.such.module' cannot be imported"),
         ({"semantics": "instnat"}, "semantics='instnat' is not one of instant, pyss, cqsim"),
