@@ -8,8 +8,8 @@ import luigi
 import pandas as pd
 
 from pipelines.keys import canonical_json, content_key
-from pipelines.tasks.simulate import SimulatePolicy, SimulationTask, check_queues, label_of
-from pipelines.tasks.simulation_parameters import MetricsParameter, PoliciesParameter
+from pipelines.tasks.simulate import ScheduleTask, SimulatePolicy, SimulationTask, check_queues, label_of
+from pipelines.tasks.simulation_parameters import MetricsParameter
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
 from swftools.simulator.metrics.measures import measure
@@ -37,7 +37,7 @@ class MeasuringTask(SimulationTask):
         _ = self.queues_left_out
 
 
-class MeasureSchedule(MeasuringTask):
+class MeasureSchedule(MeasuringTask, ScheduleTask):
     """Measure the schedule of a trace under a policy.
 
     Reads the schedule; writes ``<work root>/measured/<key>/`` with the table metrics; and what the run assumed beside
@@ -45,24 +45,12 @@ class MeasureSchedule(MeasuringTask):
     """
 
     code_version = 4
-    policy = PoliciesParameter(default="easy", description="a policy, such as easy or easy:reservations=2")
-    seed = luigi.IntParameter(default=0, description="seed of every random draw")
-
-    def check_values(self) -> None:
-        """Raise ParameterError if an option is outside its domain, also one of the simulation."""
-        super().check_values()
-        _ = self.simulation
 
     @property
     def simulation(self) -> SimulatePolicy:
         """The task whose schedule is measured."""
         task: SimulatePolicy = self.clone(SimulatePolicy, queues_there=canonical_json(self.queues_left_out))
         return task
-
-    @property
-    def subject(self) -> str:
-        """What the task is about, for messages."""
-        return self.simulation.subject
 
     @property
     def key(self) -> str:

@@ -13,9 +13,10 @@ import pyarrow as pa
 from pipelines.keys import content_key
 from pipelines.tasks.augmented import augmented
 from pipelines.tasks.clean import CleanTrace
-from pipelines.tasks.facts import card_of, facts_of, software
+from pipelines.tasks.facts import card_of
+from pipelines.tasks.publish_schedule import simulation_facts
 from pipelines.tasks.publishing import Contents, LogPublishingTask, writer_of
-from pipelines.tasks.simulate import SimulatePolicy, SimulationTask, hash_of_module, label_of
+from pipelines.tasks.simulate import ScheduleTask, hash_of_module, label_of
 from pipelines.tasks.simulation_parameters import PoliciesParameter
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
@@ -23,23 +24,21 @@ from swftools.fields.dictionary import SCHEMA_VERSION
 from swftools.market import Mechanism, Prices, find_mechanism, price
 from swftools.parameters import Parameters
 from swftools.selection import scale_to_load
-from swftools.simulator.registry import find_policy
 from swftools.tables import read_table, to_arrow, to_pandas, write_table
 from swftools.trace import Trace
 
 
-class PricingTask(SimulationTask):
+class PricingTask(ScheduleTask):
     """What tasks of prices have in common: the policy whose schedule is priced, and the mechanism."""
 
     policy = PoliciesParameter(default="genetic", description="a policy, such as genetic or easy:reservations=2")
-    seed = luigi.IntParameter(default=0, description="seed of every random draw")
     mechanism = luigi.Parameter(default="vcg", description="fixed, queue, first-price, vcg:horizon=24h or module:name")
     parts = luigi.IntParameter(default=8, significant=False, description="tasks that the work is parted into")
 
     def check_values(self) -> None:
         """Raise ParameterError if an option is outside its domain, also one of the simulation."""
         super().check_values()
-        _ = self.simulation, self.found_mechanism
+        _ = self.found_mechanism
         if self.parts < 1:
             raise ParameterError(f"parts={self.parts} is not an integer of 1 or more")
 
@@ -47,12 +46,6 @@ class PricingTask(SimulationTask):
     def found_mechanism(self) -> tuple[Mechanism, Parameters]:
         """The mechanism and its parameters."""
         return find_mechanism(self.mechanism)
-
-    @property
-    def simulation(self) -> SimulatePolicy:
-        """The task whose schedule is priced."""
-        task: SimulatePolicy = self.clone(SimulatePolicy)
-        return task
 
     def priced_by(self) -> dict[str, Any]:
         """Return what prices depend on beside the schedule."""
@@ -171,23 +164,10 @@ class PriceSchedule(PricingTask, LogPublishingTask):
 
     def _facts(self) -> dict[str, Any]:
         """Return what determines the content and what a user of it must know."""
-        cleaned, simulation = self.clone(CleanTrace), self.simulation
-        augmented_by = {task.name: task.own_parameters for task in simulation.augmentations}
-        stages = [cleaned.source, cleaned, *simulation.augmentations, simulation, self.cells[0], self]
-        facts = facts_of(self.found, cleaned.load(), cleaned.load_report(), augmented_by, is_simulated=True)
-        schedule = simulation.load_schedule()
+        facts = simulation_facts(self.simulation, [self.cells[0], self], [self.simulation.entry])
         return {
             **facts,
-            "assumptions": [*facts["assumptions"], *schedule.assumptions],
-            "parameters": {
-                **cleaned.told,
-                **augmented_by,
-                "policy": simulation.entry,
-                "options": {**self.options, "load": self.load, "processors": self.processors},
-                "prices": self.priced_by(),
-            },
+            "assumptions": [*facts["assumptions"], *self.simulation.load_schedule().assumptions],
+            "parameters": {**facts["parameters"], "prices": self.priced_by()},
             "seeds": [self.seed],
-            "code_versions": {stage.get_task_family(): stage.code_version for stage in stages},
-            "policy_versions": {simulation.entry["policy"]: find_policy(simulation.entry["policy"]).version},
-            "software": software(),
         }

@@ -16,21 +16,20 @@ from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.facts import card_of, facts_of, software
 from pipelines.tasks.publishing import Contents, LogPublishingTask
 from pipelines.tasks.simulate import (
+    ScheduleTask,
     SimulatePolicy,
-    SimulationTask,
     label_of,
     own_measures,
     source_hash,
     version_of_predictor,
 )
-from pipelines.tasks.simulation_parameters import PoliciesParameter
 from pipelines.tasks.stage_task import StageTask
 from swftools.fields.dictionary import SCHEMA_VERSION
 from swftools.simulator.registry import find_policy
 from swftools.tables import read_table
 
 
-class PublishSchedule(SimulationTask, LogPublishingTask):
+class PublishSchedule(ScheduleTask, LogPublishingTask):
     """Publish the schedule of a trace under a policy.
 
     Reads the schedule that SimulatePolicy made; writes ``<data root>/<log>-schedules/<version>/`` with the tables
@@ -41,29 +40,11 @@ class PublishSchedule(SimulationTask, LogPublishingTask):
     code_version = 1
     what = "The schedule of a workload trace under a policy, by simulation"
     main_table = "schedule"
-    policy = PoliciesParameter(default="easy", description="a policy, such as easy or easy:reservations=2")
-    seed = luigi.IntParameter(default=0, description="seed of every random draw")
-
-    def check_values(self) -> None:
-        """Raise ParameterError if an option is outside its domain, also one of the simulation."""
-        super().check_values()
-        _ = self.simulation
 
     @property
     def default_name(self) -> str:
         """Name of the data set if none is given."""
         return f"{self.found.name}-schedules"
-
-    @property
-    def simulation(self) -> SimulatePolicy:
-        """The task whose schedule is published."""
-        task: SimulatePolicy = self.clone(SimulatePolicy)
-        return task
-
-    @property
-    def subject(self) -> str:
-        """What the task is about, for messages."""
-        return self.simulation.subject
 
     @property
     def version(self) -> str:

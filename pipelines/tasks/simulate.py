@@ -232,6 +232,29 @@ class SimulatePolicy(SimulationTask):
                 )
 
 
+class ScheduleTask(SimulationTask):
+    """What tasks have in common that read the schedule of one policy."""
+
+    policy = PoliciesParameter(default="easy", description="a policy, such as easy or easy:reservations=2")
+    seed = luigi.IntParameter(default=0, description="seed of every random draw")
+
+    def check_values(self) -> None:
+        """Raise ParameterError if an option is outside its domain, also one of the simulation."""
+        super().check_values()
+        _ = self.simulation
+
+    @property
+    def simulation(self) -> SimulatePolicy:
+        """The task whose schedule is read."""
+        task: SimulatePolicy = self.clone(SimulatePolicy)
+        return task
+
+    @property
+    def subject(self) -> str:
+        """What the task is about, for messages."""
+        return self.simulation.subject
+
+
 def check_queues(jobs: pd.DataFrame, queues: Sequence[int], log: str) -> None:
     """Raise ParameterError if a queue is to be left out of metrics that no job is of: it would be a slip of the pen."""
     there = sorted({int(queue) for queue in jobs["queue_id"].dropna()})

@@ -29,24 +29,36 @@ def naive_runs(
     seed: int = 3,
 ) -> tuple[Workload, list[Job], list[Run]]:
     """Simulate a trace slowly; ``observe`` is the twin of a predictor that is not one of ours."""
-    told = find_predictor(predictor)
     assert trace.processors is not None
-    work = prepare(
+    work = workload_of(trace, predictor=predictor, overrun=overrun, requests=requests, seed=seed)
+    jobs = naive_jobs(work)
+    restart = find_restart_overhead(restart_overhead).of(trace, work.coming.row)
+    for job, seconds in zip(jobs, restart.of_job.tolist(), strict=False):
+        job.restart = seconds
+    observer = observe or observer_of(predictor)
+    return work, jobs, simulate_naively(jobs, trace.processors, policy, observe=observer, overhead=overhead_of(restart))
+
+
+def workload_of(
+    trace: Trace, *, predictor: str = "request", overrun: str = "extend", requests: str = "logged", seed: int = 3
+) -> Workload:
+    """Return a trace as it is simulated, on its own machine, without the jobs that never ran."""
+    assert trace.processors is not None
+    return prepare(
         trace,
         trace.processors,
         overrun=overrun,
         cancelled="drop",
         requests=find_requests(requests),
-        predictor=told,
+        predictor=find_predictor(predictor),
         seed=seed,
         least=0.0,
     )
-    jobs = naive_jobs(work)
-    restart = find_restart_overhead(restart_overhead).of(trace, work.coming.row)
-    for job, seconds in zip(jobs, restart.of_job.tolist(), strict=False):
-        job.restart = seconds
-    observer = observe or (last_model() if told.name == "last-model" else observe_nothing)
-    return work, jobs, simulate_naively(jobs, trace.processors, policy, observe=observer, overhead=overhead_of(restart))
+
+
+def observer_of(predictor: str) -> Observer:
+    """Return what the twin of one of our predictors sees."""
+    return last_model() if find_predictor(predictor).name == "last-model" else observe_nothing
 
 
 def overhead_of(restart: Restart) -> Callable[[Job, int], float]:

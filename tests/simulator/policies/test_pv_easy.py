@@ -26,12 +26,10 @@ from swftools.simulator import (
     simulate,
 )
 from swftools.simulator.policies.pv_easy import Manner, PvEasyParameters, by_key, decide_pv_easy, no_shadow
-from swftools.simulator.predictors.registry import find_predictor, foretold
-from swftools.simulator.requested import find_requests
+from swftools.simulator.predictors.registry import foretold
 from swftools.simulator.schedule import Schedule
-from swftools.simulator.workload import prepare
 from tests.naive import pv_easy as naive
-from tests.simulator.twin import naive_jobs
+from tests.simulator.twin import naive_jobs, workload_of
 from tests.strategies import crowded_trace, workloads
 
 RANKS: dict[str, Callable[[naive.Job, int], float]] = {
@@ -61,17 +59,7 @@ PREDICTORS = st.sampled_from(["request", "exact", "last-model", "virtual:error=0
 
 def twins_of(trace: Trace, order: str, overrun: str, told: list[float]) -> list[naive.Job]:
     """Return the jobs of a trace as the twin takes them, in order of submission, with what is predicted of each."""
-    assert trace.processors is not None
-    work = prepare(
-        trace,
-        trace.processors,
-        overrun=overrun,
-        cancelled="drop",
-        requests=find_requests("logged"),
-        predictor=find_predictor("request"),
-        seed=0,
-        least=0.0,
-    )
+    work = workload_of(trace, overrun=overrun)
     twins = []
     for number, (job, predicted) in enumerate(zip(naive_jobs(work), told, strict=True)):
         twin = naive.Job(number, job.submit, job.run, job.width, job.limit, predicted, job.interval)

@@ -13,16 +13,14 @@ from hypothesis import strategies as st
 
 from swftools import Trace
 from swftools.simulator import simulate
-from swftools.simulator.predictors.registry import find_predictor
-from swftools.simulator.requested import find_requests
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.search.measures import _MEASURES, planned_measure
-from swftools.simulator.workload import Workload, prepare
+from swftools.simulator.workload import Workload
 from swftools.utility.functions import UtilityFunctions
 from tests.naive.search import Decision, decide_by, row_of
 from tests.naive.search_objectives import Measure, Objective, Term, lost_utility
-from tests.naive.simulator import Job, last_model, observe_nothing, simulate_naively
-from tests.simulator.twin import naive_jobs, naive_starts_of
+from tests.naive.simulator import Job, simulate_naively
+from tests.simulator.twin import naive_jobs, naive_starts_of, observer_of, workload_of
 
 WITH_THRESHOLD = ("T_w", "maxE")
 NAMES = ("T_w", "maxW", "avgW", "avgX", "maxE")
@@ -141,25 +139,14 @@ def slow(
     **parameters: Any,
 ) -> Told:
     """Return what the twin does with a trace."""
-    told = find_predictor(predictor)
     assert trace.processors is not None
-    work = prepare(
-        trace,
-        trace.processors,
-        overrun=overrun,
-        cancelled="drop",
-        requests=find_requests("logged"),
-        predictor=told,
-        seed=3,
-        least=0.0,
-    )
+    work = workload_of(trace, predictor=predictor, overrun=overrun)
     jobs = naive_jobs(work)
     points = points_of(trace, work, jobs)
     policy, decisions = decide_by(
         objective, measures={"lost-utility": lost_utility(points), **(measures or {})}, **parameters
     )
-    observe = last_model() if told.name == "last-model" else observe_nothing
-    simulate_naively(jobs, trace.processors, policy, observe=observe)
+    simulate_naively(jobs, trace.processors, policy, observe=observer_of(predictor))
     numbers = trace.jobs["job_number"].iloc[work.coming.row].tolist()
     known = {id(job): number for job, number in zip(jobs, numbers, strict=True)}
     return Told(naive_starts_of(work, jobs), decisions, known)

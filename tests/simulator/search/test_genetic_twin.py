@@ -13,16 +13,13 @@ from hypothesis import strategies as st
 from swftools import Trace
 from swftools.keyed_random import generator
 from swftools.simulator.one_call import simulate
-from swftools.simulator.predictors.registry import find_predictor
-from swftools.simulator.requested import find_requests
 from swftools.simulator.restart import find_restart_overhead
-from swftools.simulator.workload import prepare
 from tests.every_policy import with_all_columns
 from tests.naive.genetic import Told, decide_by
 from tests.naive.search_objectives import Objective, Term
-from tests.naive.simulator import last_model, observe_nothing, simulate_naively
+from tests.naive.simulator import simulate_naively
 from tests.simulator.search.compared import crowds, points_of, powers, with_utility
-from tests.simulator.twin import naive_jobs, naive_starts_of, overhead_of
+from tests.simulator.twin import naive_jobs, naive_starts_of, observer_of, overhead_of, workload_of
 from tests.strategies import crowded_trace, lists_of
 
 SEED = 3
@@ -32,25 +29,15 @@ def slow(
     trace: Trace, name: str, *, predictor: str = "request", overrun: str = "extend", overhead: Any = 0.0, **given: Any
 ) -> tuple[list[float], list[tuple[int, float, float, str]], list[Told]]:
     """Return what the twin does with a trace: starts in its order, runs, and what was bred."""
-    told = find_predictor(predictor)
     assert trace.processors is not None
-    work = prepare(
-        trace,
-        trace.processors,
-        overrun=overrun,
-        cancelled="drop",
-        requests=find_requests("logged"),
-        predictor=told,
-        seed=SEED,
-        least=0.0,
-    )
+    work = workload_of(trace, predictor=predictor, overrun=overrun, seed=SEED)
     jobs = naive_jobs(work)
     restart = find_restart_overhead(overhead).of(trace, work.coming.row)
     if name == "genetic-checkpoint":
         given.setdefault("damping", "both")
     policy, bred = decide_by(points_of(trace, work, jobs), generator(SEED, f"simulate/{name}"), **given)
-    observe = last_model() if told.name == "last-model" else observe_nothing
-    runs = simulate_naively(jobs, trace.processors, policy, observe=observe, overhead=overhead_of(restart))
+    overheads = overhead_of(restart)
+    runs = simulate_naively(jobs, trace.processors, policy, observe=observer_of(predictor), overhead=overheads)
     numbers = trace.jobs["job_number"].iloc[work.coming.row].tolist()
     known = {id(job): number for job, number in zip(jobs, numbers, strict=True)}
     shown = sorted((known[id(run.job)], run.start, run.end, run.how) for run in runs)
