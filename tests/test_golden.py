@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from swftools.simulator import list_policies
-from tests import golden
+from tests import golden, golden_outputs
 
 
 def recorded() -> dict[str, Any]:
@@ -100,4 +100,4 @@ def test_a_policy_has_a_version_of_its_own(record: Path, monkeypatch: pytest.Mon
 )
 def test_the_last_digits_do_not_count(value: Any, rounded: Any) -> None:
     """Numbers are compared to 9 significant digits, which all platforms agree on."""
-    assert rounded == golden.plain(value)
+    assert rounded == golden_outputs.plain(value)
