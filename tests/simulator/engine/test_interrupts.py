@@ -111,8 +111,8 @@ def test_a_decision_without_end() -> None:
 
 @pytest.fixture
 def trace() -> Trace:
-    """Jobs that queue."""
-    return lublin_feitelson.generate(2_000, processors=64, load=0.95, seed=3)
+    """Jobs that queue, and enough of them that a run lasts much longer than the timer that interrupts it."""
+    return lublin_feitelson.generate(30_000, processors=64, load=0.95, seed=3)
 
 
 def test_it_can_go_on(trace: Trace) -> None:
