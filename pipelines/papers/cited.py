@@ -8,7 +8,7 @@ from typing import Any
 
 from pipelines.catalog.cards import Catalog, LogCard, did_you_mean
 from pipelines.names import LATEST
-from pipelines.papers import Paper, list_papers
+from pipelines.papers.paper import Paper, list_papers
 from pipelines.store.bibtex import Reference, each_once, organisation, reference_of, references_of_version
 from pipelines.store.deposit import notes_of
 from pipelines.store.published import PublishedData

@@ -32,6 +32,7 @@ from swftools.simulator.metrics.over_time import max_over_time, mean_over_time, 
 from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.metrics.prediction_errors import prediction_errors
 from swftools.simulator.one_call import simulate
+from swftools.simulator.policies.pv_easy import Manner, PvEasyParameters, by_key, decide_pv_easy, no_shadow
 from swftools.simulator.predictors.registry import (
     Predictor,
     PythonPredictor,
@@ -67,15 +68,19 @@ __all__ = [
     "SUBMISSION",
     "SUSPEND",
     "WAITING",
+    "Manner",
     "MetricParameters",
     "Policy",
     "Predictor",
+    "PvEasyParameters",
     "PythonPredictor",
     "Schedule",
     "Simulation",
     "ValidationReport",
+    "by_key",
     "can_start_any",
     "capacity",
+    "decide_pv_easy",
     "delays_at_heads",
     "delays_from_submission",
     "earliest_start",
@@ -98,6 +103,7 @@ __all__ = [
     "measure_jobs",
     "next_fitting",
     "next_waiting",
+    "no_shadow",
     "now",
     "over_time",
     "planned_measure",
