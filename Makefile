@@ -10,7 +10,7 @@ WORKERS ?= 2
 # Bytecode is kept, whatever the shell says: without it each start takes a second more.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: augment test lint types unit slow mutants end-to-end benchmark schemas pictures reproduction clean
+.PHONY: augment test lint types unit slow mutants docs end-to-end benchmark schemas pictures reproduction clean
 
 augment: $(VENV)/.installed
 	$(BIN)/luigi --module pipelines BuildAugmentedTrace
@@ -18,7 +18,7 @@ augment: $(VENV)/.installed
 # Compiling ahead goes beside the checks that need no more than one core.
 test: $(VENV)/.installed-dev
 	$(MAKE) --jobs 2 lint types $(VENV)/.warm-tests
-	$(MAKE) unit end-to-end
+	$(MAKE) unit docs end-to-end
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -39,6 +39,10 @@ slow: $(VENV)/.installed-dev $(VENV)/.warm-tests
 # Small changes planted at random in a copy, to see whether the nearest tests notice: make mutants MUTANTS="--seed 3".
 mutants: $(VENV)/.installed-dev $(VENV)/.warm
 	$(BIN)/python -m tests.mutants $(MUTANTS)
+
+# The site of the documentation, in build/docs: open index.html there, no server is needed. A warning is an error.
+docs: $(VENV)/.installed-dev
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet --doctree-dir build/doctrees docs build/docs
 
 # What a user does first, in a directory of its own: publish, find it complete, and read it.
 end-to-end: $(VENV)/.installed-dev
