@@ -58,13 +58,12 @@ def of_parameters(parameters: type[Parameters], left_out: Iterable[str] = ()) ->
     return table(("parameter", "default", "meaning"), rows) if rows else ""
 
 
-def guide(name: str) -> str:
-    """Return a line that leads to the page of a thing, where it has one that names it."""
-    if (DOCS / "formats" / f"{name}.md").exists():
-        return f"[Guide](../../formats/{name}.md)"
-    own = DOCS / f"{name.replace('-', '_')}.md"
-    is_named = own.exists() and re.search(f"""["`#] ?{re.escape(name)}\\b""", own.read_text("utf-8"), re.IGNORECASE)
-    return f"[Guide](../../{own.name})" if is_named else ""
+def guide(name: str, about: str) -> str:
+    """Return a line that leads to the page of a thing, where it has one with that word."""
+    for place in (f"formats/{name}.md", f"{name.replace('-', '_')}.md"):
+        if (DOCS / place).exists() and about in (DOCS / place).read_text("utf-8"):
+            return f"[Guide](../../{place})"
+    return ""
 
 
 def page(title: str, begins: str, entries: Mapping[str, Iterable[str]]) -> str:
@@ -93,7 +92,7 @@ def _policies() -> str:
             first_paragraph(policy.decide.__doc__),
             " ".join(facts),
             of_parameters(policy.parameters, policy.fixed),
-            f"Code: `{policy.decide.__module__}`. {guide(name)}".rstrip(),
+            f"Code: `{policy.decide.__module__}`. {guide(name, 'policy')}".rstrip(),
         ]
     begins = (
         "Every policy that `simulate` knows, by name. Give one as `NAME` or `NAME:KEY=VALUE,KEY=VALUE`, as in "
@@ -147,7 +146,7 @@ def _formats() -> str:
             f"{each.TITLE}.",
             f"How to get such a file:\n\n```text\n{each.COMMAND}\n```",
             of_parameters(each),
-            guide(name),
+            guide(name, "SWF"),
         ]
         for name, each in sorted(list_formats().items())
     }
@@ -219,7 +218,7 @@ def _statistics() -> str:
 
 
 def _augmentations() -> str:
-    entries = {name: [first_paragraph(each.__doc__), guide(name)] for name, each in AUGMENTATIONS.items()}
+    entries = {name: [first_paragraph(each.__doc__), guide(name, "jobs")] for name, each in AUGMENTATIONS.items()}
     begins = (
         "Every augmentation: columns that a log lacks, drawn from a published model. "
         "Ask for some by `--augment NAME,NAME`."
