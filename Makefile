@@ -64,13 +64,15 @@ pictures: $(VENV)/.installed-dev
 	$(BIN)/python docs/make_pictures.py
 
 # Papers' tables made anew, and their page; SWFTOOLS_SHARED names the folder with the full logs.
+PAPERS = barsanti2006 barsanti2006-beyond chiang2008 chiang2008-large lee2009 nurmi2009 yuan2010
+
 reproduction: $(VENV)/.installed-dev $(VENV)/.warm
 	rm -rf build/reproduction
-	for paper in chiang2008 chiang2008-large lee2009 nurmi2009 yuan2010; do \
+	for paper in $(PAPERS); do \
 		SWFTOOLS_LOG_PATH=$(SWFTOOLS_SHARED)/traces \
 			$(BIN)/swftools reproduce $$paper --data-root build/reproduction --workers $(WORKERS) || exit; \
 	done
-	$(BIN)/python docs/make_reproduction.py build/reproduction
+	$(BIN)/python docs/make_reproduction.py build/reproduction $(PAPERS)
 
 # A recent pip goes through the versions of a package in half the time.
 $(VENV)/.made:

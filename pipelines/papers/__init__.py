@@ -1,6 +1,6 @@
 """Papers whose tables are made anew, beside the published values: a folder each, registered by being imported here."""
 
-from pipelines.papers import chiang2008, lee2009, nurmi2009, yuan2010
+from pipelines.papers import barsanti2006, chiang2008, lee2009, nurmi2009, yuan2010
 from pipelines.papers.cited import find_cited
 from pipelines.papers.paper import (
     Cell,
@@ -22,6 +22,7 @@ __all__ = [
     "PaperTable",
     "Run",
     "Within",
+    "barsanti2006",
     "chiang2008",
     "find_cited",
     "find_paper",
