@@ -82,6 +82,9 @@ def test_means_of_the_jobs_that_are_kept() -> None:
     own = trace.jobs["requested_processors"]
     assert found[CIRNE_BERMAN, "long", "shrunk jobs"] == (jobs["allocated_processors"] < own)[long].sum()
     assert found[CIRNE_BERMAN, "long", "expanded jobs"] == (jobs["allocated_processors"] > own)[long].sum()
+    best = trace.jobs["optimal_processors"]
+    assert found["workload", "all", "mean optimal width"] == pytest.approx(best.mean())
+    assert found["workload", "long", "mean optimal width"] == pytest.approx(best[trace.jobs["run_time"] >= 3600].mean())
     assert found[FIXED, "all", "shrunk jobs"] == found[FIXED, "all", "expanded jobs"] == 0
 
 

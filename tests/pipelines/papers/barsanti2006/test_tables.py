@@ -20,13 +20,17 @@ from tests.remembered import remember
 PAPER, BEYOND = find_paper("barsanti2006"), find_paper("barsanti2006-beyond")
 
 
-def made_up(rows: list[tuple[str, str, str, list[float]]], given: dict[str, Any] | None = None) -> Measurements:
-    """Return measurements of a comparison: subject, class, measure, and a value a seed."""
-    runs = runs_of(quick=False, **(given or tables.W1))
+Rows = list[tuple[str, str, str, list[float]]]
+"""What a comparison measured: subject, class, measure, and a value a seed."""
+
+
+def made_up(rows: Rows, *others: tuple[Any, Rows]) -> Measurements:
+    """Return measurements of W1, and of other comparisons."""
     columns = ["log", "experiment", "seed", "subject", "x", "measure", "value"]
     table = [
-        (LOG, runs[0].text, seed, subject, kind, measure, value)
-        for subject, kind, measure, values in rows
+        (LOG, runs_of(quick=False, **given)[0].text, seed, subject, kind, measure, value)
+        for given, of_run in ((tables.W1, rows), *others)
+        for subject, kind, measure, values in of_run
         for seed, value in enumerate(values)
     ]
     return Measurements(pd.DataFrame(table, columns=columns))
@@ -98,6 +102,46 @@ def test_statements(statement: str, rows: list[tuple[str, str, float, float]], h
     assert cells["Downey's curves: without prediction it is better"].reproduces is None
     quick = {cell.row: cell for cell in statements.cells(made_up(values), {}, quick=True)}
     assert {cell.reproduces for cell in quick.values()} == {None}
+
+
+@pytest.mark.parametrize(
+    ("name", "share", "holds"),
+    [
+        (SCOJO, 0.96, True),
+        (SCOJO, 1.04, False),
+        (SCOJO, 0.8, False),
+        (CIRNE_BERMAN, 1.05, True),
+        (CIRNE_BERMAN, 0.95, False),
+    ],
+)
+def test_statements_on_rigid_jobs(name: str, share: float, holds: bool) -> None:
+    """With 80 % moldable jobs a response of 10 h becomes another: as the text says, in direction and size, or not."""
+    rows = [[(name, "all", "mean response", [10.0 * factor])] for factor in (1.0, share)]
+    cells = statements.cells(made_up(rows[0], (statements.RIGID, rows[1])), {}, quick=False)  # type: ignore[arg-type]
+    (cell,) = [cell for cell in cells if cell.row.startswith(f"{name} with 80 % moldable jobs")]
+    assert cell.reproduces is holds
+    assert cell.ours == pytest.approx(share)
+
+
+@pytest.mark.parametrize(("ratio", "holds"), [(0.95, True), (0.8, False), (1.2, False)])
+def test_slightly_better_is_up_to_a_tenth(ratio: float, holds: bool) -> None:
+    """With Downey's curves."""
+    rows: Rows = [(SCOJO, "all", "mean response", [ratio]), (CIRNE_BERMAN, "all", "mean response", [1.0])]
+    cells = {cell.row: cell for cell in statements.cells(made_up([], (tables.DOWNEY, rows)), {}, quick=False)}
+    assert cells["Downey's curves: SCOJO-P is slightly better than Cirne-Berman"].reproduces is holds
+
+
+@pytest.mark.parametrize(("long", "note"), [(0.2, None), (0.5, "here short jobs do")])
+def test_who_benefits_most(long: float, note: str | None) -> None:
+    """Where it is another class than the text says, that is noted."""
+    values = {"short": 0.3, "medium": 0.4, "long": long}
+    rows: Rows = [(SCOJO, kind, "mean response", [value]) for kind, value in values.items()]
+    rows += [(CIRNE_BERMAN, kind, "mean response", [1.0]) for kind in values]
+    cells = {cell.row: cell for cell in statements.cells(made_up([], (tables.W2, rows)), {}, quick=False)}
+    assert (cells["W2: long jobs benefit most"].reproduces, cells["W2: long jobs benefit most"].note) == (
+        not note,
+        note,
+    )
 
 
 def test_runs_are_planned_once_and_on_the_shipped_log_alone() -> None:
