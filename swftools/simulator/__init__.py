@@ -50,6 +50,7 @@ from swftools.simulator.search.explaining import explain_decision
 from swftools.simulator.search.measures import planned_measure
 from swftools.simulator.search.recorded import recorded_search
 from swftools.simulator.simulation import Simulation
+from swftools.simulator.stepping.stepper import Stepper
 from swftools.simulator.validation.report import ValidationReport, validate
 
 __all__ = [
@@ -76,6 +77,7 @@ __all__ = [
     "PythonPredictor",
     "Schedule",
     "Simulation",
+    "Stepper",
     "ValidationReport",
     "by_key",
     "can_start_any",
