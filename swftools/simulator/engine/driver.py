@@ -188,8 +188,15 @@ class Driver:
         return self._machine_place
 
     def acted_wrongly(self) -> str:
-        """Return in words what was done wrong just now from outside; forget it, for nothing came of it."""
-        told, self.machine.counts[FAULT] = self._told(), 0
+        """Return in words what was done wrong just now from outside; forget it, for nothing came of it.
+
+        Of a job that is to come nothing is told but that.
+        """
+        counts = self.machine.counts
+        job = int(counts[FAULT_JOB])
+        to_come = f"at {self.now:g} s: job {job} was not submitted yet"
+        told = to_come if counts[SUBMITTED] <= job < len(self.coming.row) else self._told()
+        counts[FAULT] = 0
         return told
 
     def _short(self) -> int:

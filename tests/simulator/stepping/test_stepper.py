@@ -172,7 +172,7 @@ WRONG: dict[str, tuple[Callable[[Stepper], object], str]] = {
     "not there": (lambda stepper: stepper.start(99), "named a job 99 that there is not"),
     "below 0": (lambda stepper: stepper.start(-1), "named a job -1 that there is not"),
     "runs": (lambda stepper: stepper.start(0), "started job 0 .*, which is not waiting"),
-    "to come": (lambda stepper: stepper.start(3), "started job 3 .*, which is not waiting"),
+    "to come": (lambda stepper: stepper.start(3), "job 3 was not submitted yet$"),
     "no curve": (lambda stepper: stepper.start_on(1, 2), "to a width that its speedup curve does not allow"),
     "does not run": (lambda stepper: stepper.preempt(1), "which is not running"),
     "no way": (lambda stepper: stepper.preempt(0, 9), "neither by KILL nor by CHECKPOINT nor by SUSPEND"),
