@@ -65,6 +65,24 @@ def test_run_until(benchmark: BenchmarkFixture, trace: Trace) -> None:
     benchmark.pedantic(run, rounds=5000, warmup_rounds=10)
 
 
+def test_fork(benchmark: BenchmarkFixture, trace: Trace) -> None:
+    """What there is of them at a moment."""
+    stepper = Stepper(trace, "easy")
+    for _ in range(3000):
+        stepper.advance()
+        stepper.skip()
+    benchmark.pedantic(stepper.fork, rounds=2000, warmup_rounds=10)
+
+
+def test_fork_and_step(benchmark: BenchmarkFixture, trace: Trace) -> None:
+    """And the first decision in it."""
+    stepper = Stepper(trace, "easy")
+    for _ in range(3000):
+        stepper.advance()
+        stepper.skip()
+    benchmark.pedantic(lambda: stepper.fork().skip(), rounds=2000, warmup_rounds=10)
+
+
 def test_copy(benchmark: BenchmarkFixture, trace: Trace) -> None:
     """All that a simulation of 10,000 jobs knows."""
     stepper = Stepper(trace, "easy")

@@ -90,8 +90,8 @@ class Driver:
         self.coming, self.machine, self.replay, self.asked = coming, machine, replay, asked
         self.options, self.observer, self.decider = options, observer, decider
         self.broken = ""
-        self._laid_out: list[tuple[Any, Any]] = []  # what the engine was handed, by identity: laid out anew if replaced
-        self._kept: list[Any] = []
+        self._laid_out: list[tuple[Any, tuple[Any, Any]]] = []  # the parts that the engine was handed, and where
+        self._kept: Any = None
         self._place: Any = None
         self._machine_place: Any = None
         self._pace = np.inf  # seconds that an instant took in the last call
@@ -239,15 +239,15 @@ class Driver:
             *((self.coming, coming_at), (self.machine, machine_at), (self.replay, replay_at)),
             *((self.observer, called.observer_at), (self.decider, called.decider_at)),
         ]
-        if len(parts) == len(self._laid_out) and all(a[0] is b[0] for a, b in zip(parts, self._laid_out, strict=True)):
+        before = self._laid_out
+        if before and all(part is old for (part, _), (old, _) in zip(parts, before, strict=True)):
             return self._place
-        laid_out = [called.lay_out(*part) for part in parts]
-        coming, machine, replay, observer, decider = (place for place, _ in laid_out)
-        self._machine_place = machine
+        kept = {id(part): (part, place) for part, place in before}
+        self._laid_out = [kept.get(id(part)) or (part, called.lay_out(part, like)) for part, like in parts]
+        coming, machine, replay, observer, decider = (place for _, (place, _) in self._laid_out)
         run = Run(coming, machine, replay, self.options, called.observe, observer, called.decide, decider)
-        self._place, kept = called.lay_out(run, run_at)
-        self._kept = [kept, *laid_out]
-        self._laid_out = parts
+        self._machine_place = machine
+        self._place, self._kept = called.lay_out(run, run_at)
         return self._place
 
     def _run_some(self) -> None:

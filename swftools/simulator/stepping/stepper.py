@@ -36,6 +36,7 @@ from swftools.simulator.stepping.acts import (
     note_waiting_kernel,
 )
 from swftools.simulator.stepping.acts import WAKE as WAKING
+from swftools.simulator.stepping.forking import fork
 from swftools.trace import Trace
 
 
@@ -71,6 +72,8 @@ class Stepper:
         self._simulation = Simulation(trace, policy, processors, **options)
         self._room = np.zeros(256, np.int64)
         self._acts = 0
+        self.origin: IntArray | None = None
+        """Of a fork: the number of each of its jobs in what was forked first; None of what is none."""
         self._take_kernels()
 
     def _take_kernels(self) -> None:
@@ -143,6 +146,34 @@ class Stepper:
         other = copy.copy(self)
         other._simulation = self._simulation.copy()
         other._room = self._room.copy()
+        return other
+
+    def fork(self, later: int | None = 0) -> Stepper:
+        """Return a light copy, to look ahead: of the jobs that are here now, and of the next ones to come.
+
+        It costs what waits and runs, not what the log has; ``copy`` has all.
+
+        Parameters
+        ----------
+        later : int, optional
+            How many of the next jobs to come are in it; None: all. A scheduler that looks ahead knows of none.
+
+        Returns
+        -------
+        Stepper
+            With new numbers of jobs, in the same order: ``origin`` has their numbers here. Its schedule has the runs
+            that are not over yet.
+
+        Raises
+        ------
+        PolicyError
+            Something was done in this decision already; or policy or predictor remember jobs, as ``conservative`` does.
+        """
+        self._simulation._check_whole()
+        other = copy.copy(self)
+        other._simulation, jobs = fork(self._simulation, later)
+        other.origin = jobs if self.origin is None else self.origin[jobs]
+        other._room = np.zeros(max(256, 2 * len(jobs)), np.int64)
         return other
 
     def schedule(self) -> Schedule:
