@@ -44,6 +44,7 @@ from swftools.simulator.predictors.registry import (
 )
 from swftools.simulator.questions.fairness import delays_at_heads, delays_from_submission
 from swftools.simulator.questions.watching import find_worse, watch_policies
+from swftools.simulator.questions.what_if import free_windows, what_if
 from swftools.simulator.registry import Policy, find_policy, list_policies, policy
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.search.explaining import explain_decision
@@ -96,6 +97,7 @@ __all__ = [
     "fits",
     "foretold",
     "free",
+    "free_windows",
     "hold",
     "list_policies",
     "list_predictors",
@@ -127,6 +129,7 @@ __all__ = [
     "waiting_jobs",
     "wake_at",
     "watch_policies",
+    "what_if",
     "width",
     "work_done",
 ]
