@@ -86,10 +86,11 @@ def _lines(queue: QueueSnapshot, found: pd.DataFrame, windows: pd.DataFrame, pro
         yield f"jobs in other states, passed over: {queue.others:,}"
     yield ""
     yield f"{'policy':<24} {'processors':>10} {'for':>12} {'starts in':>12}  behind"
-    for row in found.itertuples():
-        wait = "at once" if row.wait == 0 else clock(row.wait)
-        yield f"{row.policy[:24]:<24} {row.processors:>10,} {clock(row.requested_time):>12} {wait:>12}  {row.behind:,}"
+    columns = (found[name] for name in ("policy", "processors", "requested_time", "wait", "behind"))
+    for policy, width, time, wait, behind in zip(*columns, strict=True):
+        begin = "at once" if wait == 0 else clock(wait)
+        yield f"{policy[:24]:<24} {width:>10,} {clock(time):>12} {begin:>12}  {behind:,}"
     yield ""
     yield "free processors, if running jobs end as requested and nobody starts:"
-    for row in windows.head(8).itertuples():
-        yield f"  {'now' if row.time == 0 else 'in ' + clock(row.time):<16} {row.free:>10,}"
+    for time, free_then in windows.head(8).itertuples(index=False, name=None):
+        yield f"  {'now' if time == 0 else f'in {clock(time)}':<16} {free_then:>10,}"

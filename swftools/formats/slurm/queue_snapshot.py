@@ -76,7 +76,9 @@ def read_squeue(path: str | Path, *, longest: float | None = None) -> QueueSnaps
     names = [_ALSO_CALLED.get(name, name) for name in (cell.strip().upper() for cell in lines[0].split("|"))]
     if missing := [name for name in _NEEDED if name not in names]:
         raise UnreadableLogError(f"{path}, line 1: no column {', '.join(missing)}; {_REMEDY}")
-    running, waiting, others = [], [], 0
+    running: list[tuple[str, int, float, float, float]] = []
+    waiting: list[tuple[str, int, float, float, float]] = []
+    others = 0
     for number, line in enumerate(lines[1:], start=2):
         if not line.strip():
             continue
