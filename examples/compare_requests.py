@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator
 
 import swftools
-from pipelines import load_log
+from pipelines.logs import load_log
 from swftools import Trace
 from swftools.errors import SwfToolsError
 from swftools.simulator import Schedule, measure, simulate

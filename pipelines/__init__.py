@@ -1,4 +1,4 @@
-"""The tasks one may run, as in ``luigi --module pipelines BuildAugmentedTrace``; and logs by name.
+"""The tasks one may run, as in ``luigi --module pipelines BuildAugmentedTrace``; nothing else.
 
 Their names stand in ``__init__.pyi``; each is imported when it is first used, so that a program which only reads data
 (``from pipelines.store import DataRoot``) loads no luigi and has its logging for itself.

@@ -12,9 +12,9 @@ The log that is shipped is an excerpt of SDSC Blue Horizon. ``load_log`` takes i
 well. It reads the log, cleans it by the rules of its card, and keeps an account of every line.
 """
 
-import pipelines
+from pipelines.logs import load_log
 
-log = pipelines.load_log("SDSC-BLUE-2000-4.2-cln-5000-9999")
+log = load_log("SDSC-BLUE-2000-4.2-cln-5000-9999")
 print(log.trace)
 print(log.report.balance)
 

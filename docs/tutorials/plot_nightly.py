@@ -18,13 +18,14 @@ from pathlib import Path
 import luigi
 
 import pipelines
+from pipelines.logs import load_log
 
 workplace = tempfile.TemporaryDirectory()  # it goes when Python ends; take a folder of yours
 folder = Path(workplace.name)
 inbox = folder / "inbox"
 inbox.mkdir()
 
-with gzip.open(pipelines.load_log("SDSC-BLUE-2000-4.2-cln-5000-9999").log.path) as file:
+with gzip.open(load_log("SDSC-BLUE-2000-4.2-cln-5000-9999").log.path) as file:
     lines = file.readlines()
 header = [line for line in lines if line.startswith(b";")]
 jobs = [line for line in lines if not line.startswith(b";")]

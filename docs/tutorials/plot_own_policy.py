@@ -71,9 +71,9 @@ print(f"narrow-ahead over EASY: {np.exp(ratio.mean()):.2f}, 95 % interval {low:.
 # A log is there once. Shake it: move each submission by up to five minutes, which the policy cannot know, and see how far
 # its result spreads.
 
-import pipelines
+from pipelines.logs import load_log
 
-log = pipelines.load_log("SDSC-BLUE-2000-4.2-cln-5000-9999").trace
+log = load_log("SDSC-BLUE-2000-4.2-cln-5000-9999").trace
 rows = []
 for seed in range(8):
     shaken = swftools.models.shake_submissions(log, seed)

@@ -22,10 +22,11 @@ import tempfile
 from pathlib import Path
 
 import pipelines
+from pipelines.logs import load_log
 
 workplace = tempfile.TemporaryDirectory()  # it goes when Python ends; take a folder of yours
 folder = Path(workplace.name)
-shipped = pipelines.load_log("SDSC-BLUE-2000-4.2-cln-5000-9999").trace
+shipped = load_log("SDSC-BLUE-2000-4.2-cln-5000-9999").trace
 started = shipped.jobs[shipped.jobs["wait_time"].notna() & shipped.jobs["run_time"].notna()].head(3000)
 
 

@@ -27,7 +27,7 @@ def diff(data_set: str, a: str | None, b: str, as_json: bool, data_root: str) ->
     \b
     Example: swftools diff KTH-SP2-1996-2.1-cln-policies paper-2026
     """
-    from pipelines.store.compare_versions import compare_versions
+    from pipelines.store.comparing import compare_versions
     from pipelines.store.difference_text import difference_lines
 
     root = open_root(data_root, data_set)

@@ -1,1 +1,8 @@
-"""Logs by name: cards, paths and models; finding, fetching and generating them."""
+"""Logs by name: cards, paths and models; finding, fetching and generating them.
+
+The public names stand in ``__init__.pyi``; each is imported when it is first used, and none of them loads luigi.
+"""
+
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -1,4 +1,4 @@
-from .compare_versions import compare_versions as compare_versions
+from .comparing import compare_versions as compare_versions
 from .data_root import DataRoot as DataRoot
 from .deposit import export_version as export_version
 from .prune import carry_out as carry_out

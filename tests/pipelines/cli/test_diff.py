@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from tests.pipelines.store.test_compare_versions import RECORD, Row, comparison, publish, waits
 
 from pipelines.cli.main import main
-from pipelines.store.compare_versions import compare_versions
+from pipelines.store.comparing import compare_versions
 from pipelines.store.data_root import DataRoot
 from pipelines.store.difference_text import difference_lines
 from tests.pipelines.luigi_runs import SWFTOOLS, environment, run
 from tests.pipelines.store.samples import date, jobs, quarantine
-from tests.pipelines.store.test_compare_versions import RECORD, Row, comparison, publish, waits
 
 
 @pytest.fixture

@@ -9,13 +9,12 @@ import pytest
 from swftools import Trace
 from swftools.errors import ParameterError
 from swftools.models.moldability import SpeedupParameters, generate_speedup
-from swftools.simulator import NOBODY, measure, measure_jobs, policy, simulate, start_on
+from swftools.simulator import NOBODY, Policy, measure, measure_jobs, simulate, start_on
 from swftools.simulator.machine.views import first_waiting
 from tests.drawn import draw_trace
 from tests.simulator.policies.moldable_crowds import with_curves
 
 
-@policy("at-half", allocates=False)
 def at_half(machine):  # type: ignore[no-untyped-def]
     """Start each job at once, on half its width."""
     while (job := first_waiting(machine)) != NOBODY:
@@ -26,7 +25,7 @@ def test_of_a_simple_curve_the_own_width_is_the_optimum() -> None:
     """On 4 of 8 processors 100 s become 162.5 s; the slowdown is that over 100 s, or over a bound of 130 s."""
     rigid = draw_trace("submit run width / 0 100 8", processors=8)
     trace = rigid.with_jobs(rigid.jobs.join(generate_speedup(rigid, SpeedupParameters(model="simple"))))
-    schedule = simulate(trace, "at-half", compiled=False)
+    schedule = simulate(trace, Policy("at-half", at_half), compiled=False)
     assert schedule.jobs["run_time"].tolist() == [162.5]
     assert measure_jobs(schedule)["bounded_slowdown"].tolist() == [1.0]
     slowdown = {bound: measure_jobs(schedule, nominal="optimal_run_time", bound=bound) for bound in (30, 130, 200)}
