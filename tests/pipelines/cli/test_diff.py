@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from tests.pipelines.store.test_compare_versions import RECORD, Row, comparison, publish, waits
+from tests.pipelines.store.test_comparing import RECORD, Row, comparison, publish, waits
 
 from pipelines.cli.main import main
 from pipelines.store.comparing import compare_versions
