@@ -10,7 +10,7 @@ WORKERS ?= 2
 # Bytecode is kept, whatever the shell says: without it each start takes a second more.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: augment test lint types unit slow mutants end-to-end benchmark schemas pictures reproduction clean
+.PHONY: augment test lint types unit slow mutants docs end-to-end benchmark schemas pictures reproduction clean
 
 augment: $(VENV)/.installed
 	$(BIN)/luigi --module pipelines BuildAugmentedTrace
@@ -18,7 +18,7 @@ augment: $(VENV)/.installed
 # Compiling ahead goes beside the checks that need no more than one core.
 test: $(VENV)/.installed-dev
 	$(MAKE) --jobs 2 lint types $(VENV)/.warm-tests
-	$(MAKE) unit end-to-end
+	$(MAKE) unit docs end-to-end
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -40,6 +40,10 @@ slow: $(VENV)/.installed-dev $(VENV)/.warm-tests
 mutants: $(VENV)/.installed-dev $(VENV)/.warm
 	$(BIN)/python -m tests.mutants $(MUTANTS)
 
+# The site of the documentation, in build/docs: open index.html there, no server is needed. A warning is an error.
+docs: $(VENV)/.installed-dev
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet --doctree-dir build/doctrees docs build/docs
+
 # What a user does first, in a directory of its own: publish, find it complete, and read it.
 end-to-end: $(VENV)/.installed-dev
 	rm -rf build/end-to-end
@@ -60,13 +64,15 @@ pictures: $(VENV)/.installed-dev
 	$(BIN)/python docs/make_pictures.py
 
 # Papers' tables made anew, and their page; SWFTOOLS_SHARED names the folder with the full logs.
+PAPERS = barsanti2006 barsanti2006-beyond chiang2008 chiang2008-large lee2009 nurmi2009 yuan2010
+
 reproduction: $(VENV)/.installed-dev $(VENV)/.warm
 	rm -rf build/reproduction
-	for paper in chiang2008 chiang2008-large lee2009 nurmi2009 yuan2010; do \
+	for paper in $(PAPERS); do \
 		SWFTOOLS_LOG_PATH=$(SWFTOOLS_SHARED)/traces \
 			$(BIN)/swftools reproduce $$paper --data-root build/reproduction --workers $(WORKERS) || exit; \
 	done
-	$(BIN)/python docs/make_reproduction.py build/reproduction
+	$(BIN)/python docs/make_reproduction.py build/reproduction $(PAPERS)
 
 # A recent pip goes through the versions of a package in half the time.
 $(VENV)/.made:

@@ -174,6 +174,44 @@ DRAWN: dict[str, Callable[[Axes, swftools.Trace], None]] = {
 }
 
 
+def data_flow(_: swftools.Trace) -> Figure:
+    """Draw how data flows, from a log to what is published."""
+    axes = SIZES["screen"].new_axes(0.42)
+    axes.set(xlim=(0, 5), ylim=(0, 3))
+    axes.axis("off")
+    box = {"boxstyle": "round,pad=0.5", "facecolor": "white", "edgecolor": "0.4"}
+    boxes = {
+        (column, row): axes.text(column + 0.5, row + 0.5, words, ha="center", va="center", fontsize=6.5, bbox=box)
+        for (column, row), words in FLOW.items()
+    }
+    for begin, end in ARROWS:
+        patches = {"patchA": boxes[begin].get_bbox_patch(), "patchB": boxes[end].get_bbox_patch()}
+        arrow = {"arrowstyle": "-|>", "color": "0.4", "shrinkA": 1, "shrinkB": 1, **patches}
+        axes.annotate("", boxes[end].get_position(), boxes[begin].get_position(), arrowprops=arrow)
+    return cast("Figure", axes.figure)
+
+
+FLOW = {
+    (0, 2): "batch log\nSWF, Slurm, PBS, ...",
+    (1, 2): "trace\nread_log",
+    (2, 2): "cleaned trace\nclean",
+    (3, 2): "augmented trace\nutility, speedup, ...",
+    (4, 2): "data set\nversions of Parquet",
+    (1, 1): "quarantine\nwhat was no job",
+    (3, 1): "schedule\nsimulate, validate",
+    (4, 1): "tables\nmeasure, compare",
+    (2, 1): "predictions of waits\nreplay, predict",
+    (4, 0): "pictures, reports,\npapers' tables",
+}
+"""What the parts are, by column and row from below."""
+
+ARROWS = [
+    *(((column, 2), (column + 1, 2)) for column in range(4)),
+    *(((1, 2), (1, 1)), ((2, 2), (2, 1)), ((3, 2), (3, 1)), ((3, 1), (4, 1)), ((4, 1), (4, 0))),
+]
+"""From which to which."""
+
+
 def search(trace: swftools.Trace) -> Figure:
     """Draw one decision of a search."""
     simulation = Simulation(trace, "search", 1152, nodes=1000, explain=True).run(until=2_922_874)
@@ -187,6 +225,7 @@ def figures(trace: swftools.Trace) -> Iterator[tuple[str, Figure]]:
         draw(axes, trace)
         yield name, cast("Figure", axes.figure)
     yield "search", search(trace)
+    yield "data_flow", data_flow(trace)
 
 
 def main() -> None:

@@ -14,10 +14,10 @@ import sys
 from collections.abc import Iterator
 
 import swftools
-from pipelines.logs.load import load_log
+from pipelines import load_log
+from swftools import Trace
 from swftools.errors import SwfToolsError
 from swftools.simulator import Schedule, measure, simulate
-from swftools.trace import Trace
 
 POLICIES = (
     *("easy", "conservative", "sjf-backfill", "prio-fifo"),

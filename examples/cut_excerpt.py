@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from swftools.errors import ParameterError, SwfToolsError
-from swftools.formats.compression import create_log, open_log
+from swftools.formats import create_log, open_log
 
 _COMPRESSION_SUFFIX = re.compile(r"\.(gz|bz2|xz|zst)$")
 

@@ -1,7 +1,7 @@
-"""The tasks one may run, as in ``luigi --module pipelines BuildAugmentedTrace``; nothing else.
+"""The tasks one may run, as in ``luigi --module pipelines BuildAugmentedTrace``; and logs by name.
 
 Their names stand in ``__init__.pyi``; each is imported when it is first used, so that a program which only reads data
-(``from pipelines.store.data_root import DataRoot``) loads no luigi and has its logging for itself.
+(``from pipelines.store import DataRoot``) loads no luigi and has its logging for itself.
 """
 
 import sys

@@ -1,4 +1,7 @@
 from .history.task import ReevaluateLogs as ReevaluateLogs
+from .logs.find import catalog_in_use as catalog_in_use
+from .logs.load import LoadedLog as LoadedLog
+from .logs.load import load_log as load_log
 from .tasks.acquire import AcquireLog as AcquireLog
 from .tasks.augmentations import AddArrivals as AddArrivals
 from .tasks.augmentations import AddCheckpoints as AddCheckpoints

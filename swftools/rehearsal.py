@@ -54,6 +54,7 @@ from swftools.simulator.predictors.registry import list_predictors
 from swftools.simulator.profile import copy_profile, empty_profile
 from swftools.simulator.registry import list_policies
 from swftools.simulator.simulation import Simulation
+from swftools.simulator.stepping.stepper import Stepper
 from swftools.simulator.validation.report import validate
 from swftools.trace import Trace
 from swftools.utility.functions import UtilityFunctions
@@ -223,6 +224,14 @@ def _look_at_heads() -> None:
     simulation.without(simulation.running)
 
 
+def _step() -> None:
+    """Decide from outside."""
+    stepper = Stepper(_trace(), "fcfs")
+    while stepper.advance():
+        for job in stepper.waiting[:1]:
+            stepper.start_or_fill(job)
+
+
 def _all_verbs(machine: Machine) -> None:
     """Call what policies and predictors of others may call; compiled as a policy, and never run."""
     for job in waiting_jobs(machine):
@@ -263,4 +272,5 @@ def _steps() -> list[tuple[str, Callable[[], object]]]:
         ("orders of one's own", by_key),
         ("validation", _validate),
         ("heads", _look_at_heads),
+        ("decisions from outside", _step),
     ]

@@ -1,10 +1,27 @@
-"""The pages of the documentation, and the tables on them."""
+"""The pages of the documentation: their Python blocks, and the tables on them."""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
 
 from tests.folders import ROOT
 
 DOCS = ROOT / "docs"
+README = ROOT / "README.md"
+
+PAGES = sorted(page for page in DOCS.rglob("*.md") if "made" not in page.relative_to(DOCS).parts)
+"""What people wrote; ``docs/made`` is made when the site is."""
+
+_BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+def blocks_of(page: Path) -> Iterator[tuple[int, str]]:
+    """Yield the Python blocks of a page, with the number of the line before each."""
+    text = page.read_text(encoding="utf-8")
+    for match in _BLOCK.finditer(text):
+        yield text[: match.start(1)].count("\n"), match[1]
 
 
 def table_on_page(page: str, heading: str) -> dict[str, list[str]]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -38,21 +37,10 @@ from swftools.simulator.predictors import registry as predictor_registry
 from swftools.simulator.search import measures as search_measures
 from swftools.utility.model import UtilityParameters
 from tests.cleaning.known_counts import COUNTS, FLAGGED
-from tests.pages import DOCS, table_on_page
+from tests.pages import DOCS, PAGES, README, blocks_of, table_on_page
 
-PAGES = sorted(DOCS.rglob("*.md"))
-README = DOCS.parent / "README.md"
-
-_BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _MODULE = re.compile(r"# (\w+\.py)\n")
 _LINK = re.compile(r"\]\(([^)#:]+)(#[^)]*)?\)")
-
-
-def blocks_of(page: Path) -> Iterator[tuple[int, str]]:
-    """Yield the Python blocks of a page, with the number of the line before each."""
-    text = page.read_text(encoding="utf-8")
-    for match in _BLOCK.finditer(text):
-        yield text[: match.start(1)].count("\n"), match[1]
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if any(blocks_of(page))], ids=lambda page: page.stem)

@@ -29,7 +29,8 @@ from pipelines.cli.tasks import flags_of, run_task
 def reproduce(ctx: click.Context, /, dry_run: bool, **options: Any) -> None:
     """Make the tables of a paper anew, the values that it prints beside ours: the task ReproducePaper.
 
-    PAPER is its short name: chiang2008, chiang2008-large, lee2009, lee2009-beyond, nurmi2009, yuan2010.
+    PAPER is its short name: barsanti2006, chiang2008, chiang2008-large, lee2009, nurmi2009, yuan2010; or
+    barsanti2006-beyond, lee2009-beyond.
 
     \b
     Example: swftools reproduce nurmi2009 --table 4.1 --workers 2

@@ -8,7 +8,7 @@ from typing import Any
 
 from pipelines.catalog.cards import Catalog, LogCard, did_you_mean
 from pipelines.names import LATEST
-from pipelines.papers import Paper, list_papers
+from pipelines.papers.paper import Paper, list_papers
 from pipelines.store.bibtex import Reference, each_once, organisation, reference_of, references_of_version
 from pipelines.store.deposit import notes_of
 from pipelines.store.published import PublishedData
@@ -109,7 +109,7 @@ def _of_log(card: LogCard, papers: Mapping[str, Paper]) -> Cited:
 
 def _of_paper(paper: Paper, catalog: Catalog) -> Cited:
     """Return what to cite of a paper: itself, and what the cards of its logs ask for."""
-    cards = [catalog.logs[name] for name in paper.logs if name in catalog.logs]
+    cards = [catalog.logs[name] for name in paper.own_logs if name in catalog.logs]
     references = [reference_of(paper.citation), *(reference_of(card.citation) for card in cards)]
     return Cited(paper.name, "paper", each_once(references), {}, _notes(cards))
 
@@ -136,7 +136,7 @@ def _of_version(
 def _users(logs: Iterable[str], cards: Iterable[LogCard], papers: Mapping[str, Paper]) -> dict[str, Reference]:
     """Return the papers that use logs; of an excerpt, those that use the whole."""
     names = {*logs, *(card.based_on for card in cards)}
-    return {name: reference_of(paper.citation) for name, paper in papers.items() if names & set(paper.logs)}
+    return {name: reference_of(paper.citation) for name, paper in papers.items() if names & set(paper.own_logs)}
 
 
 def _mapping(reference: Reference) -> dict[str, Any]:

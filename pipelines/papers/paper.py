@@ -218,6 +218,8 @@ class Paper:
         In order.
     pictures : mapping of str to callable
         By name: what draws it from the table ``measurements``.
+    drawn_on : str
+        The one of ``logs`` on which experiments run that draw their own jobs; nobody need cite it for the paper.
     """
 
     name: str
@@ -227,6 +229,12 @@ class Paper:
     experiments: Mapping[str, Experiment]
     tables: Sequence[PaperTable]
     pictures: Mapping[str, Callable[[pd.DataFrame], Figure]] = field(default_factory=dict)
+    drawn_on: str = ""
+
+    @property
+    def own_logs(self) -> list[str]:
+        """The logs that it is about."""
+        return [log for log in self.logs if log != self.drawn_on]
 
     def chosen_tables(self, number: str) -> list[PaperTable]:
         """Return the table of a number; all for an empty one.

@@ -1,1 +1,8 @@
-"""Where data sets are published: versions, their manifests, the storage below, the catalogue for intake."""
+"""Where data sets are published: versions, their manifests, the storage below, the catalogue for intake.
+
+The public names stand in ``__init__.pyi``; each is imported when it is first used, and none of them loads luigi.
+"""
+
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -39,9 +39,7 @@ class ReproducePaper(PublishingTask):
     code_version = 2
     what = "The tables of a paper made anew, beside the values that it prints"
     main_table = "reproduction"
-    paper = PaperParameter(
-        description="short name of a paper: chiang2008, chiang2008-large, lee2009, nurmi2009, yuan2010"
-    )
+    paper = PaperParameter(description="short name of a paper, such as nurmi2009")
     table = luigi.Parameter(default="", description="one table of it, such as 4.1; default: all")
     logs = luigi.Parameter(default="", description="names of cards or paths, separated by commas; default: the paper's")
     quick = luigi.BoolParameter(default=False, description="the shipped excerpt in place of the paper's logs: seconds")

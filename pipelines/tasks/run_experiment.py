@@ -42,9 +42,7 @@ class RunExperiment(RulesTask):
 
     code_version = 1
     """Of the table; each paper has a version of its own beside it."""
-    paper = PaperParameter(
-        description="short name of a paper: chiang2008, chiang2008-large, lee2009, nurmi2009, yuan2010"
-    )
+    paper = PaperParameter(description="short name of a paper, such as nurmi2009")
     experiment = luigi.Parameter(description="an experiment of it: NAME:KEY=VALUE,KEY=VALUE")
     seed = luigi.IntParameter(default=0, description="seed of every random draw")
 

@@ -1,1 +1,8 @@
-"""Checkpointing of jobs, from a survey of users (Lee 2009): the survey, a synthetic one, and what it says of jobs."""
+"""Checkpointing of jobs, from a survey of users (Lee 2009): the survey, a synthetic one, and what it says of jobs.
+
+The public names stand in ``__init__.pyi``; each is imported when it is first used.
+"""
+
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

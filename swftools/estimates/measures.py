@@ -21,7 +21,7 @@ NO_REQUEST, NO_RUN, NEVER_RAN = "no requested time", "no run time", "cancelled b
 
 
 def inaccuracy(said: FloatArray, run_time: FloatArray) -> FloatArray:
-    """Return |said - run time| / said: the inaccuracy of requested (5.1) or of estimated times (5.2).
+    """Return ``|said - run time| / said``: the inaccuracy of requested (5.1) or of estimated times (5.2).
 
     From 0 to 1 it is the share that was not used; above 1, the job ran more than twice as long as was said. A job that
     ran half as long and one that ran one and a half times as long are alike inaccurate.

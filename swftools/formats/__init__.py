@@ -1,1 +1,9 @@
-"""Logs and traces as files: compression, the Standard Workload Format, Parquet."""
+"""Logs and traces as files: formats of logs by name, compression, Parquet.
+
+The public names stand in ``__init__.pyi``; each is imported when it is first used. ``read_log``, the front door, is
+``swftools.read_log``.
+"""
+
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -1,22 +1,9 @@
 """Workload models: what is generated rather than read, each in a file of its own.
 
-``swftools.models.lublin_feitelson`` and its siblings are imported when they are first named.
+The public names stand in ``__init__.pyi``; each is imported when it is first used. A model of whole workloads is a
+module with ``generate``: ``swftools.models.lublin_feitelson.generate(1000)``.
 """
 
-from __future__ import annotations
+from lazy_loader import attach_stub
 
-import importlib
-import pkgutil
-from types import ModuleType
-
-
-def __getattr__(name: str) -> ModuleType:
-    """Import a model by its name."""
-    if name not in __dir__():
-        raise AttributeError(f"no model {name!r} in {__name__}; there are: {', '.join(__dir__())}")
-    return importlib.import_module(f"{__name__}.{name}")
-
-
-def __dir__() -> list[str]:
-    """Return the names of the models."""
-    return sorted(module.name for module in pkgutil.iter_modules(__path__))
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

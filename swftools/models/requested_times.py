@@ -1,7 +1,7 @@
 """User estimates for the jobs of a trace that has none, such as a generated one.
 
 Real users ask for far more time than their jobs need, and for few round times; schedulers that plan by the requests
-must be studied with such. The distribution of the times is that of ``requested_time_distribution.py``; here
+must be studied with such. The distribution of the times is that of ``distribution_of_requests.py``; here
 they are handed out to jobs, none to a job that runs longer.
 
 References
@@ -24,7 +24,7 @@ from swftools.errors import ParameterError
 from swftools.fields.definition import MAX_TIME
 from swftools.kernel import kernel
 from swftools.keyed_random import count_occurrences, generator
-from swftools.models.requested_time_distribution import (
+from swftools.models.distribution_of_requests import (
     DISTINCT_FORMS,
     LEAST_MAXIMUM,
     Distinct,

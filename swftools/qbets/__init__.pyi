@@ -1,7 +1,13 @@
 from .bounds import BinomialBound as BinomialBound
 from .bounds import Bound as Bound
+from .bounds import LogNormalBound as LogNormalBound
+from .bounds import LogNormalPlainBound as LogNormalPlainBound
+from .bounds import LogUniformBound as LogUniformBound
+from .bounds import TrailingQuantile as TrailingQuantile
+from .bounds import WeibullBound as WeibullBound
 from .bounds import find_bound as find_bound
 from .bounds import list_bounds as list_bounds
+from .bounds.registry import register_bound as register_bound
 from .change_points import RareEvents as RareEvents
 from .change_points import autocorrelation as autocorrelation
 from .change_points import rare_events as rare_events
@@ -15,5 +21,8 @@ from .prediction import predict_wait as predict_wait
 from .predictor import ReplayParameters as ReplayParameters
 from .predictor import WaitPredictor as WaitPredictor
 from .predictor import replay as replay
+from .rivals import Conformal as Conformal
+from .rivals import Rival as Rival
 from .rivals import features_at_submission as features_at_submission
 from .rivals import list_rivals as list_rivals
+from .rivals import register_rival as register_rival

@@ -32,6 +32,7 @@ from swftools.simulator.metrics.over_time import max_over_time, mean_over_time, 
 from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.metrics.prediction_errors import prediction_errors
 from swftools.simulator.one_call import simulate
+from swftools.simulator.policies.pv_easy import Manner, PvEasyParameters, by_key, decide_pv_easy, no_shadow
 from swftools.simulator.predictors.registry import (
     Predictor,
     PythonPredictor,
@@ -43,12 +44,14 @@ from swftools.simulator.predictors.registry import (
 )
 from swftools.simulator.questions.fairness import delays_at_heads, delays_from_submission
 from swftools.simulator.questions.watching import find_worse, watch_policies
+from swftools.simulator.questions.what_if import free_windows, what_if
 from swftools.simulator.registry import Policy, find_policy, list_policies, policy
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.search.explaining import explain_decision
 from swftools.simulator.search.measures import planned_measure
 from swftools.simulator.search.recorded import recorded_search
 from swftools.simulator.simulation import Simulation
+from swftools.simulator.stepping.stepper import Stepper
 from swftools.simulator.validation.report import ValidationReport, validate
 
 __all__ = [
@@ -67,15 +70,20 @@ __all__ = [
     "SUBMISSION",
     "SUSPEND",
     "WAITING",
+    "Manner",
     "MetricParameters",
     "Policy",
     "Predictor",
+    "PvEasyParameters",
     "PythonPredictor",
     "Schedule",
     "Simulation",
+    "Stepper",
     "ValidationReport",
+    "by_key",
     "can_start_any",
     "capacity",
+    "decide_pv_easy",
     "delays_at_heads",
     "delays_from_submission",
     "earliest_start",
@@ -89,6 +97,7 @@ __all__ = [
     "fits",
     "foretold",
     "free",
+    "free_windows",
     "hold",
     "list_policies",
     "list_predictors",
@@ -98,6 +107,7 @@ __all__ = [
     "measure_jobs",
     "next_fitting",
     "next_waiting",
+    "no_shadow",
     "now",
     "over_time",
     "planned_measure",
@@ -119,6 +129,7 @@ __all__ = [
     "waiting_jobs",
     "wake_at",
     "watch_policies",
+    "what_if",
     "width",
     "work_done",
 ]

@@ -7,7 +7,7 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 import swftools
-from swftools.models.requested_time_distribution import requested_time_distribution
+from swftools.models.distribution_of_requests import requested_time_distribution
 from swftools.models.requested_times import RequestedTimeParameters, generate_requested_times
 
 pytestmark = pytest.mark.benchmark(group="estimates")

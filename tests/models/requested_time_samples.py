@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from swftools import SwfHeader, Trace
-from swftools.models.requested_time_distribution import RequestedTimeDistribution, requested_time_distribution
+from swftools.models.distribution_of_requests import RequestedTimeDistribution, requested_time_distribution
 from swftools.models.requested_times import COLUMN, RequestedTimeParameters, generate_requested_times
 
 DAY = 86_400.0

@@ -20,7 +20,7 @@ from swftools import SwfHeader, Trace, clean, read_swf, write_swf
 from swftools.errors import ParameterError
 from swftools.fields.augmentations import ESTIMATE_COLUMNS
 from swftools.models import requested_times as model
-from swftools.models.requested_time_distribution import RequestedTimeDistribution
+from swftools.models.distribution_of_requests import RequestedTimeDistribution
 from swftools.models.requested_times import (
     COLUMN,
     RequestedTimeParameters,

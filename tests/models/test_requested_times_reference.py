@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from swftools.models import requested_time_distribution as model
+from swftools.models import distribution_of_requests as model
 from tests.models.requested_time_samples import as_pairs, drawn, estimates_of, jobs_of
 from tests.naive.requested_times import CONSTANTS, REFERENCE
 

@@ -29,6 +29,8 @@ class Rules:
     early_start: bool = True
     guarantee: bool = True
     adaptive_backfilling: str = "shrink"
+    resize: bool = False
+    resize_every: float = 3600.0
 
 
 def widths_of(job: Job) -> list[int]:
@@ -98,6 +100,24 @@ class Scojo:
             best = optimum(job)
             a = job.parallelism if len(widths_of(job)) > 1 else None
             self.seen.append(Seen(job.submit, class_of(job, self.rules), best, time_on(job, best), a))
+        factor = state.processors / max(sum(optimum(job) for job in (*state.running, *state.waiting)), 1)
+        if self.rules.resize and state.waiting and factor < 1:
+            for job in self.malleable(state):
+                state.resize(job, min(job.processors, resize(job, factor)))
+        self.start_waiting(state)
+        if self.rules.resize and not state.waiting and factor >= 1:
+            for job in reversed(self.malleable(state)):
+                wider = min(resize(job, factor), job.processors + state.free)
+                state.resize(job, max(job.processors, wider))
+
+    def malleable(self, state: State) -> list[Job]:
+        """Return the jobs that may be resized: they have several widths, and the present one for long enough."""
+        runs = [(job, job.present) for job in state.running if len(widths_of(job)) > 1]
+        every = self.rules.resize_every
+        return [job for job, run in runs if run is not None and state.now - run.start >= every]
+
+    def start_waiting(self, state: State) -> None:
+        """Start those that are to start."""
         queue = sorted(state.waiting, key=lambda job: rank(state, job, self.rules))
         while queue and state.free > 0:
             job = queue.pop(0)

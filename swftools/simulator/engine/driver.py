@@ -20,9 +20,11 @@ from swftools.simulator.engine.replay import (
     ASKS,
     BEYOND,
     COMING,
+    DECIDING,
     DONE,
     LEFT,
     OBSERVED,
+    STEPS,
     Coming,
     Replay,
     coming_at,
@@ -88,9 +90,10 @@ class Driver:
         self.coming, self.machine, self.replay, self.asked = coming, machine, replay, asked
         self.options, self.observer, self.decider = options, observer, decider
         self.broken = ""
-        self._laid_out: list[tuple[Any, Any]] = []  # what the engine was handed, by identity: laid out anew if replaced
-        self._kept: list[Any] = []
+        self._laid_out: list[tuple[Any, tuple[Any, Any]]] = []  # the parts that the engine was handed, and where
+        self._kept: Any = None
         self._place: Any = None
+        self._machine_place: Any = None
         self._pace = np.inf  # seconds that an instant took in the last call
 
     @property
@@ -150,6 +153,52 @@ class Driver:
                 return
         run_aside(self._go_on, self._stop, pauses=pauses, leave=self._leave)
 
+    def step(self, until: float, stops: int) -> bool:
+        """Go on to where something is to be decided; return whether it stands there.
+
+        It stands there again if nothing was decided. It takes no thread: between two decisions no more happens than
+        Python can be kept from hearing an interrupt for, and where one comes nothing is half done.
+
+        Parameters
+        ----------
+        until : float
+            The time beyond which it does not go, s; its events still happen.
+        stops : int
+            Before which decisions it stops, as ``Replay.counts`` has it.
+        """
+        counts = self.replay.counts
+        self.replay.until[0], counts[BEYOND], counts[STEPS] = until, 0, stops
+        try:
+            while counts[DONE] < counts[COMING] and not counts[BEYOND]:
+                self.machine, self.replay = with_room(self.machine, self.replay)
+                counts[LEFT] = FEW
+                self._run_some()
+                if counts[DECIDING]:
+                    return True
+                if counts[ASKS]:
+                    self._ask()
+        finally:
+            counts[STEPS] = 0
+        return False
+
+    @property
+    def machine_place(self) -> Any:
+        """Where the machine lies; interpreted the machine itself."""
+        self._given()
+        return self._machine_place
+
+    def acted_wrongly(self) -> str:
+        """Return in words what was done wrong just now from outside; forget it, for nothing came of it.
+
+        Of a job that is to come nothing is told but that.
+        """
+        counts = self.machine.counts
+        job = int(counts[FAULT_JOB])
+        to_come = f"at {self.now:g} s: job {job} was not submitted yet"
+        told = to_come if counts[SUBMITTED] <= job < len(self.coming.row) else self._told()
+        counts[FAULT] = 0
+        return told
+
     def _short(self) -> int:
         """Return for how many instants the engine may run without a thread of its own; 0 where this is not known.
 
@@ -190,14 +239,15 @@ class Driver:
             *((self.coming, coming_at), (self.machine, machine_at), (self.replay, replay_at)),
             *((self.observer, called.observer_at), (self.decider, called.decider_at)),
         ]
-        if len(parts) == len(self._laid_out) and all(a[0] is b[0] for a, b in zip(parts, self._laid_out, strict=True)):
+        before = self._laid_out
+        if before and all(part is old for (part, _), (old, _) in zip(parts, before, strict=True)):
             return self._place
-        laid_out = [called.lay_out(*part) for part in parts]
-        coming, machine, replay, observer, decider = (place for place, _ in laid_out)
+        kept = {id(part): (part, place) for part, place in before}
+        self._laid_out = [kept.get(id(part)) or (part, called.lay_out(part, like)) for part, like in parts]
+        coming, machine, replay, observer, decider = (place for _, (place, _) in self._laid_out)
         run = Run(coming, machine, replay, self.options, called.observe, observer, called.decide, decider)
-        self._place, kept = called.lay_out(run, run_at)
-        self._kept = [kept, *laid_out]
-        self._laid_out = parts
+        self._machine_place = machine
+        self._place, self._kept = called.lay_out(run, run_at)
         return self._place
 
     def _run_some(self) -> None:

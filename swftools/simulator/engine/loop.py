@@ -20,16 +20,22 @@ from swftools.simulator.engine.entry import machine_at
 from swftools.simulator.engine.replay import (
     ANSWERED,
     ASKS,
+    AT_EVENTS,
     BEYOND,
     COMING,
     COMPLETED,
+    DECIDED,
+    DECIDING,
     DONE,
     FULL,
     HAPPENED,
     IN_VAIN,
     LEFT,
+    NOT_DECIDING,
     OBSERVED,
     STALE,
+    STEPS,
+    TO_DECIDE,
     Coming,
     coming_at,
     replay_at,
@@ -99,9 +105,10 @@ def simulate_events(place: Any) -> None:
     """Replay jobs, sorted by submission, to the end of the last; ``replay`` has what happened, and how far it is.
 
     It returns earlier after the instants that ``replay`` has left, at the first that is beyond ``replay.until``, where
-    a predictor in Python is to be asked (``ASKS``), or where the room for another decision lacks (``with_room``);
-    called again it goes on, and where it stops changes nothing. The caller guarantees that every job fits the machine,
-    that times are finite and not negative, and that users are numbered from 0, or are -1.
+    a predictor in Python is to be asked (``ASKS``), where the room for another decision lacks (``with_room``), and
+    before each decision if it is told to (``STEPS``). Called again it goes on, and where it stops changes nothing. The
+    caller guarantees that every job fits the machine, that times are finite and not negative, and that users are
+    numbered from 0, or are -1.
 
     Parameters
     ----------
@@ -116,125 +123,132 @@ def simulate_events(place: Any) -> None:
     jobs, most, places = progress[COMING], len(machine.started), len(machine.queue.job)
     at_once = jobs + 1 if options.semantics == INSTANT else 1
     while progress[DONE] < jobs and progress[LEFT] > 0:
-        progress[OBSERVED] = 0
-        if log.size[0] + most > len(log.job) or ends.size[0] + most > len(ends.times):
-            break
-        if counts[HELD] + places >= len(machine.held):
-            break
-        while progress[STALE] > 0 and machine.run[log.job[ends.runs[0]]] != ends.runs[0]:
-            pop(ends.times, ends.runs, ends.size[0])  # of a run that was stopped
-            ends.size[0] -= 1
-            progress[STALE] -= 1
-        submitted = counts[SUBMITTED]
-        submission = coming.submit_time[coming.row[submitted]] if submitted < jobs else np.inf
-        now = min(clock[WAKE], submission)
-        if ends.size[0] > 0:
-            now = min(now, ends.times[0])
-        if counts[OVER] < counts[RUNNING]:
-            now = min(now, machine.expected_end[machine.running[counts[OVER]]])
-        if counts[HELD] > 0:
-            now = min(now, machine.held_until[0])
-        if now == np.inf or progress[IN_VAIN] > PATIENCE:
-            if counts[WAITING] == 0 and counts[HELD] > 0:
-                fail(machine, HOLDING, machine.held[0])
-            fail(machine, IDLE if counts[RUNNING] == 0 else ENDLESS, first_waiting(machine))
-        if now > replay.until[0]:
-            progress[BEYOND] = 1
-            break
-        progress[LEFT] -= 1
-        clock[NOW] = now
-        if options.semantics == PYSS:
-            release_expected(machine, now)
-        happened = progress[HAPPENED]
-        # Completions
-        ends_first = options.semantics != PYSS or submission > now
-        while ends_first and happened < at_once and ends.size[0] > 0 and ends.times[0] == now:
-            run = pop(ends.times, ends.runs, ends.size[0])
-            ends.size[0] -= 1
-            job = log.job[run]
-            if machine.run[job] != run:
-                progress[STALE] -= 1
-                continue  # it was stopped before
-            if machine.allocated[job] > 0:
-                release(machine, job)
-            machine.run[job] = NOBODY
-            leave(queue, job)
-            machine.ended[counts[ENDED]] = job
-            counts[ENDED] += 1
-            progress[DONE] += 1
-            progress[IN_VAIN] = 0
-            happened += 1
-            if options.observes & 1 << END:
-                machine.done[job] = coming.run_time[job]
-                progress[OBSERVED] = job + 1
-                call_kernel(given.observe, END, here, job, theirs)
-        # Outlived predictions; not of jobs that end now, in turn
-        if progress[HAPPENED] == 0 and (ends.size[0] == 0 or ends.times[0] > now):
-            for _ in range(count_outlived(machine)):
-                if count_outlived(machine) > 0:
-                    job = machine.running[counts[OVER]]
-                    outlive(machine, job)
-                    if options.observes & 1 << OUTLIVED:
-                        progress[OBSERVED] = job + 1
-                        call_kernel(given.observe, OUTLIVED, here, job, theirs)
-            while count_outlived(machine) > 0:  # what was predicted just now was too short as well
-                outlive(machine, machine.running[counts[OVER]])
-        # Jobs that were held back, then submissions
-        interrupted = False
-        while counts[HELD] > 0 and machine.held_until[0] <= now:
-            if queue.used[0] == places:
-                close_up(queue)
-                if 4 * queue.used[0] > 3 * places:
-                    interrupted = True
-                    progress[FULL] = 1
-                    break
-            job = pop(machine.held_until, machine.held, counts[HELD])
-            counts[HELD] -= 1
-            counts[WAITING] += 1
-            counts[DISTURBED] += 1
-            enter(queue, job, float(machine.requests.processors[job]), expected_time(machine, job))
-            happened += 1
-        while not interrupted and happened < at_once and submitted < jobs and submission == now:
-            if queue.used[0] == places:
-                close_up(queue)
-                if 4 * queue.used[0] > 3 * places:
-                    interrupted = True
-                    progress[FULL] = 1
-                    break
+        if progress[DECIDING] == NOT_DECIDING:
+            progress[OBSERVED] = 0
+            if log.size[0] + most > len(log.job) or ends.size[0] + most > len(ends.times):
+                break
             if counts[HELD] + places >= len(machine.held):
-                interrupted = True
                 break
-            if options.asks > 0 and progress[ANSWERED] <= submitted:
-                interrupted = True
-                progress[ASKS] = 1
-                break
-            submit(coming, replay.requests, submitted)
-            held = counts[HELD]
-            if options.observes & 1 << SUBMISSION:
-                progress[OBSERVED] = submitted + 1
-                call_kernel(given.observe, SUBMISSION, here, submitted, theirs)
-                coming.told[submitted] = machine.requests.requested_time[submitted]
-            if counts[HELD] == held or not is_held(machine, submitted):
-                time = machine.requests.requested_time[submitted]
-                enter(queue, submitted, float(machine.requests.processors[submitted]), time)
-                counts[WAITING] += 1
-            submitted += 1
-            counts[SUBMITTED] = submitted
-            progress[IN_VAIN] = 0
+            while progress[STALE] > 0 and machine.run[log.job[ends.runs[0]]] != ends.runs[0]:
+                pop(ends.times, ends.runs, ends.size[0])  # of a run that was stopped
+                ends.size[0] -= 1
+                progress[STALE] -= 1
+            submitted = counts[SUBMITTED]
             submission = coming.submit_time[coming.row[submitted]] if submitted < jobs else np.inf
-            happened += 1
-        progress[HAPPENED] = happened
-        if interrupted:
-            break
-        progress[HAPPENED] = 0
-        if clock[WAKE] <= now:
-            clock[WAKE] = np.inf
-        if options.rests > 0 and queue.least[2] > counts[FREE]:
-            counts[ENDED] = 0
-            continue  # no waiting job fits
-        counts[STARTED] = counts[STOPPED] = 0
-        progress[OBSERVED] = 0
-        call_kernel(given.decide, here, own)
+            now = min(clock[WAKE], submission)
+            if ends.size[0] > 0:
+                now = min(now, ends.times[0])
+            if counts[OVER] < counts[RUNNING]:
+                now = min(now, machine.expected_end[machine.running[counts[OVER]]])
+            if counts[HELD] > 0:
+                now = min(now, machine.held_until[0])
+            if now == np.inf or progress[IN_VAIN] > PATIENCE:
+                if counts[WAITING] == 0 and counts[HELD] > 0:
+                    fail(machine, HOLDING, machine.held[0])
+                fail(machine, IDLE if counts[RUNNING] == 0 else ENDLESS, first_waiting(machine))
+            if now > replay.until[0]:
+                progress[BEYOND] = 1
+                break
+            progress[LEFT] -= 1
+            clock[NOW] = now
+            if options.semantics == PYSS:
+                release_expected(machine, now)
+            happened = progress[HAPPENED]
+            # Completions
+            ends_first = options.semantics != PYSS or submission > now
+            while ends_first and happened < at_once and ends.size[0] > 0 and ends.times[0] == now:
+                run = pop(ends.times, ends.runs, ends.size[0])
+                ends.size[0] -= 1
+                job = log.job[run]
+                if machine.run[job] != run:
+                    progress[STALE] -= 1
+                    continue  # it was stopped before
+                if machine.allocated[job] > 0:
+                    release(machine, job)
+                machine.run[job] = NOBODY
+                leave(queue, job)
+                machine.ended[counts[ENDED]] = job
+                counts[ENDED] += 1
+                progress[DONE] += 1
+                progress[IN_VAIN] = 0
+                happened += 1
+                if options.observes & 1 << END:
+                    machine.done[job] = coming.run_time[job]
+                    progress[OBSERVED] = job + 1
+                    call_kernel(given.observe, END, here, job, theirs)
+            # Outlived predictions; not of jobs that end now, in turn
+            if progress[HAPPENED] == 0 and (ends.size[0] == 0 or ends.times[0] > now):
+                for _ in range(count_outlived(machine)):
+                    if count_outlived(machine) > 0:
+                        job = machine.running[counts[OVER]]
+                        outlive(machine, job)
+                        if options.observes & 1 << OUTLIVED:
+                            progress[OBSERVED] = job + 1
+                            call_kernel(given.observe, OUTLIVED, here, job, theirs)
+                while count_outlived(machine) > 0:  # what was predicted just now was too short as well
+                    outlive(machine, machine.running[counts[OVER]])
+            # Jobs that were held back, then submissions
+            interrupted = False
+            while counts[HELD] > 0 and machine.held_until[0] <= now:
+                if queue.used[0] == places:
+                    close_up(queue)
+                    if 4 * queue.used[0] > 3 * places:
+                        interrupted = True
+                        progress[FULL] = 1
+                        break
+                job = pop(machine.held_until, machine.held, counts[HELD])
+                counts[HELD] -= 1
+                counts[WAITING] += 1
+                counts[DISTURBED] += 1
+                enter(queue, job, float(machine.requests.processors[job]), expected_time(machine, job))
+                happened += 1
+            while not interrupted and happened < at_once and submitted < jobs and submission == now:
+                if queue.used[0] == places:
+                    close_up(queue)
+                    if 4 * queue.used[0] > 3 * places:
+                        interrupted = True
+                        progress[FULL] = 1
+                        break
+                if counts[HELD] + places >= len(machine.held):
+                    interrupted = True
+                    break
+                if options.asks > 0 and progress[ANSWERED] <= submitted:
+                    interrupted = True
+                    progress[ASKS] = 1
+                    break
+                submit(coming, replay.requests, submitted)
+                held = counts[HELD]
+                if options.observes & 1 << SUBMISSION:
+                    progress[OBSERVED] = submitted + 1
+                    call_kernel(given.observe, SUBMISSION, here, submitted, theirs)
+                    coming.told[submitted] = machine.requests.requested_time[submitted]
+                if counts[HELD] == held or not is_held(machine, submitted):
+                    time = machine.requests.requested_time[submitted]
+                    enter(queue, submitted, float(machine.requests.processors[submitted]), time)
+                    counts[WAITING] += 1
+                submitted += 1
+                counts[SUBMITTED] = submitted
+                progress[IN_VAIN] = 0
+                submission = coming.submit_time[coming.row[submitted]] if submitted < jobs else np.inf
+                happened += 1
+            progress[HAPPENED] = happened
+            if interrupted:
+                break
+            progress[HAPPENED] = 0
+            if clock[WAKE] <= now:
+                clock[WAKE] = np.inf
+            if options.rests > 0 and queue.least[2] > counts[FREE] and progress[STEPS] != AT_EVENTS:
+                counts[ENDED] = 0
+                continue  # no waiting job fits
+            counts[STARTED] = counts[STOPPED] = 0
+            progress[OBSERVED] = 0
+            if progress[STEPS] > 0 and progress[DONE] < jobs:
+                progress[DECIDING] = TO_DECIDE
+                break
+        now = clock[NOW]
+        if progress[DECIDING] != DECIDED:
+            call_kernel(given.decide, here, own)
+        progress[DECIDING] = NOT_DECIDING
         counts[ENDED] = 0
         progress[IN_VAIN] += 1  # jobs that are held back, and come again, are no progress
         # What the decision did goes into the log, and what follows from it into the ends.

@@ -69,11 +69,18 @@ class Ends(NamedTuple):
     size: IntArray
 
 
-DONE, COMING, IN_VAIN, HAPPENED, LEFT, ANSWERED, ASKS, FULL, STALE, BEYOND, OBSERVED = range(11)
+DONE, COMING, IN_VAIN, HAPPENED, LEFT, ANSWERED, ASKS, FULL, STALE, BEYOND, OBSERVED, STEPS, DECIDING = range(13)
 """Places in ``Replay.counts``: jobs ended; jobs in all; decisions since one came or ended; events at this instant so
 far; instants before a stop; jobs of which a predictor in Python was asked; whether it is to be asked now; whether the
 queue is full; ends of runs that were stopped before; whether the next instant is
-beyond ``until``; the job that a predictor observes just now, counted from 1, 0 if it observes none."""
+beyond ``until``; the job that a predictor observes just now, counted from 1, 0 if it observes none;
+whether to stop before each decision; and whether it stands before one."""
+
+AT_DECISIONS, AT_EVENTS = 1, 2
+"""What ``counts[STEPS]`` may be beside 0: it stops before what the policy decides; before whatever could be decided."""
+
+NOT_DECIDING, TO_DECIDE, DECIDED = range(3)
+"""What ``counts[DECIDING]`` may be: it stands between two instants, before a decision, or behind one from outside."""
 
 
 class Replay(NamedTuple):
@@ -106,7 +113,7 @@ def begin_replay(requests: Requests, processors: int) -> Replay:
         size=np.zeros(1, np.int64),
     )
     ends = Ends(np.empty(2 * most), np.empty(2 * most, np.int64), np.zeros(1, np.int64))
-    counts = np.zeros(OBSERVED + 1, np.int64)
+    counts = np.zeros(DECIDING + 1, np.int64)
     counts[COMING] = jobs
     return Replay(requests, log, ends, counts, np.full(1, np.inf))
 
@@ -124,7 +131,7 @@ replay_at = Lent(lambda: begin_replay(no_requests(1), 1))
 
 
 def with_room(machine: Machine, replay: Replay) -> tuple[Machine, Replay]:
-    """Return machine and replay with room for another decision, and then some."""
+    """Return machine and replay with room for another decision, and then some; the same ones if there is room."""
     log, ends = replay.log, replay.ends
     most = len(machine.started)
     if log.size[0] + most > len(log.job):
@@ -137,7 +144,9 @@ def with_room(machine: Machine, replay: Replay) -> tuple[Machine, Replay]:
     if machine.counts[HELD] + len(machine.queue.job) >= len(machine.held):
         more = len(machine.queue.job)
         machine = machine._replace(held_until=_longer(machine.held_until, more), held=_longer(machine.held, more))
-    return machine, replay._replace(log=log, ends=ends)
+    if log is not replay.log or ends is not replay.ends:
+        replay = replay._replace(log=log, ends=ends)
+    return machine, replay
 
 
 def _longer(column: npt.NDArray[Any], more: int) -> npt.NDArray[Any]:

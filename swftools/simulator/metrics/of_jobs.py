@@ -19,10 +19,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.errors import ParameterError
+from swftools.models.speedup import run_time
 from swftools.simulator.metrics.columns import FloatArray, IntArray, column_of, rows_of
 from swftools.simulator.metrics.heads import heads_of, why_unknown
 from swftools.simulator.metrics.of_runs import spent_by_jobs
-from swftools.simulator.metrics.parameters import MetricParameters
+from swftools.simulator.metrics.parameters import OPTIMAL_RUN_TIME, MetricParameters
 from swftools.simulator.schedule import Schedule
 from swftools.utility.functions import UtilityFunctions
 
@@ -90,7 +91,7 @@ def measure_jobs(
     Raises
     ------
     ParameterError
-        An option is outside its domain, or ``nominal`` names no column of times.
+        An option is outside its domain, ``nominal`` names no column of times, or the jobs have no speedup curves.
     UtilityError
         A utility function breaks the form.
 
@@ -248,13 +249,31 @@ def _delays(schedule: Schedule) -> dict[str, Callable[[], FloatArray]]:
 
 
 def _times(jobs: pd.DataFrame, name: str) -> FloatArray:
-    """Return a column of times; NaN is missing."""
+    """Return a column of times, or the run times on optimal widths; NaN is missing."""
+    if name == OPTIMAL_RUN_TIME and name not in jobs:
+        return _optimal_run_times(jobs)
     if name not in jobs or not pd.api.types.is_numeric_dtype(jobs[name]):
         raise ParameterError(f"nominal={name!r} is no column of times of the jobs")
     times = column_of(jobs, name)
     if np.nanmin(times, initial=0.0) < 0:
         raise ParameterError(f"nominal={name!r} has times below 0")
     return times
+
+
+def _optimal_run_times(jobs: pd.DataFrame) -> FloatArray:
+    """Return how long each job would run on its optimal width, s, by its curve; a rigid one as long as it did.
+
+    The optimum of a simple curve is the job's own width.
+    """
+    needed = ("optimal_processors", "sequential_run_time", "speedup_curve", "downey_a", "downey_sigma")
+    if missing := [name for name in needed if name not in jobs]:
+        raise ParameterError(
+            f"nominal={OPTIMAL_RUN_TIME!r}: the jobs lack {', '.join(missing)}; give the trace speedup curves "
+            "(generate_speedup, or --augment speedup) before it is simulated"
+        )
+    known = column_of(jobs, "optimal_processors")
+    best = np.where(np.isnan(known), 1.0, known)  # a rigid job may lack it, and has one run time
+    return run_time(best, jobs.assign(width=best))
 
 
 def _ratio(over: FloatArray, under: FloatArray, least: float = SHORTEST) -> FloatArray:

@@ -17,6 +17,9 @@ from swftools.parameters import Parameters, choice, is_number, number, truth
 SLOWDOWNS = ("turnaround", "stretched")
 CLOCKS = ("turnaround", "wait")
 
+OPTIMAL_RUN_TIME = "optimal_run_time"
+"""The nominal time of moldable jobs that is no column but made of their curves."""
+
 
 @dataclass(frozen=True)
 class MetricParameters(Parameters):
@@ -31,8 +34,10 @@ class MetricParameters(Parameters):
         What a job shorter than the bound counts for: turnaround / bound, but at least 1 (Lee 2009, Barsanti and Sodan
         2006), or (wait + bound) / bound, as if it had run that long (Yuan et al. 2010, Chiang and Vasupongayya 2008).
     nominal : str
-        Column of times, s, that expansion factor and bounded slowdown relate to. The run time, or, where a policy
-        changes it by choosing a job's processors, the run time on the standard number (Barsanti and Sodan 2006).
+        Column of times, s, that expansion factor and bounded slowdown relate to: the run time, as it was, where nothing
+        is given. Where a policy chooses the widths of jobs, that measures the policy by itself. ``optimal_run_time`` is
+        the run time on the optimal width by the job's speedup curve (Barsanti and Sodan 2006, section 5.1), and needs
+        no column of that name.
     utility_clock : {"turnaround", "wait"}
         Time at which a job's utility is taken (Lee 2009).
     percentiles : sequence of float

@@ -11,6 +11,8 @@
     3. Once a job waits, others go ahead as in EASY. Those that would be done before it starts are resized by one factor
        that makes their work fill the processors that are free until then.
 
+    With ``resize=true`` running jobs change their widths as well, before the first step and after the last.
+
     No job leaves the bounds of its curve. Jobs without a curve are rigid; if all are, each starts when it does under
     ``fixed``.
 
@@ -44,7 +46,7 @@ import numpy as np
 
 from swftools.kernel import IntArray, kernel
 from swftools.parameters import choice, number, truth, whole
-from swftools.simulator.machine.state import FREE, NOW, RUNNING, Machine
+from swftools.simulator.machine.state import FREE, NOW, RUNNING, WAITING, Machine
 from swftools.simulator.machine.verbs import start_on
 from swftools.simulator.policies.class_line import ClassParameters, Line, empty_line, line_up, resized, time_on
 from swftools.simulator.policies.expected_arrivals import (
@@ -55,6 +57,7 @@ from swftools.simulator.policies.expected_arrivals import (
     model_arrivals,
     no_arrivals,
 )
+from swftools.simulator.policies.malleable import common_factor, shrink_running, widen_running
 from swftools.simulator.policies.target_size import target_size
 from swftools.simulator.registry import policy
 
@@ -93,6 +96,11 @@ class ScojoParameters(ClassParameters):
     adaptive_backfilling : {"shrink", "resize", "none"}
         Jobs that go ahead are made narrower if they are too many for what is free until then; also wider if they are
         too few; or have their optimal widths.
+    resize : bool
+        Running jobs that have a curve are malleable, too: they are made narrower while more wait than fit, and wider
+        while nobody does (``swftools.simulator.policies.malleable``).
+    resize_every : float
+        Such a job keeps a width for so long at least, s.
     """
 
     target: str = choice("load", "optimum")
@@ -105,14 +113,20 @@ class ScojoParameters(ClassParameters):
     early_start: bool = truth(True)
     guarantee: bool = truth(True)
     adaptive_backfilling: str = choice(*_BACKFILLING)
+    resize: bool = truth(False)
+    resize_every: float = number(3600.0, least=0, unit="s")
 
 
 class ScojoMemory(NamedTuple):
-    """The waiting jobs, what is expected to come, and the least width that each job was guaranteed, or 0."""
+    """The waiting jobs, what is expected to come, and the least width that each job was guaranteed, or 0.
+
+    ``changing`` is room for the running jobs that may be resized.
+    """
 
     line: Line
     arrivals: Arrivals
     guaranteed: IntArray
+    changing: IntArray
 
 
 def scojo_memory(jobs: int, processors: int, parameters: ScojoParameters) -> ScojoMemory:
@@ -121,16 +135,29 @@ def scojo_memory(jobs: int, processors: int, parameters: ScojoParameters) -> Sco
     if parameters.profiles != PROFILES[PAST]:
         known = model_arrivals(processors, parameters.alpha, parameters.short, parameters.long)
         arrivals = Arrivals._make(column.copy() for column in known)
-    return ScojoMemory(empty_line(jobs, processors), arrivals, np.zeros(jobs, np.int64))
+    changing = np.zeros(processors if parameters.resize else 0, np.int64)
+    return ScojoMemory(empty_line(jobs, processors), arrivals, np.zeros(jobs, np.int64), changing)
 
 
 @policy("scojo-p", parameters=ScojoParameters, memory=scojo_memory, needs=CURVES, allocates=False, version=1)
 def scojo_p(machine: Machine, parameters: Any, memory: ScojoMemory) -> None:
     """Start jobs on widths by the load to be expected; others go ahead, resized to fill what is free until then."""
-    line, guaranteed = memory.line, memory.guaranteed
+    line = memory.line
     count = line_up(machine, line, parameters)
     if parameters.profiles == PAST:
         learn(machine, line, memory.arrivals)
+    factor = common_factor(machine, line, count) if parameters.resize else 1.0
+    if factor < 1.0 and count > 0:
+        shrink_running(machine, line, parameters, memory.changing, factor)
+    _start_waiting(machine, parameters, memory, count)
+    if parameters.resize and factor >= 1.0 and machine.counts[WAITING] == 0:
+        widen_running(machine, line, parameters, memory.changing, factor)
+
+
+@kernel(allocates=False)
+def _start_waiting(machine: Machine, parameters: Any, memory: ScojoMemory, count: int) -> None:
+    """Start those of the first ``count`` jobs of the order that are to start now, on the widths that they are given."""
+    line, guaranteed = memory.line, memory.guaranteed
     for place in range(count):
         if machine.counts[FREE] == 0:
             return

@@ -165,8 +165,8 @@ print([name for name in ("luigi", "requests", "urllib3", "swftools.simulator") i
 
 
 def test_every_task_has_its_name_in_the_package() -> None:
-    """What luigi's command may run is what the package offers, and nothing else of ours is public."""
-    for name in dir(pipelines):
+    """What luigi's command may run is what the package offers, and beside it only logs by name."""
+    for name in set(dir(pipelines)) - {"LoadedLog", "catalog_in_use", "load_log"}:
         assert getattr(pipelines, name).get_task_family() == name
     with pytest.raises(AttributeError):
         _ = pipelines.MakeTea  # type: ignore[attr-defined]

@@ -135,6 +135,16 @@ def test_a_policy_of_ranks_is_refused_where_all_jobs_have_one(tmp_path: Path) ->
     assert 0 == run([*command, "--parameters", ranks], tmp_path).returncode
 
 
+@pytest.mark.parametrize("model", ["cirne-berman", "simple"])
+def test_curves_of_one_kind_are_not_refused(model: str, tmp_path: Path) -> None:
+    """All curves are of Downey, or none has his parameters: jobs differ by their widths all the same."""
+    (tmp_path / "log.swf").write_text(small_log(9))
+    where = {"log": str(tmp_path / "log.swf"), "data_root": str(tmp_path / "data"), "augment": "speedup"}
+    task = SimulatePolicy(**where, parameters={"speedup": {"model": model}}, policy="scojo-p")
+    assert build(task)
+    assert 9 == len(task.load_schedule().jobs)
+
+
 def test_a_lone_job_is_not_refused(tmp_path: Path) -> None:
     """Of one job nothing can be the same."""
     (tmp_path / "log.swf").write_text(small_log(1))

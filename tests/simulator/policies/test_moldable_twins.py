@@ -34,6 +34,8 @@ RULES = {
     "early_start": st.booleans(),
     "guarantee": st.booleans(),
     "adaptive_backfilling": st.sampled_from(["shrink", "resize", "none"]),
+    "resize": st.booleans(),
+    "resize_every": st.sampled_from([0.0, 2.0, 8.0]),
 }
 RUNS = {
     "predictor": st.sampled_from(["request", "exact", "last-model"]),
@@ -105,6 +107,7 @@ INTERPRETED = [
     "fixed",
     "scojo-p",
     "scojo-p:profiles=model,short=20,long=200",
+    "scojo-p:resize=true,resize_every=2",
     "cirne-berman",
     "cirne-berman:inner=conservative,tolerance=0.05",
 ]

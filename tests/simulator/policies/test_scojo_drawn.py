@@ -155,3 +155,34 @@ def test_jobs_of_no_length_and_a_machine_that_is_much_too_small() -> None:
     found = runs_of(trace, 4)
     assert len(found) == 60
     assert {width for _, width, _ in found} <= {1, 2, 3, 4}
+
+
+def widths_over_time(trace: Trace, **given: Any) -> list[tuple[int, float, float, int]]:
+    """Return number, begin, end and processors of each run."""
+    schedule = simulate(trace, "scojo-p", 8, target="optimum", resize=True, **given)
+    report = validate(schedule, trace=trace)
+    assert report.ok, str(report)
+    columns = schedule.segments[["job_number", "start_time", "end_time", "allocated_processors"]]
+    return sorted(columns.itertuples(index=False, name=None))
+
+
+def test_a_running_job_shrinks_for_one_that_waits() -> None:
+    """Both want 8 of 8: from 4 on each has half, and the first has 4 of its 8 s left, which are 8 s then."""
+    trace = with_curves(draw_trace("submit run width / 0 8 8 / 4 4 8", processors=8), [(8.0, 1, 8)] * 2)
+    runs = [(1, 0.0, 4.0, 8), (1, 4.0, 12.0, 4), (2, 4.0, 12.0, 4)]
+    assert widths_over_time(trace, resize_every=0) == runs
+    assert widths_over_time(trace, resize_every=4) == runs
+    assert widths_over_time(trace, resize_every=5) == [(1, 0.0, 8.0, 8), (2, 8.0, 12.0, 8)]
+
+
+def test_a_running_job_widens_when_nobody_waits() -> None:
+    """The second has 4 of the 8 processors that are best for it; once the others are free it has all."""
+    trace = with_curves(draw_trace("submit run width / 0 4 4 / 0 8 4", processors=8), [None, (8.0, 1, 8)])
+    assert widths_over_time(trace, resize_every=0) == [(1, 0.0, 4.0, 4), (2, 0.0, 4.0, 4), (2, 4.0, 6.0, 8)]
+    assert widths_over_time(trace, resize_every=5) == [(1, 0.0, 4.0, 4), (2, 0.0, 8.0, 4)]
+
+
+def test_a_rigid_job_never_changes() -> None:
+    """It keeps its width beside one that waits, and when nobody does."""
+    trace = with_curves(draw_trace("submit run width / 0 8 8 / 4 4 8", processors=8), [None, (8.0, 1, 8)])
+    assert widths_over_time(trace, resize_every=0) == [(1, 0.0, 8.0, 8), (2, 8.0, 12.0, 8)]

@@ -61,5 +61,5 @@ def test_the_page_of_the_documentation_is_what_comes_out(
     logs = ",".join(str(shared / "traces" / f"{log}.swf.gz") for log in LOGS.values())
     root = tmp_path_factory.getbasetemp() / "chiang2008"
     made = publish("chiang2008", root, logs=logs, table=number).joinpath("reproduction.md").read_text(encoding="utf-8")
-    page = (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
-    assert f"\n#{made[made.index('## ') :].strip()}\n" in page
+    page = (ROOT / "docs" / "reproduction" / "chiang2008.md").read_text(encoding="utf-8")
+    assert f"\n{made[made.index('## ') :].strip()}\n" in page

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools.errors import ParameterError
-from swftools.models import requested_time_distribution as model
-from swftools.models.requested_time_distribution import head_sizes, requested_time_distribution
+from swftools.models import distribution_of_requests as model
+from swftools.models.distribution_of_requests import head_sizes, requested_time_distribution
 from tests.models.requested_time_samples import as_pairs, drawn
 from tests.naive.requested_times import CONSTANTS, naive_distribution, naive_sizes
 

@@ -1,0 +1,96 @@
+"""The command that says when a job would start that is submitted now, by the state of a queue: whatif."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pipelines.cli.durations import Duration, clock, seconds_of
+from pipelines.cli.options import PROCESSORS
+from pipelines.cli.output import json_option, print_json
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from swftools.formats.slurm.queue_snapshot import QueueSnapshot
+
+
+class _Job(click.ParamType):  # type: ignore[type-arg]  # as of which version it takes any
+    """A job, as processors=64,time=4h."""
+
+    name = "job"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dict[str, float] | Any:
+        """Return its processors and its requested time (s); fail if it is none."""
+        if isinstance(value, dict):
+            return value
+        given = dict(part.partition("=")[::2] for part in str(value).replace(" ", "").split(","))
+        if set(given) != {"processors", "time"}:
+            self.fail(f"{value!r} is no job such as processors=64,time=4h", param, ctx)
+        seconds = seconds_of(given["time"])
+        if not given["processors"].isdecimal() or not seconds:
+            self.fail(f"{value!r}: give whole processors, and a time such as 4h, 30m or 04:00:00", param, ctx)
+        return {"processors": int(given["processors"]), "requested_time": seconds}
+
+
+@click.command(short_help="Say when a job would start under a policy.", name="whatif")
+@click.option("--running", "path", required=True, type=click.Path(), help="What squeue printed: runs and waits now.")
+@click.option("--processors", type=PROCESSORS, required=True, help="Of the machine.")
+@click.option("--less", type=click.IntRange(0), default=0, help="Processors that are out of order.")
+@click.option("--job", "jobs", type=_Job(), multiple=True, required=True, help="processors=64,time=4h; several.")
+@click.option("--policies", default="easy", help="Separated by commas; default: easy.")
+@click.option("--longest", type=Duration(), help="What to take for jobs without a time limit, such as 7d.")
+@json_option
+def whatif(
+    path: str,
+    processors: int,
+    less: int,
+    jobs: tuple[dict[str, float], ...],
+    policies: str,
+    longest: float | None,
+    as_json: bool,
+) -> None:
+    """Say when a job would start that is submitted now, by policies, from what runs and waits at the moment.
+
+    Every job is taken to run as long as it may, and nobody else to come.
+
+    \b
+    Example: squeue --array --format="%i|%T|%C|%l|%M|%V" > now.txt
+             swftools whatif --running now.txt --processors 128 \\
+                 --job processors=64,time=4h --policies easy,conservative
+    """
+    if less >= processors:
+        raise click.UsageError(f"--less {less} leaves nothing of --processors {processors}")
+    from swftools.formats.slurm.queue_snapshot import read_squeue
+    from swftools.parameters.as_text import read_entries, write_entry
+    from swftools.simulator.questions.what_if import free_windows, what_if
+
+    queue = read_squeue(path, longest=longest)
+    asked = [write_entry(*entry) for entry in read_entries(policies)]
+    found = what_if(queue.running, queue.waiting, jobs, processors - less, asked)
+    windows = free_windows(queue.running, processors - less)
+    if as_json:
+        told = {"running": len(queue.running), "waiting": len(queue.waiting), "others": queue.others}
+        print_json({**told, "answers": found.to_dict("records"), "free": windows.to_dict("records")})
+    else:
+        click.echo("\n".join(_lines(queue, found, windows, processors - less)))
+
+
+def _lines(queue: QueueSnapshot, found: pd.DataFrame, windows: pd.DataFrame, processors: int) -> Iterator[str]:
+    """Yield what is printed."""
+    free = f"{windows['free'].iloc[0]:,} of {processors:,} processors are free"
+    yield f"{len(queue.running):,} jobs run and {len(queue.waiting):,} wait; {free}"
+    if queue.others:
+        yield f"jobs in other states, passed over: {queue.others:,}"
+    yield ""
+    yield f"{'policy':<24} {'processors':>10} {'for':>12} {'starts in':>12}  behind"
+    columns = (found[name] for name in ("policy", "processors", "requested_time", "wait", "behind"))
+    for policy, width, time, wait, behind in zip(*columns, strict=True):
+        begin = "at once" if wait == 0 else clock(wait)
+        yield f"{policy[:24]:<24} {width:>10,} {clock(time):>12} {begin:>12}  {behind:,}"
+    yield ""
+    yield "free processors, if running jobs end as requested and nobody starts:"
+    for time, free_then in windows.head(8).itertuples(index=False, name=None):
+        yield f"  {'now' if time == 0 else f'in {clock(time)}':<16} {free_then:>10,}"

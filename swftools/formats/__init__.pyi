@@ -1,0 +1,15 @@
+from .accounting.format import AccountingFormat as AccountingFormat
+from .accounting.records import Records as Records
+from .compression import create_log as create_log
+from .compression import open_log as open_log
+from .parquet import read_parquet as read_parquet
+from .parquet import write_parquet as write_parquet
+from .registry import Fit as Fit
+from .registry import LogFormat as LogFormat
+from .registry import find_format as find_format
+from .registry import list_formats as list_formats
+from .registry import register_format as register_format
+from .slurm.queue_snapshot import QueueSnapshot as QueueSnapshot
+from .slurm.queue_snapshot import read_squeue as read_squeue
+from .trace_directory import load_trace as load_trace
+from .trace_directory import save_trace as save_trace

@@ -1,0 +1,143 @@
+"""What runs and waits at a moment, as Slurm's ``squeue`` prints it.
+
+    squeue --array --format="%i|%T|%C|%l|%M|%V" > now.txt
+
+That is job, state, processors, time limit, time that it has run, and when it was submitted, with their names in the
+first line; in any order, others beside them are passed over.
+"""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from swftools.errors import UnknownLogError, UnreadableLogError
+from swftools.output.shown_text import shown
+
+RUNNING = frozenset({"RUNNING", "R", "COMPLETING", "CG", "CONFIGURING", "CF", "SUSPENDED", "S", "STOPPED", "ST"})
+"""States of jobs that hold processors."""
+
+WAITING = frozenset({"PENDING", "PD"})
+
+_NEEDED = ("JOBID", "STATE", "CPUS", "TIME_LIMIT")
+_ALSO_CALLED = {"ST": "STATE", "TIMELIMIT": "TIME_LIMIT", "NUM_CPUS": "CPUS"}
+_REMEDY = 'make it by squeue --array --format="%i|%T|%C|%l|%M|%V"'
+
+
+@dataclass(frozen=True)
+class QueueSnapshot:
+    """A queue at a moment.
+
+    Parameters
+    ----------
+    running : pandas.DataFrame
+        One row a job that holds processors: name, processors, requested_time and elapsed (s).
+    waiting : pandas.DataFrame
+        One row a job that waits, in order of submission: name, processors, requested_time, and waited (s), which is 0
+        where the text does not tell it.
+    others : int
+        Lines of jobs in other states, such as those that have just ended.
+    """
+
+    running: pd.DataFrame
+    waiting: pd.DataFrame
+    others: int = 0
+
+
+def read_squeue(path: str | Path, *, longest: float | None = None) -> QueueSnapshot:
+    """Read what ``squeue`` printed.
+
+    Parameters
+    ----------
+    path : str or path
+        Its text, whose first line has the names of the columns JOBID, STATE, CPUS and TIME_LIMIT, between bars; TIME
+        (of running jobs) and SUBMIT_TIME where they are known.
+    longest : float, optional
+        What to take for jobs without a time limit, s.
+
+    Raises
+    ------
+    UnknownLogError
+        There is no such file.
+    UnreadableLogError
+        A column is missing, or a line is none of such a text: names it, and what to do.
+    """
+    try:
+        lines = Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
+    except FileNotFoundError as error:
+        raise UnknownLogError(f"{path}: no such file; check the path") from error
+    except OSError as error:
+        raise UnreadableLogError(f"{path}: {error.strerror}") from error
+    if not lines:
+        raise UnreadableLogError(f"{path}: it is empty; {_REMEDY}")
+    names = [_ALSO_CALLED.get(name, name) for name in (cell.strip().upper() for cell in lines[0].split("|"))]
+    if missing := [name for name in _NEEDED if name not in names]:
+        raise UnreadableLogError(f"{path}, line 1: no column {', '.join(missing)}; {_REMEDY}")
+    running: list[tuple[str, int, float, float, float]] = []
+    waiting: list[tuple[str, int, float, float, float]] = []
+    others = 0
+    for number, line in enumerate(lines[1:], start=2):
+        if not line.strip():
+            continue
+        cells = [cell.strip() for cell in line.split("|")]
+        if len(cells) != len(names):
+            raise UnreadableLogError(
+                f"{path}, line {number}: {len(cells)} values for {len(names)} columns: {shown(line)}; {_REMEDY}"
+            )
+        job = dict(zip(names, cells, strict=True))
+        if job["STATE"].upper() not in RUNNING | WAITING:
+            others += 1
+            continue
+        read = _read(job, f"{path}, line {number}", longest)
+        (running if job["STATE"].upper() in RUNNING else waiting).append(read)
+    columns = ["name", "processors", "requested_time", "elapsed", "submitted"]
+    ran, waits = (pd.DataFrame(rows, columns=columns) for rows in (running, waiting))
+    waits = waits.sort_values("submitted", kind="stable", ignore_index=True, na_position="last")
+    known = pd.concat([ran["submitted"], waits["submitted"]]).max()  # the youngest is taken to have come just now
+    waited = (known - waits["submitted"]).fillna(0.0)
+    return QueueSnapshot(
+        ran.drop(columns="submitted"), waits.drop(columns=["submitted", "elapsed"]).assign(waited=waited), others
+    )
+
+
+def _read(job: dict[str, str], place: str, longest: float | None) -> tuple[str, int, float, float, float]:
+    """Return name, processors, requested time, elapsed time and submission of a job."""
+    if "[" in job["JOBID"]:
+        raise UnreadableLogError(
+            f"{place}: {shown(job['JOBID'])} stands for several jobs; ask for each by squeue --array"
+        )
+    if not job["CPUS"].isdecimal() or int(job["CPUS"]) < 1:
+        raise UnreadableLogError(f"{place}: CPUS {shown(job['CPUS'])!r} is no number of processors; {_REMEDY}")
+    limit = _seconds(job["TIME_LIMIT"])
+    if limit is None:
+        if job["TIME_LIMIT"].upper() not in {"UNLIMITED", "NOT_SET", "INVALID", "N/A", ""}:
+            raise UnreadableLogError(f"{place}: TIME_LIMIT {shown(job['TIME_LIMIT'])!r} is no time; {_REMEDY}")
+        if longest is None:
+            raise UnreadableLogError(f"{place}: the job has no time limit; say what to take by longest= (--longest 7d)")
+        limit = longest
+    submitted = float("nan")
+    if job.get("SUBMIT_TIME") not in {None, "", "N/A"}:
+        try:
+            submitted = datetime.datetime.fromisoformat(job["SUBMIT_TIME"]).replace(tzinfo=datetime.UTC).timestamp()
+        except ValueError:
+            raise UnreadableLogError(f"{place}: SUBMIT_TIME {shown(job['SUBMIT_TIME'])!r} is no date") from None
+    return job["JOBID"], int(job["CPUS"]), limit, _seconds(job.get("TIME", "")) or 0.0, submitted
+
+
+def _seconds(text: str) -> float | None:
+    """Return a time as Slurm prints it, days-hours:minutes:seconds from the right, in s; None if it is none."""
+    days, dash, clock = text.rpartition("-")
+    parts = clock.split(":")
+    if (dash and not days.isdecimal()) or len(parts) > 3 or not all(part.isdecimal() for part in parts):
+        return None
+    if len(parts) == 1 and not dash:
+        parts = [*parts, "0"]  # minutes alone
+    if dash:
+        parts += ["0"] * (3 - len(parts))  # days-hours
+    seconds = 0
+    for part in parts:
+        seconds = 60 * seconds + int(part)
+    return float(seconds + 86_400 * int(days or 0))

@@ -1,0 +1,75 @@
+"""swftools whatif: what is printed, as JSON too, and what ends it early."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from pipelines.cli.whatif import whatif
+
+NOW = """JOBID|STATE|CPUS|TIME_LIMIT|TIME|SUBMIT_TIME
+11|RUNNING|64|4:00:00|1:00:00|2026-11-24T08:00:00
+12|RUNNING|32|1-00:00:00|30:00|2026-11-24T09:00:00
+13|PENDING|96|2:00:00|0:00|2026-11-24T09:30:00
+14|PD|8|30:00|0:00|2026-11-24T09:40:00
+15|COMPLETED|8|30:00|12:00|2026-11-24T07:40:00
+"""
+
+ASKED = ["--processors", "128", "--job", "processors=64,time=4h"]
+
+
+@pytest.fixture
+def now(tmp_path: Path) -> str:
+    """A queue of four jobs."""
+    path = tmp_path / "now.txt"
+    path.write_text(NOW, encoding="utf-8")
+    return str(path)
+
+
+def test_what_is_printed(now: str) -> None:
+    """A line a policy and job, and the free processors; within 80 columns."""
+    done = CliRunner().invoke(
+        whatif, ["--running", now, *ASKED, "--job", "processors=8, time=30m", "--policies", "easy,fcfs"]
+    )
+    assert (done.exit_code, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert lines[:2] == [
+        "2 jobs run and 2 wait; 32 of 128 processors are free",
+        "jobs in other states, passed over: 1",
+    ]
+    assert [line.split() for line in lines[4:8]] == [
+        ["easy", "64", "04:00:00", "05:00:00", "2"],
+        ["easy", "8", "00:30:00", "at", "once", "0"],
+        ["fcfs", "64", "04:00:00", "05:00:00", "1"],
+        ["fcfs", "8", "00:30:00", "05:00:00", "1"],
+    ]
+    assert [line.split() for line in lines[-3:]] == [["now", "32"], ["in", "03:00:00", "96"], ["in", "23:30:00", "128"]]
+    assert max(map(len, lines)) <= 80
+
+
+def test_json_and_processors_that_are_out_of_order(now: str) -> None:
+    """With 32 less the first job needs all, from 23:30 on; until then job 14 and this one go ahead, one by one."""
+    done = CliRunner().invoke(whatif, ["--running", now, *ASKED, "--less", "32", "--json"])
+    found = json.loads(done.stdout)
+    assert found["free"][0] == {"time": 0.0, "free": 0}
+    assert (found["answers"][0]["wait"], found["answers"][0]["behind"]) == (3 * 3600 + 1800, 1)
+    assert (found["running"], found["waiting"], found["others"]) == (2, 2, 1)
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--job", "procs=64"], "'procs=64' is no job such as processors=64,time=4h"),
+        (["--job", "processors=1.5,time=4h"], "give whole processors, and a time such as 4h"),
+        (["--job", "processors=1,time=soon"], "give whole processors, and a time such as 4h"),
+        (["--less", "128"], "--less 128 leaves nothing of --processors 128"),
+    ],
+)
+def test_slips_are_told_before_anything_is_read(flags: list[str], message: str) -> None:
+    """Status 2, as of every wrong command."""
+    done = CliRunner().invoke(whatif, ["--running", "nowhere.txt", *ASKED, *flags])
+    assert done.exit_code == 2
+    assert message in " ".join(done.stderr.split())

@@ -1,0 +1,120 @@
+"""When a job would start that is submitted now: drawn by hand, and beside a whole simulation."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from swftools.errors import ParameterError
+from swftools.simulator import free_windows, simulate, what_if
+from tests.strategies import crowded_trace
+
+RUNNING = pd.DataFrame({"processors": [3, 2], "requested_time": [100.0, 50.0], "elapsed": [40.0, 20.0]})
+WAITING = pd.DataFrame({"processors": [5, 1], "requested_time": [10.0, 200.0], "waited": [30.0, 5.0]})
+NONE = RUNNING.iloc[:0], WAITING.iloc[:0]
+
+
+def waits(policy: str, processors: int, time: float, machine: int = 6) -> tuple[float, int]:
+    """Return how long a job would wait, and behind how many."""
+    (row,) = what_if(
+        RUNNING, WAITING, [{"processors": processors, "requested_time": time}], machine, [policy]
+    ).itertuples()
+    assert (row.policy, row.processors, row.requested_time) == (policy, processors, time)
+    return row.wait, row.behind
+
+
+def test_by_hand() -> None:
+    """Of 6 processors 1 is free, 3 in 30 s, 6 in 60 s; who waits needs 5 for 10 s, and 1 for 200 s.
+
+    First come first served: 5 at 60 s, 1 beside it, so 2 more at 70 s. EASY: the second goes ahead at once, for it
+    leaves 5 at 60 s; a job of 1 for 40 s may then start at 30 s, one of 2 for 20 s too, but not one of 40 s.
+    """
+    assert waits("fcfs", 2, 20.0) == (70.0, 2)
+    assert waits("easy", 1, 30.0) == (30.0, 1)
+    assert waits("easy", 2, 20.0) == (30.0, 1)
+    assert waits("easy", 2, 40.0) == (70.0, 2)
+    assert waits("easy", 6, 1.0) == (200.0, 2)
+
+
+def test_on_an_empty_machine() -> None:
+    """It starts at once."""
+    found = what_if(*NONE, [{"processors": 4, "requested_time": 10.0}], 4, ["fcfs", "conservative"])
+    assert found[["wait", "behind"]].values.tolist() == [[0.0, 0.0], [0.0, 0.0]]
+
+
+def test_each_job_is_asked_about_by_itself() -> None:
+    """A second one does not wait for the first."""
+    jobs = [{"processors": 4, "requested_time": 10.0}] * 2
+    assert what_if(*NONE, jobs, 4)["wait"].tolist() == [0.0, 0.0]
+
+
+def test_a_running_job_beyond_its_request() -> None:
+    """It is taken to end in a second."""
+    running = pd.DataFrame({"processors": [4], "requested_time": [10.0], "elapsed": [50.0]})
+    assert what_if(running, NONE[1], [{"processors": 4, "requested_time": 5.0}], 4)["wait"].tolist() == [1.0]
+
+
+def test_free_windows() -> None:
+    """By hand; jobs that end together are one step."""
+    assert free_windows(RUNNING, 6).values.tolist() == [[0.0, 1.0], [30.0, 3.0], [60.0, 6.0]]
+    assert free_windows(pd.concat([RUNNING] * 2), 10).values.tolist() == [[0.0, 0.0], [30.0, 4.0], [60.0, 10.0]]
+    assert free_windows(NONE[0], 6).values.tolist() == [[0.0, 6.0]]
+
+
+@pytest.mark.parametrize("policy", ["fcfs", "easy", "sjf-backfill", "lxf-backfill", "conservative-replanned"])
+def test_it_is_what_the_simulation_does(policy: str) -> None:
+    """The last job of a crowd, asked about by the state at its submission, starts as it does in the whole."""
+    whole = crowded_trace(40, seed=6)
+    exact = whole.with_jobs(whole.jobs.assign(requested_time=whole.jobs["run_time"]))
+    jobs = simulate(exact, policy).jobs
+    last = jobs.iloc[-1]
+    now = last["submit_time"]
+    others = jobs.iloc[:-1]
+    running = others[(others["start_time"] < now) & (others["end_time"] > now)]
+    waiting = others[others["start_time"] >= now]
+    found = what_if(
+        pd.DataFrame(
+            {
+                "processors": running["allocated_processors"],
+                "requested_time": running["run_time"],
+                "elapsed": now - running["start_time"],
+            }
+        ),
+        pd.DataFrame(
+            {
+                "processors": waiting["allocated_processors"],
+                "requested_time": waiting["run_time"],
+                "waited": now - waiting["submit_time"],
+            }
+        ),
+        [{"processors": int(last["allocated_processors"]), "requested_time": float(last["run_time"])}],
+        exact.machine_processors,
+        [policy],
+    )
+    assert len(waiting) > 3
+    assert found["wait"].item() == pytest.approx(last["wait_time"])
+
+
+@pytest.mark.parametrize(
+    ("job", "machine", "message"),
+    [
+        ({"processors": 7, "requested_time": 1.0}, 6, "not a whole number from 1 to 6, which there are"),
+        ({"processors": 0, "requested_time": 1.0}, 6, "not a whole number from 1 to 6"),
+        ({"processors": 1.5, "requested_time": 1.0}, 6, "not a whole number from 1 to 6"),
+        ({"processors": 1, "requested_time": 0.0}, 6, "requested_time is not above 0"),
+        ({"processors": 1, "requested_time": float("nan")}, 6, "requested_time is not above 0"),
+        ({"processors": 1}, 6, "give processors and requested_time"),
+        ({"processors": 1, "requested_time": 1.0}, 4, "hold 5 processors, and the machine has 4"),
+        ({"processors": 1, "requested_time": 1.0}, 0, "processors=0 is not a whole number from 1 on"),
+    ],
+)
+def test_what_cannot_be(job: dict[str, float], machine: int, message: str) -> None:
+    """One error that says what is wrong."""
+    with pytest.raises(ParameterError, match=message):
+        what_if(RUNNING, WAITING, [job], machine)
+
+
+def test_a_waiting_job_that_is_too_wide() -> None:
+    """It could never start."""
+    with pytest.raises(ParameterError, match="a waiting job needs 9 processors, and the machine has 6"):
+        what_if(RUNNING, WAITING.assign(processors=9), [{"processors": 1, "requested_time": 1.0}], 6)

@@ -1,0 +1,175 @@
+"""Light copies: they go on as the whole simulation does, whatever moment they are of, and leave it alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from swftools import Trace
+from swftools.errors import PolicyError
+from swftools.simulator import KILL, SUSPEND, Stepper, simulate
+from tests.drawn import draw_trace
+from tests.strategies import crowded_trace
+
+STATELESS = ["fcfs", "easy", "lxf", "sjf", "narrowest", "lxf-backfill"]
+
+
+def starts(stepper: Stepper) -> dict[int, float]:
+    """Let it go on to the end; return when each job starts, by its number in the trace."""
+    jobs = stepper.finish().jobs
+    return dict(zip(jobs["job_number"].tolist(), jobs["start_time"].tolist(), strict=True))
+
+
+def after(trace: Trace, policy: str, decisions: int, **options: Any) -> Stepper:
+    """Return a simulation that stands before a decision, after so many by the policy."""
+    stepper = Stepper(trace, policy, **options)
+    stepper.advance()
+    for _ in range(decisions):
+        if not stepper.skip():
+            break
+    return stepper
+
+
+@settings(max_examples=60)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    policy=st.sampled_from(STATELESS),
+    decisions=st.integers(0, 60),
+    overrun=st.sampled_from(["extend", "kill", "run-on"]),
+    compiled=st.sampled_from([True, True, False]),
+)
+def test_it_goes_on_as_the_whole_does(seed: int, policy: str, decisions: int, overrun: str, compiled: bool) -> None:
+    """Every job that is not over starts when it does in the whole, to the last bit."""
+    stepper = after(crowded_trace(40, seed=seed), policy, decisions, overrun=overrun, compiled=compiled)
+    fork = stepper.fork(None)
+    assert (fork.now, fork.free, fork.is_deciding) == (stepper.now, stepper.free, stepper.is_deciding)
+    assert fork.origin is not None
+    assert fork.origin[fork.waiting].tolist() == stepper.waiting.tolist()
+    assert fork.origin[fork.running].tolist() == stepper.running.tolist()
+    assert fork.wait.tolist() == stepper.wait.tolist()
+    ours, whole = starts(fork), starts(stepper)
+    assert ours.items() <= whole.items()
+    ended = set(whole) - set(ours)
+    assert all(whole[job] <= fork.now for job in ended)
+
+
+def test_without_later_jobs() -> None:
+    """What is there goes on as if nobody came any more, as a simulation without later jobs does."""
+    trace = crowded_trace(60, seed=3)
+    stepper = after(trace, "easy", 15)
+    alone = stepper.copy()
+    alone._simulation.without_later_jobs()
+    expected = starts(alone)
+    ours = starts(stepper.fork())
+    assert ours == {job: start for job, start in expected.items() if job in ours}
+    assert len(stepper.fork().origin) == len(stepper.waiting) + len(stepper.running)  # type: ignore[arg-type]
+
+
+def test_the_next_jobs_to_come() -> None:
+    """Of five jobs that come, the next two are in it, and nothing is known of them before."""
+    trace = draw_trace("submit run width / 0 9 1 / 1 9 1 / 2 9 1 / 3 9 1 / 4 9 1", processors=1)
+    stepper = after(trace, "fcfs", 0)
+    fork = stepper.fork(2)
+    assert fork.width.tolist() == [1, -1, -1]
+    assert np.isnan(fork.submit_time[1:]).all()
+    assert starts(fork) == {1: 0.0, 2: 9.0, 3: 18.0}
+
+
+def test_it_leaves_the_whole_alone() -> None:
+    """Whatever is done in a fork, and in a fork of it, the whole ends as it would have."""
+    trace = crowded_trace(60, seed=5)
+    stepper = after(trace, "easy", 12)
+    fork = stepper.fork(None)
+    for job in fork.waiting:
+        if fork.width[job] <= fork.free:
+            fork.start(int(job))
+    if len(fork.running):
+        fork.preempt(int(fork.running[0]), SUSPEND)
+    fork.advance()
+    deeper = fork.fork(3)
+    deeper.finish()
+    fork.finish()
+    assert starts(stepper) == dict(
+        zip(trace.jobs["job_number"].tolist(), simulate(trace, "easy").jobs["start_time"].tolist(), strict=True)
+    )
+
+
+def test_numbers_lead_back_to_the_whole() -> None:
+    """Also of a fork of a fork."""
+    trace = draw_trace("submit run width / 0 2 1 / 0 9 1 / 0 9 1 / 0 9 1", processors=2)
+    stepper = after(trace, "fcfs", 1)
+    assert (stepper.now, stepper.running.tolist(), stepper.waiting.tolist()) == (2.0, [1], [2, 3])
+    fork = stepper.fork()
+    assert fork.origin.tolist() == [1, 2, 3]  # type: ignore[union-attr]
+    fork.skip()
+    assert fork.now == 9.0
+    assert fork.fork().origin.tolist() == [2, 3]  # type: ignore[union-attr]
+    assert [fork.job_number(job) for job in range(3)] == [2, 3, 4]
+
+
+@pytest.mark.parametrize("how", [SUSPEND, KILL])
+def test_work_that_was_done_counts(how: int) -> None:
+    """A job that ran 4 of 10 s goes on with 6, or begins anew if it was killed."""
+    trace = draw_trace("submit run width / 0 10 1 / 4 1 1 / 5 1 1", processors=1)
+    stepper = Stepper(trace, "fcfs")
+    stepper.advance()
+    stepper.start(0)
+    stepper.advance(to="event")
+    stepper.preempt(0, how)
+    stepper.start(1)
+    stepper.advance()
+    fork = stepper.fork()
+    assert fork.origin.tolist() == [0, 2]  # type: ignore[union-attr]
+    fork.start(0)
+    assert fork.expected_end[0] == 5.0 + (6.0 if how == SUSPEND else 10.0)
+    fork.finish()
+    assert fork.now == 5.0 + (6.0 if how == SUSPEND else 10.0) + 1.0
+
+
+def test_jobs_that_are_held_back() -> None:
+    """They come back at their time, in the fork as well."""
+    trace = draw_trace("submit run width / 0 1 1 / 0 1 1", processors=1)
+    stepper = Stepper(trace, "fcfs")
+    stepper.advance()
+    stepper.hold(1, 7.0)
+    stepper.start(0)
+    with pytest.raises(PolicyError, match=r"before anything was decided: call advance\(\) first"):
+        stepper.fork()
+    stepper.advance(until=1.0)
+    assert starts(stepper.fork()) == {2: 7.0}
+
+
+@pytest.mark.parametrize(
+    ("policy", "options", "message"),
+    [
+        ("conservative", {}, "policy 'conservative' remembers what happened"),
+        ("easy:backfill_order=sjf", {}, "policy 'easy' remembers"),
+        ("easy", {"predictor": "last-model"}, "predictor 'last-model' remembers"),
+    ],
+)
+def test_who_remembers_is_refused(policy: str, options: dict[str, Any], message: str) -> None:
+    """And told to take the whole."""
+    stepper = after(crowded_trace(20, seed=1), policy, 3, **options)
+    with pytest.raises(PolicyError, match=rf"{message}.*take copy\(\)"):
+        stepper.fork()
+    stepper.copy().finish()
+
+
+def test_what_is_foretold_is_in_it() -> None:
+    """A predictor that is told run times before the run remembers nothing."""
+    stepper = after(crowded_trace(40, seed=2), "easy", 10, predictor="exact")
+    ours, whole = starts(stepper.fork(None)), starts(stepper)
+    assert ours.items() <= whole.items()
+
+
+def test_more_wait_than_there_are_places() -> None:
+    """A fork of a long queue has room for it."""
+    table = "submit run width" + " / 0 5 1" * 700
+    stepper = after(draw_trace(table, processors=1), "fcfs", 1)
+    ours, whole = starts(stepper.fork(None)), starts(stepper)
+    assert len(ours) == 699
+    assert ours.items() <= whole.items()
