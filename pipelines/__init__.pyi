@@ -15,6 +15,7 @@ from .tasks.parse import GenerateTrace as GenerateTrace
 from .tasks.parse import ParseLog as ParseLog
 from .tasks.price import PriceJobs as PriceJobs
 from .tasks.price import PriceSchedule as PriceSchedule
+from .tasks.publish_experiment import PublishExperiment as PublishExperiment
 from .tasks.publish_schedule import PublishSchedule as PublishSchedule
 from .tasks.replay_predictor import CheckWaits as CheckWaits
 from .tasks.replay_predictor import ReplayPredictor as ReplayPredictor

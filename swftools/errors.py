@@ -31,6 +31,10 @@ class ParameterError(SwfToolsError, ValueError):
     """A parameter is unknown or outside its domain."""
 
 
+class ExperimentError(SwfToolsError, RuntimeError):
+    """Cells of an experiment failed; the message names the first and what it raised."""
+
+
 class MissingLibraryError(SwfToolsError, ImportError):
     """An optional library is not installed; the message says how to get it."""
 

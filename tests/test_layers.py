@@ -23,7 +23,14 @@ ROOMS = [
     *("swftools.plots", "swftools.rehearsal", "swftools"),
     *("pipelines.names", "pipelines.keys", "pipelines.exit_statuses", "pipelines.catalog", "pipelines.config"),
     "pipelines.store",
-    *("pipelines.logs", "pipelines.papers", "pipelines.reports", "pipelines.tasks", "pipelines.history"),
+    *(
+        "pipelines.logs",
+        "pipelines.papers",
+        "pipelines.experiments",
+        "pipelines.reports",
+        "pipelines.tasks",
+        "pipelines.history",
+    ),
     *("pipelines", "pipelines.cli"),
 ]
 """A room is a folder with all that is in it, or a file beside the folders; it imports only from rooms before it."""

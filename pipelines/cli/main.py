@@ -11,6 +11,7 @@ import click
 from pipelines.cli.data_sets import promote, prune, rollback, tag, verify, versions
 from pipelines.cli.deposits import cite, export
 from pipelines.cli.diff import diff
+from pipelines.cli.experiments import run_experiment
 from pipelines.cli.explain import explain
 from pipelines.cli.formats import formats
 from pipelines.cli.groups import Commands
@@ -43,6 +44,7 @@ def main() -> None:
     Publish it as data set:   swftools augment --log LOG
     Simulate a policy:        swftools simulate LOG --policy easy
     Compare policies:         swftools compare --log LOG --policies fcfs,easy
+    A whole experiment:       swftools experiment FILE.yaml
     Why a search decided so:  swftools explain LOG --job 1234
     Check any schedule:       swftools check-schedule SCHEDULE.csv --log LOG
     What users owe for it:    swftools price LOG --mechanism fixed
@@ -74,7 +76,7 @@ def main() -> None:
 
 main.add_family("Logs", describe_log, study_log, validate_logs, convert, formats)
 main.add_family("Data sets", augment, versions, diff, tag, rollback, promote, verify, prune, export, cite)
-main.add_family("Simulation", simulate_log, compare, explain, check_schedule, price_log)
+main.add_family("Simulation", simulate_log, compare, run_experiment, explain, check_schedule, price_log)
 main.add_family("Waits in queues", evaluate, predict, whatif)
 main.add_family("Histories", reevaluate)
 main.add_family("Papers", reproduce)

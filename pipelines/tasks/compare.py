@@ -10,6 +10,7 @@ import luigi
 import pandas as pd
 import pyarrow as pa
 
+from pipelines.experiments.axes import cells_of
 from pipelines.keys import canonical_json, content_key
 from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.facts import card_of
@@ -69,9 +70,8 @@ class ComparePolicies(MeasuringTask, LogPublishingTask):
     def cells(self) -> list[MeasureSchedule]:
         """The measurements."""
         return [
-            self.clone(MeasureSchedule, policy=canonical_json([entry]), seed=seed)
-            for entry in json.loads(self.policies)
-            for seed in self.seed_list
+            self.clone(MeasureSchedule, policy=canonical_json([cell["policy"]]), seed=cell["seed"])
+            for cell in cells_of({"policies": json.loads(self.policies), "seeds": self.seed_list})
         ]
 
     @property

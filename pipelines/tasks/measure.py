@@ -75,6 +75,8 @@ class MeasureSchedule(MeasuringTask, ScheduleTask):
         schedule = self.simulation.load_schedule()
         check_queues(schedule.jobs, self.queues_left_out, self.log)
         left_out = schedule.jobs["queue_id"].isin(self.queues_left_out).to_numpy(dtype=bool, na_value=False)
+        if self.window:
+            left_out |= ~schedule.jobs["is_measured"].to_numpy(dtype=bool, na_value=False)
         measured = measure(
             schedule,
             MetricParameters.from_mapping(json.loads(self.metrics)),

@@ -110,7 +110,12 @@ def simulation_facts(
             "own_policies": {name: source_hash(name) for name in names},
             **({"own_measures": measures} if measures else {}),
             "predictor": version_of_predictor(simulation.predictor),
-            "options": {**simulation.options, "load": simulation.load, "processors": simulation.processors},
+            "options": {
+                **simulation.options,
+                "load": simulation.load,
+                "processors": simulation.processors,
+                **simulation.chosen_jobs,
+            },
         },
         "code_versions": {stage.get_task_family(): stage.code_version for stage in every},
         "policy_versions": {name: find_policy(name).version for name in names},

@@ -23,12 +23,14 @@ from pipelines.tasks.simulation_parameters import (
     PredictorParameter,
     RequestsParameter,
     RestartOverheadParameter,
+    WindowParameter,
 )
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
 from swftools.fields.augmentations import AUGMENTATION_COLUMNS
+from swftools.models.shaking import shake_submissions
 from swftools.parameters.as_text import read_entry
-from swftools.selection import scale_to_load
+from swftools.selection import scale_to_load, select_jobs
 from swftools.simulator.one_call import simulate
 from swftools.simulator.predictors.registry import Predictor, find_predictor
 from swftools.simulator.registry import find_policy
@@ -64,6 +66,17 @@ class SimulationTask(RulesTask):
         default="0", description="going on with work: seconds, uniform:per_processor=0.1 or column:name=mine"
     )
     semantics = luigi.Parameter(default="instant", description="instant, pyss or cqsim")
+    window = WindowParameter(default="", description="jobs to simulate: month=2000-07,warm_up=604800; default: all")
+    shake = luigi.IntParameter(default=0, description="seed by which submissions are shaken; 0: they are not")
+    shake_seconds = luigi.IntParameter(default=300, description="longest time by which shaking moves a job")
+
+    @property
+    def chosen_jobs(self) -> dict[str, Any]:
+        """Which jobs are simulated, and how they are shaken; empty where neither is asked for."""
+        return {
+            **({"window": json.loads(self.window)} if self.window else {}),
+            **({"shake": self.shake, "shake_seconds": self.shake_seconds} if self.shake else {}),
+        }
 
     @property
     def options(self) -> dict[str, Any]:
@@ -77,6 +90,9 @@ class SimulationTask(RulesTask):
         check_options(**self.options)
         if not 0 <= self.load < 1e9:
             raise ParameterError(f"load={self.load} is not a number of 0 or more")
+        for name in ("shake", "shake_seconds"):
+            if getattr(self, name) < 0:
+                raise ParameterError(f"{name}={getattr(self, name)} is not a whole number >= 0")
 
 
 class SimulatePolicy(SimulationTask):
@@ -135,6 +151,7 @@ class SimulatePolicy(SimulationTask):
             "processors": self.processors,
             "load": self.load,
             **self.options,
+            **self.chosen_jobs,
         }
         if measures := own_measures(self.entry):
             inputs["own_measures"] = measures
@@ -158,8 +175,12 @@ class SimulatePolicy(SimulationTask):
         trace = augmented(self.clone(CleanTrace), self.augmentations)
         check_queues(trace.jobs, json.loads(self.queues_there), self.log)
         self._check_tells(trace)
+        if self.window:
+            trace = select_jobs(trace, **json.loads(self.window))
         if self.load:
             trace = scale_to_load(trace, self.load)
+        if self.shake:
+            trace = shake_submissions(trace, self.shake, self.shake_seconds)
         schedule = simulate(
             trace,
             self.entry["policy"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +11,9 @@ import luigi
 from pipelines.keys import canonical_json
 from pipelines.tasks.parameters import assignments, from_json
 from swftools.errors import ParameterError
+from swftools.parameters import did_you_mean
 from swftools.parameters.as_text import read_entries, read_entry, write_entry
+from swftools.selection import select_jobs
 from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.predictors.registry import find_predictor, list_predictors
 from swftools.simulator.registry import list_policies, read_policy
@@ -80,6 +83,29 @@ class RestartOverheadParameter(luigi.Parameter):
             It is negative, there is none of that name, or it takes no such parameter.
         """
         return find_restart_overhead(value).to_text()
+
+
+class WindowParameter(luigi.Parameter):
+    """Which jobs of a log are simulated, as ``select_jobs`` takes it: ``month=2000-07,warm_up=604800``, or JSON."""
+
+    def normalize(self, value: Any) -> str:
+        """Return the conditions as canonical JSON; empty stays empty.
+
+        Raises
+        ------
+        ParameterError
+            A condition is unknown.
+        """
+        if not value:
+            return ""
+        chosen = assignments("window", value)
+        known = inspect.signature(select_jobs).parameters.keys() - {"trace"}
+        for name in chosen:
+            if name not in known:
+                raise ParameterError(
+                    f"window: no condition {name!r}{did_you_mean([name], known)}; there are: {', '.join(sorted(known))}"
+                )
+        return canonical_json(chosen)
 
 
 class MetricsParameter(luigi.Parameter):

@@ -17,6 +17,7 @@ from swftools.fields.accounting import NAMES
 from swftools.fields.augmentations import AUGMENTATION_COLUMNS, CHECKPOINT_SUMMARY, CHECKPOINT_SURVEY
 from swftools.fields.cleaning import CLEANING_REPORT, MERGED, QUARANTINE, REPAIRS
 from swftools.fields.definition import BOOL, FLOAT64, INT64, INTEGERS, STRING, TIMESTAMP, UTILITY, Field, Known
+from swftools.fields.experiments import EXPERIMENT, EXPERIMENT_DIFFERENCES, EXPERIMENT_RANKS
 from swftools.fields.history import INGESTED, RECORDS, REJECTED, WAIT_COVERAGE, WAITING_FILES
 from swftools.fields.jobs import JOB_NUMBER, JOB_OCCURRENCE, JOBS, SWF_NAMES
 from swftools.fields.market import PRICES
@@ -26,7 +27,7 @@ from swftools.fields.reproduction import MEASUREMENTS, REPRODUCTION
 from swftools.fields.schedules import EXCLUSION_REASON, METRICS, SCHEDULE_COLUMNS, SEED, SEGMENT_COLUMNS
 from swftools.fields.search import SEARCH_DECISIONS, SEARCH_IMPROVEMENTS, SEARCH_ORDERS
 
-SCHEMA_VERSION = 10
+SCHEMA_VERSION = 11
 """Raised whenever a column is added, removed, renamed, retyped or given another meaning."""
 
 
@@ -54,6 +55,9 @@ TABLES: dict[str, tuple[Field, ...]] = {
     "search_orders": SEARCH_ORDERS,
     "metrics": METRICS,
     "comparison": (SEED, *METRICS),
+    "experiment": EXPERIMENT,
+    "experiment_differences": EXPERIMENT_DIFFERENCES,
+    "experiment_ranks": EXPERIMENT_RANKS,
     "prices": (JOB_NUMBER, JOB_OCCURRENCE, *PRICES),
     "wait_predictions": (JOB_NUMBER, JOB_OCCURRENCE, *WAIT_PREDICTIONS),
     "wait_evaluation": WAIT_EVALUATION,
@@ -91,6 +95,9 @@ TABLE_MEANINGS = {
     "search_orders": "One row a decision of a search and waiting job: its places in both orders, and its starts.",
     "metrics": "One row a policy, class of jobs, measure and statistic.",
     "comparison": "One row a policy, seed, class of jobs, measure and statistic.",
+    "experiment": "One row a cell of an experiment (log, options, policy, seed, shake), class of jobs and measure.",
+    "experiment_differences": "One row a log, options, measure and policy: its difference from the baseline.",
+    "experiment_ranks": "One row options, measure and policy: its mean rank over the logs.",
     "prices": "One row a job of a schedule that was priced: what its user owes by a mechanism, and what the job got.",
     "wait_predictions": "One row a method and job: what the job was told, at its submission, of how long it will wait.",
     "wait_evaluation": "One row a method and group of jobs: how often the bounds were right, and how tight they were.",

@@ -66,6 +66,7 @@ def test_every_column_says_what_it_is(field: Field) -> None:
         "replay",
         "evaluate",
         "reproduce",
+        "experiment",
         "ingest",
         "reevaluate",
     )

@@ -15,6 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from pipelines.experiments.differences import compare_with_baseline, rank_policies
 from pipelines.papers import find_paper
 from pipelines.papers.cells import compare
 from pipelines.papers.paper import Measurements
@@ -166,6 +167,7 @@ def tables(shipped_log: Path) -> dict[str, pa.Table]:
         **history_tables(shipped_log, predictions),
         "metrics": metrics,
         "comparison": metrics.assign(seed=0),
+        **experiment_tables(metrics),
         "jobs": augmented.jobs,
         "quarantine": cleaned.quarantine,
         "merged": report.merged,
@@ -177,6 +179,32 @@ def tables(shipped_log: Path) -> dict[str, pa.Table]:
         **{name: pd.concat([keys, made], axis=1) for name, made in columns.items()},
     }
     return {table: to_arrow(frame, table) for table, frame in frames.items()}
+
+
+def experiment_tables(metrics: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return the tables of an experiment that has these metrics of one cell, and few values to compare."""
+    words = dict.fromkeys(("window", "predictor", "requests", "overrun", "cancelled", "restart_overhead", "semantics"))
+    setting = {"log": "a", "load": 0.0, "processors": 0, **dict.fromkeys(words, "")}
+    values = pd.DataFrame(
+        [
+            {
+                **setting,
+                "policy": policy,
+                "seed": 0,
+                "shake": shake,
+                "measure": "wait_mean",
+                "unit": "s",
+                "value": value,
+            }
+            for policy, given in {"easy": (1.0, 2.0), "fcfs": (3.0, 5.0)}.items()
+            for shake, value in enumerate(given)
+        ]
+    )
+    return {
+        "experiment": metrics.assign(**setting, seed=0, shake=0),
+        "experiment_differences": compare_with_baseline(values, list(setting), "easy"),
+        "experiment_ranks": rank_policies(values, list(setting), {"wait_mean": 1}),
+    }
 
 
 def json_rows(table: pa.Table) -> list[dict[str, Any]]:

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from tests.pipelines.store.test_comparing import RECORD, Row, comparison, publish, waits
 
 from pipelines.cli.main import main
 from pipelines.store.comparing import compare_versions
@@ -20,6 +19,7 @@ from pipelines.store.data_root import DataRoot
 from pipelines.store.difference_text import difference_lines
 from tests.pipelines.luigi_runs import SWFTOOLS, environment, run
 from tests.pipelines.store.samples import date, jobs, quarantine
+from tests.pipelines.store.test_comparing import RECORD, Row, comparison, publish, waits
 
 
 @pytest.fixture

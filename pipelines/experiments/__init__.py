@@ -1,0 +1,1 @@
+"""Experiments: one file says logs x policies x options x seeds; what its cells are, and what their table tells."""

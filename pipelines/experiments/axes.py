@@ -1,0 +1,51 @@
+"""The axes of an experiment, and the product of them that makes its cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+AXES = {
+    "logs": "log",
+    "loads": "load",
+    "windows": "window",
+    "processors": "processors",
+    "predictors": "predictor",
+    "requests": "requests",
+    "overrun": "overrun",
+    "cancelled": "cancelled",
+    "restart_overhead": "restart_overhead",
+    "semantics": "semantics",
+    "policies": "policy",
+    "seeds": "seed",
+    "shakes": "shake",
+}
+"""The parameter of a simulation that each axis varies; cells are in the order of these, the last runs fastest."""
+
+REPETITIONS = ("seed", "shake")
+"""What makes repetitions of one and the same setting: all else is asked about, these are noise."""
+
+
+def cells_of(
+    axes: Mapping[str, Sequence[Any]], exclude: Sequence[Mapping[str, Sequence[Any]]] = ()
+) -> Iterator[dict[str, Any]]:
+    """Yield each cell of the product of axes that no exclusion takes out, as a value by parameter.
+
+    Parameters
+    ----------
+    axes : mapping of str to sequence
+        Values by axis, in any order.
+    exclude : sequence of mappings
+        Each a few axes with values; a cell is out that has one of the values on each of them.
+
+    Examples
+    --------
+    >>> list(cells_of({"policies": ["fcfs", "easy"], "seeds": [0, 1]}, [{"policies": ["easy"], "seeds": [1]}]))
+    [{'policy': 'fcfs', 'seed': 0}, {'policy': 'fcfs', 'seed': 1}, {'policy': 'easy', 'seed': 0}]
+    """
+    names = [name for name in AXES if name in axes]
+    for values in product(*(axes[name] for name in names)):
+        cell = dict(zip(names, values, strict=True))
+        if not any(all(cell[name] in out for name, out in rule.items()) for rule in exclude):
+            yield {AXES[name]: value for name, value in cell.items()}

@@ -1,0 +1,214 @@
+"""Which differences between policies are more than noise: pairs of repetitions, and ranks over logs.
+
+A repetition is a seed and a shake; two policies that ran the same one are a pair. What is asked of each setting (a log
+and every option but seed and shake) and measure: whether the differences of the pairs lie about 0.
+
+References
+----------
+Fisher 1935, "The Design of Experiments", section 21 (the test by signs turned round); Holm 1979, "A simple sequentially
+rejective multiple test procedure", Scand. J. Statist. 6; Efron 1987, "Better bootstrap confidence intervals", JASA 82
+(BCa); Friedman 1937, JASA 32; Demsar 2006, "Statistical comparisons of classifiers over multiple data sets", JMLR 7
+(section 3.2.2: ranks over data sets, critical difference of Nemenyi).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+ALPHA = 0.05
+"""The share of repetitions of an experiment in which equal policies may be told apart."""
+
+RESAMPLES = 9_999
+"""Of the bootstrap, and of the test where there are more ways to turn signs round."""
+
+LEAST_LOGS = 5
+"""With fewer logs no ranks are judged: Friedman's chi-square is then a poor approximation."""
+
+ASSUMPTIONS = (
+    "A pair is the same log and options, seed and shake under a policy and under the baseline; other pairs of a "
+    "setting are taken as independent of it, and pairs with the very same two values count once, since a seed "
+    "that draws nothing repeats a run. Where the policies are equal each difference is as likely as its negative: "
+    "the p-value is the share of all ways to turn signs round whose mean is as far from 0 (Fisher's test; exact "
+    "to 13 pairs). p-values of one measure are adjusted for the number of settings and policies (Holm). A "
+    "difference is told apart at an adjusted p-value of at most 0.05: with fewer than 6 pairs none can be. The "
+    "interval is of the mean difference, 95 %, bootstrap (BCa), and is not adjusted; with few pairs it is too "
+    "narrow. Seeds and shakes tell of the noise of one log; they do not tell what another log would show. Ranks "
+    "take each log once (the mean over its repetitions) and logs as independent: Friedman's test, and Nemenyi's "
+    "critical difference, from 5 logs and 3 policies on."
+)
+"""What the statistics take for granted, in words; published beside them."""
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def compare_with_baseline(values: pd.DataFrame, setting: Sequence[str], baseline: str) -> pd.DataFrame:
+    """Compare each policy with a baseline on each setting.
+
+    Parameters
+    ----------
+    values : pandas.DataFrame
+        One row a cell and measure: the columns of ``setting``, policy, seed, shake, measure, unit, value. A missing
+        value takes its pair out.
+    setting : sequence of str
+        Columns that tell settings apart.
+    baseline : str
+        A policy.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``setting``, measure, unit, policy, baseline, pairs, mean, baseline_mean, difference (policy - baseline), low,
+        high, p_value, adjusted_p_value, is_told_apart. NaN where there are too few pairs: no interval of one pair.
+    """
+    pair = [*setting, "measure", "seed", "shake"]
+    base = values[values["policy"] == baseline][[*pair, "value"]]
+    both = values[values["policy"] != baseline].merge(base, on=pair, suffixes=("", "_base"))
+    both = both.dropna(subset=["value", "value_base"])
+    # A seed that draws nothing runs the same again: copies of one pair are one, or they would pass for evidence.
+    both = both.drop_duplicates([*setting, "measure", "policy", "value", "value_base"])
+    rows = []
+    keys = [*setting, "measure", "unit", "policy"]
+    for found, group in both.groupby(keys, sort=False, dropna=False):
+        ours, theirs = (group[name].to_numpy(dtype=np.float64) for name in ("value", "value_base"))
+        low, high = interval(ours - theirs)
+        told = {"pairs": len(group), "mean": ours.mean(), "baseline_mean": theirs.mean()}
+        told |= {"difference": (ours - theirs).mean(), "low": low, "high": high}
+        rows.append(
+            {**dict(zip(keys, found, strict=True)), "baseline": baseline, **told, "p_value": p_of(ours - theirs)}
+        )
+    columns = [*keys, "baseline", "pairs", "mean", "baseline_mean", "difference", "low", "high", "p_value"]
+    table = pd.DataFrame(rows, columns=columns)
+    adjusted = table.groupby("measure", sort=False)["p_value"].transform(lambda p: holm(p.to_numpy(dtype=np.float64)))
+    return table.assign(adjusted_p_value=adjusted, is_told_apart=(adjusted <= ALPHA).fillna(value=False).astype(bool))
+
+
+def p_of(differences: FloatArray) -> float:
+    """Return the two-sided p-value of paired differences, by turning their signs round.
+
+    Examples
+    --------
+    >>> p_of(np.array([1.0, 2.0, 3.0]))
+    0.25
+    """
+    from scipy import stats  # noqa: PLC0415 (it takes time to import)
+
+    if not len(differences):
+        return float("nan")
+    if not differences.any():
+        return 1.0
+    if len(differences) == 1:
+        return 1.0
+    # Scaled, lest what is equal but for rounding be taken for different; the same draws each time.
+    scaled = differences / np.abs(differences).max()
+    found = stats.permutation_test(
+        (scaled,),
+        lambda x, axis: np.mean(x, axis=axis),
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=RESAMPLES,
+        rng=np.random.default_rng(0),
+    )
+    return float(found.pvalue)
+
+
+def interval(differences: FloatArray) -> tuple[float, float]:
+    """Return the ends of the 95 % interval of the mean difference, by bootstrap; NaN of fewer than two pairs."""
+    from scipy import stats  # noqa: PLC0415 (it takes time to import)
+
+    if len(differences) < 2:
+        return float("nan"), float("nan")
+    if np.ptp(differences) == 0:
+        return float(differences[0]), float(differences[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of samples whose acceleration is not defined: the answer is NaN
+        found = stats.bootstrap(
+            (differences,), np.mean, n_resamples=RESAMPLES, rng=np.random.default_rng(0), confidence_level=1 - ALPHA
+        )
+    return float(found.confidence_interval.low), float(found.confidence_interval.high)
+
+
+def holm(p_values: FloatArray) -> FloatArray:
+    """Return p-values adjusted for their number; NaN stays and does not count.
+
+    Examples
+    --------
+    >>> holm(np.array([0.01, 0.04, 0.03])).round(3).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    adjusted = np.full(len(p_values), np.nan)
+    known = np.flatnonzero(~np.isnan(p_values))
+    order = known[np.argsort(p_values[known], kind="mergesort")]
+    factors = np.arange(len(order), 0, -1)
+    adjusted[order] = np.minimum(np.maximum.accumulate(factors * p_values[order]), 1.0)
+    return adjusted
+
+
+def rank_policies(values: pd.DataFrame, setting: Sequence[str], worse: dict[str, int]) -> pd.DataFrame:
+    """Rank policies over logs, for each setting beside the log and each measure that has a better end.
+
+    Parameters
+    ----------
+    values : pandas.DataFrame
+        As ``compare_with_baseline`` takes them; ``setting`` has log among its columns.
+    setting : sequence of str
+        Columns that tell settings apart.
+    worse : dict of str to int
+        By measure, 1 where more is worse, -1 where less is. Others are left out.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``setting`` without log, measure, policy, logs, mean_rank (1 is best; equal ones share), p_value (Friedman),
+        critical_difference (Nemenyi): NaN with fewer than ``LEAST_LOGS`` logs or three policies.
+    """
+    others = [name for name in setting if name != "log"]
+    keys = [*others, "measure"]
+    rows: list[dict[str, Any]] = []
+    for found, group in values[values["measure"].isin(list(worse))].groupby(keys, sort=False, dropna=False):
+        told: dict[str, Any] = {str(key): value for key, value in zip(keys, found, strict=True)}
+        means = group.pivot_table(index="log", columns="policy", values="value", aggfunc="mean", sort=False).dropna()
+        # What is equal but for rounding shares a rank.
+        ranks = (worse[str(told["measure"])] * means.astype("float64")).round(9).rank(axis=1)
+        logs, policies = ranks.shape
+        p_value, critical = _judged(means.to_numpy(dtype=np.float64).round(9), logs, policies)
+        for policy, rank in ranks.mean().items():
+            told_of = {"policy": policy, "logs": logs, "mean_rank": rank}
+            rows.append({**told, **told_of, "p_value": p_value, "critical_difference": critical})
+    return pd.DataFrame(rows, columns=[*keys, "policy", "logs", "mean_rank", "p_value", "critical_difference"])
+
+
+def _judged(means: FloatArray, logs: int, policies: int) -> tuple[float, float]:
+    """Return the p-value of Friedman's test, and Nemenyi's critical difference of mean ranks."""
+    from scipy import stats  # noqa: PLC0415 (it takes time to import)
+
+    if logs < LEAST_LOGS or policies < 3:
+        return float("nan"), float("nan")
+    if (np.ptp(means, axis=1) == 0).all():
+        return 1.0, float("nan")
+    p_value = float(stats.friedmanchisquare(*means.T).pvalue)
+    quantile = stats.studentized_range.ppf(1 - ALPHA, policies, np.inf) / np.sqrt(2)
+    return p_value, float(quantile * np.sqrt(policies * (policies + 1) / (6 * logs)))
+
+
+def sentences(differences: pd.DataFrame, setting: Sequence[str]) -> list[str]:
+    """Return, a line a measure, how many differences are more than noise and which; or why none can be."""
+    lines = []
+    for measure, rows in differences.groupby("measure", sort=False):
+        told = rows[rows["is_told_apart"]]
+        if rows["pairs"].max() < 6:
+            lines.append(f"{measure}: too few repetitions to tell noise; give at least 6 seeds or shakes")
+            continue
+        head = f"{measure}: {len(told)} of {len(rows)} differences from {rows['baseline'].iloc[0]} are more than noise"
+        several = [name for name in setting if differences[name].nunique(dropna=False) > 1]
+        named = [
+            f"{row['policy']}{''.join(f', {row[name]}' for name in several)} ({row['difference']:+.3g})"
+            for _, row in told.iterrows()
+        ]
+        lines.append(f"{head}{': ' if named else ''}{'; '.join(named[:6])}{'; ...' if len(named) > 6 else ''}")
+    return lines

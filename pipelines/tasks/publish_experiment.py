@@ -1,0 +1,314 @@
+"""PublishExperiment: one table of all cells that the file of an experiment names, and which differences are noise."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import luigi
+import pandas as pd
+import pyarrow as pa
+
+from pipelines.experiments.differences import ASSUMPTIONS, compare_with_baseline, rank_policies, sentences
+from pipelines.experiments.file import Experiment, read_experiment
+from pipelines.keys import canonical_json, content_key
+from pipelines.logs.find import find_log
+from pipelines.tasks.cells import Told, run_cells
+from pipelines.tasks.clean import CleanTrace
+from pipelines.tasks.facts import card_of, facts_of, software
+from pipelines.tasks.log_task import LogParameter
+from pipelines.tasks.measure import MeasureSchedule
+from pipelines.tasks.publishing import Contents, PublishingTask, writer_of
+from pipelines.tasks.simulate import label_of
+from pipelines.tasks.simulation_parameters import PoliciesParameter
+from swftools.errors import ExperimentError, ParameterError, UnreadableLogError
+from swftools.fields.dictionary import SCHEMA_VERSION
+from swftools.fields.experiments import EXPERIMENT
+from swftools.simulator.metrics.definitions import HIGHER, LOWER, MEASURES
+from swftools.simulator.metrics.summary import USUAL, usual_by_seed
+from swftools.simulator.registry import find_policy
+from swftools.tables import to_arrow, to_pandas
+
+OPTIONS = (
+    *("load", "window", "processors", "predictor", "requests", "overrun", "cancelled", "restart_overhead", "semantics"),
+)
+SETTING = ("log", *OPTIONS)
+"""What tells settings apart: all but the policy and what makes repetitions."""
+
+
+class ExperimentParameter(luigi.Parameter):
+    """An experiment: path of a YAML file; or what it holds as JSON, or as a mapping."""
+
+    def normalize(self, value: Any) -> str:
+        """Return what the file holds now, as JSON: so a file that is edited later does not change a run.
+
+        Raises
+        ------
+        ParameterError
+            The file is not there, or not as it must be.
+        """
+        return read_experiment(value).text
+
+
+class PublishExperiment(PublishingTask):
+    """Simulate all cells that the file of an experiment names, and publish one table of their metrics.
+
+    Reads the metrics of each cell; they are tasks of their own, the same as of ComparePolicies: what is finished is not
+    computed again, and ``--processes N`` runs N at a time. Writes ``<data root>/<name>/<version>/`` with the tables
+    experiment, experiment_differences and experiment_ranks, the first two as CSV, a page in Markdown, a README.md, a
+    datapackage.json and a manifest; complete when that version is published.
+    """
+
+    code_version = 1
+    what = "An experiment with scheduling policies by simulation"
+    main_table = "experiment_differences"
+    experiment = ExperimentParameter(description="path of a YAML file that names logs, policies and options")
+    only = luigi.Parameter(default="", description="a subset that the file names; default: all cells")
+    processes = luigi.IntParameter(default=1, significant=False, description="cells at a time, each in a process")
+    cell_lines = luigi.Parameter(
+        default="", significant=False, description="file to which a line in JSON is added for each cell"
+    )
+
+    def check_values(self) -> None:
+        """Raise ParameterError if a cell cannot be, or two cells are the same."""
+        super().check_values()
+        if self.processes < 1:
+            raise ParameterError(f"processes={self.processes} is not a whole number >= 1")
+        if self.cell_lines and not Path(self.cell_lines).absolute().parent.is_dir():
+            raise ParameterError(f"cell_lines={self.cell_lines!r}: there is no such folder; make it first")
+        for log in self.planned.axes["logs"]:
+            LogParameter().normalize(log)
+        keys = [cell.task_id for cell in self.cells]
+        if len(set(keys)) < len(keys):
+            raise ParameterError(
+                f"experiment {self.planned.name}: a policy or option stands there twice, written in two ways"
+            )
+        logs = self.planned.axes["logs"]
+        names = [find_log(log).name for log in logs]
+        if len(set(names)) < len(names):
+            raise ParameterError(f"experiment {self.planned.name}: two logs have one name: {', '.join(names)}")
+
+    @property
+    def planned(self) -> Experiment:
+        """The experiment."""
+        return read_experiment(self.experiment)
+
+    @property
+    def subject(self) -> str:
+        """What the task is about, for messages."""
+        return self.planned.name
+
+    @property
+    def default_name(self) -> str:
+        """Name of the data set if none is given; of a subset another."""
+        return f"{self.planned.name}-{self.only}" if self.only else self.planned.name
+
+    @property
+    def cells(self) -> list[MeasureSchedule]:
+        """The measurements, in the order of the axes."""
+        if self._cells is None:
+            planned = self.planned
+            shared = {name: _as_text(name, value) for name, value in planned.common.items()}
+            self._cells = [
+                self.clone(MeasureSchedule, **shared, **{name: _as_text(name, value) for name, value in cell.items()})
+                for cell in planned.cells(self.only)
+            ]
+        return self._cells
+
+    _cells: list[MeasureSchedule] | None = None
+
+    @property
+    def baseline(self) -> str:
+        """The label of the policy that others are compared with."""
+        planned = self.planned
+        chosen = planned.baseline if planned.baseline is not None else planned.axes["policies"][0]
+        entry = json.loads(PoliciesParameter().normalize(_as_text("policy", chosen)))[0]
+        return label_of(entry)
+
+    @property
+    def log_list(self) -> list[str]:
+        """The logs of the cells, as they were given."""
+        return list(dict.fromkeys(cell.log for cell in self.cells))
+
+    @property
+    def version(self) -> str:
+        """Content key of the version."""
+        inputs = {
+            **{f"cell {number}": cell.key for number, cell in enumerate(self.cells)},
+            "schema_version": SCHEMA_VERSION,
+            "baseline": self.baseline,
+            "cards": {find_log(log).name: card_of(find_log(log)) for log in self.log_list},
+        }
+        return content_key("publish-experiment", self.code_version, inputs)
+
+    def stages(self) -> list[luigi.Task]:
+        """Return what the cells are made of, the traces among it; the cells are run by ``run_cells``."""
+        wanted = [needed for cell in self.cells for needed in cell.simulation.requires()]
+        return list({task.task_id: task for task in wanted}.values())
+
+    def run(self) -> None:
+        """Run the cells that are not there, and publish.
+
+        Raises
+        ------
+        ExperimentError
+            Cells failed; all others are finished and kept.
+        """
+        if not self._is_published():
+            self._run_cells()
+        super().run()
+
+    def _run_cells(self) -> None:
+        """Run the cells that are not there."""
+        cells, done = self.cells, sum(cell.is_done() for cell in self.cells)
+
+        def tell(told: Told) -> None:
+            nonlocal done
+            done += 1
+            self.tell(done, len(cells))
+            if self.cell_lines:
+                row = {**cells[told.number].to_str_params(only_significant=True), "seconds": round(told.seconds, 3)}
+                with Path(self.cell_lines).open("a", encoding="utf-8") as lines:
+                    lines.write(canonical_json({**row, "error": told.error or None}) + "\n")
+
+        if failed := run_cells(cells, self.processes, tell):
+            first = cells[failed[0].number].subject
+            raise ExperimentError(
+                f"experiment {self.planned.name}: {len(failed)} of {len(cells)} cells failed, the others are kept; the "
+                f"first is {first}: {failed[0].error}. Mend it, or exclude them, and run again"
+            )
+
+    def contents(self) -> Contents:
+        """Return the metrics of all cells one below the other, what they tell, and files of the same.
+
+        Raises
+        ------
+        UnreadableLogError
+            A log is not what it was when the cells were run.
+        """
+        if not all(cell.is_done() for cell in self.cells):
+            raise UnreadableLogError("a log was changed since this run began; nothing was published. Run again")
+        metrics = pd.concat([_metrics_of(cell) for cell in self.cells], ignore_index=True)
+        usual = usual_values(self.cells)
+        differences = compare_with_baseline(usual, SETTING, self.baseline)
+        frames = {
+            "experiment": metrics[[field.name for field in EXPERIMENT]],
+            "experiment_differences": differences,
+            "experiment_ranks": rank_policies(usual, SETTING, _worse()),
+        }
+        tables = {name: to_arrow(frame, name) for name, frame in frames.items()}
+        csv = {
+            f"{name}.csv": writer_of(to_pandas(table, name).to_csv(index=False, lineterminator="\n"))
+            for name, table in tables.items()
+        }
+        files: dict[str, Callable[[Path], None]] = {**csv, "experiment.md": writer_of(_page(frames))}
+        return Contents(tables, self._facts(), files)
+
+    def shown(self, contents: Contents) -> str:
+        """Return which differences are more than noise."""
+        told = sentences(to_pandas(contents.tables["experiment_differences"], "experiment_differences"), SETTING)
+        return "".join(f"* {line}\n" for line in [*told, f"What this takes for granted: {ASSUMPTIONS}"])
+
+    def heading(self, read: Callable[[], pa.Table]) -> str:
+        """Return which differences are more than noise, and where all of it stands."""
+        told = sentences(to_pandas(read(), "experiment_differences"), SETTING)
+        return "".join(f"{line}\n" for line in [*told, f"all values: {self.output().path}/experiment.md"])
+
+    def _cleaned(self, log: str) -> CleanTrace:
+        """Return the task of a log's cleaned trace."""
+        cleaned: CleanTrace = next(cell for cell in self.cells if cell.log == log).clone(CleanTrace)
+        return cleaned
+
+    def _facts(self) -> dict[str, Any]:
+        """Return what determines the content and what a user of it must know."""
+        sources = [self._source(log) for log in self.log_list]
+        first = self.cells[0]
+        cleaned = self._cleaned(self.log_list[0])
+        stages: list[Any] = [cleaned.source, cleaned, *first.simulation.augmentations, first.simulation, first, self]
+        names = sorted({cell.simulation.entry["policy"] for cell in self.cells})
+        told = {
+            name: "\n".join(f"{source['log']['name']}: {source[name]}" for source in sources if source.get(name))
+            for name in ("licence", "acknowledgement")
+        }
+        return {
+            "title": f"Experiment {self.planned.name}: {len(self.cells)} simulations",
+            **told,
+            "sources": sources,
+            "parameters": {"experiment": json.loads(self.experiment), "only": self.only, "statistics": ASSUMPTIONS},
+            "code_versions": {stage.get_task_family(): stage.code_version for stage in stages},
+            "policy_versions": {name: find_policy(name).version for name in names},
+            "software": software(),
+        }
+
+    def _source(self, log: str) -> dict[str, Any]:
+        """Return what a user must know of a log."""
+        found, cleaned = find_log(log), self._cleaned(log)
+        facts = facts_of(found, cleaned.load(), cleaned.load_report(), {}, is_simulated=True)
+        runs = dict.fromkeys(line for cell in self.cells if cell.log == log for line in cell.load_assumptions())
+        return {**facts, "assumptions": [*facts["assumptions"], *runs], "rules": cleaned.plan}
+
+
+def _as_text(name: str, value: Any) -> Any:
+    """Return a value of a file as the parameter of a task takes it."""
+    if name == "policy":
+        return value if isinstance(value, str) else canonical_json([value])
+    if name == "load":
+        return float(value)
+    if isinstance(value, dict | list):
+        return ",".join(map(str, value)) if name in ("unmeasured_queues", "augment") else canonical_json(value)
+    return value if name in ("seed", "shake", "shake_seconds", "processors") else str(value)
+
+
+def _metrics_of(cell: MeasureSchedule) -> pd.DataFrame:
+    """Return the metrics of a finished cell with what tells it from others."""
+    options = {name: getattr(cell, name) for name in OPTIONS}
+    return cell.load_metrics().assign(log=cell.found.name, **options, seed=cell.seed, shake=cell.shake)
+
+
+def usual_values(cells: list[MeasureSchedule]) -> pd.DataFrame:
+    """Return the usual measures of finished cells, a row each, as ``compare_with_baseline`` takes them."""
+    parts = []
+    for cell in cells:
+        metrics = _metrics_of(cell)
+        wide, units = usual_by_seed(metrics)
+        wide = wide[wide["job_class"] == "all"]
+        long = wide.melt(["policy", "seed"], list(units), var_name="measure", value_name="value")
+        same = {name: metrics[name].iloc[0] for name in (*SETTING, "shake")}
+        parts.append(long.assign(**same, unit=long["measure"].map(units)))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _worse() -> dict[str, int]:
+    """Return which way each usual measure gets worse, by the name of its column, where one way is."""
+    signs = {HIGHER: 1, LOWER: -1}
+    return {
+        measure if statistic == "value" else f"{measure}_{statistic}": signs[MEASURES[measure].worse]
+        for measure, statistic in USUAL
+        if measure in MEASURES and MEASURES[measure].worse in signs
+    }
+
+
+def _page(frames: dict[str, pd.DataFrame]) -> str:
+    """Return what the experiment tells as a page: sentences, differences, ranks, assumptions."""
+    differences, ranks = frames["experiment_differences"], frames["experiment_ranks"]
+    parts = ["# Which differences are more than noise", *(f"* {line}" for line in sentences(differences, SETTING)), ""]
+    for title, frame in (("Differences from the baseline", differences), ("Ranks over logs", ranks)):
+        # An option that is the same for all says nothing here.
+        kept = [name for name in frame if name not in OPTIONS or frame[name].nunique(dropna=False) > 1]
+        parts += [f"# {title}", "", *_table(frame[kept]), ""]
+    return "\n".join([*parts, "# What the statistics take for granted", "", ASSUMPTIONS, ""])
+
+
+def _table(frame: pd.DataFrame) -> list[str]:
+    """Return the lines of a Markdown table."""
+    rows = [[_word(value) for value in row] for row in frame.to_numpy(object)]
+    return [f"| {' | '.join(cells)} |" for cells in ([*map(str, frame)], ["---"] * frame.shape[1], *rows)]
+
+
+def _word(value: Any) -> str:
+    """Return a value as it stands in a table."""
+    if pd.isna(value):
+        return ""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

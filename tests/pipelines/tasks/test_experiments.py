@@ -1,0 +1,207 @@
+"""PublishExperiment and its command: what is published, that engines agree, and faults."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import luigi
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from pipelines.cli.main import main
+from pipelines.tasks import cells as engine
+from pipelines.tasks.compare import ComparePolicies
+from pipelines.tasks.measure import MeasureSchedule
+from pipelines.tasks.publish_experiment import PublishExperiment
+from swftools.errors import ParameterError, SwfToolsError
+from tests.pipelines.luigi_runs import SWFTOOLS, run
+
+LOG = "lublin-feitelson:jobs=60,processors=64,load=0.9,seed={}"
+SMALL: dict[str, Any] = {
+    "name": "small",
+    "logs": [LOG.format(1), LOG.format(2)],
+    "policies": ["easy", {"policy": "easy", "reservations": 2}],
+    "shakes": [0, 3],
+    "augment": "none",
+}
+
+
+def publish(root: Path, experiment: dict[str, Any], **parameters: Any) -> PublishExperiment:
+    """Build in this process and return the finished task."""
+    task = PublishExperiment(data_root=str(root), experiment=json.dumps(experiment), **parameters)
+    assert luigi.build([task], local_scheduler=True, log_level="WARNING")
+    assert task.complete()
+    return task
+
+
+def table_of(task: PublishExperiment, table: str = "experiment") -> pd.DataFrame:
+    """Read a published table."""
+    return pd.read_parquet(f"{task.output().path}/{table}")
+
+
+def test_a_row_a_cell_and_measure(tmp_path: Path) -> None:
+    """Every cell is there once, with what MeasureSchedule says of it; files and facts are beside."""
+    task = publish(tmp_path, SMALL, cell_lines=str(tmp_path / "lines.jsonl"))
+    found = table_of(task)
+    keys = ["log", "policy", "shake", "seed", "classed_by", "job_class", "measure", "statistic", "parameter"]
+    assert not found.duplicated(keys).any()
+    assert 8 == len(task.cells) == len(found.drop_duplicates(["log", "policy", "shake"]))
+    for cell in task.cells:
+        mine = found.query("log == @cell.found.name and shake == @cell.shake")
+        label = cell.load_metrics()["policy"].iloc[0]
+        assert mine[mine["policy"] == label]["value"].tolist() == pytest.approx(
+            cell.load_metrics()["value"].astype(float).tolist(), nan_ok=True
+        )
+    differences = table_of(task, "experiment_differences")
+    assert {"easy"} == set(differences["baseline"])
+    assert {"easy(reservations=2)"} == set(differences["policy"])
+    lines = [json.loads(line) for line in (tmp_path / "lines.jsonl").read_text().splitlines()]
+    assert 8 == len(lines)
+    assert {None} == {line["error"] for line in lines}
+    page = (Path(task.output().path) / "experiment.md").read_text()
+    assert "What the statistics take for granted" in page
+
+
+def test_cells_are_those_of_a_comparison(tmp_path: Path) -> None:
+    """One machinery: what a comparison has measured is there already."""
+    task = PublishExperiment(data_root=str(tmp_path), experiment=json.dumps({**SMALL, "shakes": [0]}))
+    other = ComparePolicies(
+        data_root=str(tmp_path), log=LOG.format(1), policies="easy,easy:reservations=2", augment="none"
+    )
+    assert [cell.key for cell in other.cells] == [cell.key for cell in task.cells[:2]]
+
+
+def test_workers_change_nothing(tmp_path: Path) -> None:
+    """A pool's version is that of one process, file by file."""
+    one, two = (publish(tmp_path / str(n), SMALL, processes=n) for n in (1, 2))
+    assert one.version == two.version
+    names = sorted(p.relative_to(one.output().path) for p in Path(one.output().path).rglob("*") if p.is_file())
+    assert len(names) > 6
+    for name in names:
+        assert (Path(one.output().path) / name).read_bytes() == (Path(two.output().path) / name).read_bytes()
+
+
+def test_a_window_is_simulated_with_its_warm_up_and_measured_without(tmp_path: Path) -> None:
+    """As select_jobs says; other windows are other cells."""
+    window = {"lines": [20, 39], "warm_up": 1e9}
+    task = publish(tmp_path, {**SMALL, "logs": LOG.format(1), "shakes": [0], "windows": [window]})
+    found = table_of(task)
+    assert {20} == set(found.query("measure == 'wait' and statistic == 'mean' and job_class == 'all'")["jobs"])
+    assert 40 == len(task.cells[0].simulation.load_schedule().jobs)
+    with pytest.raises(ParameterError, match="no condition 'line'"):
+        PublishExperiment(data_root="data", experiment=json.dumps({**SMALL, "windows": ["line=3"]}))
+
+
+def test_a_shake_is_another_run_and_none_is_the_log_itself(tmp_path: Path) -> None:
+    """And shake 0 keeps the key that it had before there were shakes."""
+    cells = [MeasureSchedule(data_root=str(tmp_path), log=LOG.format(1), shake=n) for n in (0, 1, 2)]
+    assert 3 == len({cell.key for cell in cells})
+    assert cells[0].key == MeasureSchedule(data_root=str(tmp_path), log=LOG.format(1), shake_seconds=9).key
+    assert cells[1].key != cells[1].clone(shake_seconds=9).key
+    for name in ("shake", "shake_seconds"):
+        with pytest.raises(ParameterError, match=f"{name}=-1 is not"):
+            MeasureSchedule(data_root="data", log=LOG.format(1), **{name: -1})
+
+
+def test_a_cell_that_fails_leaves_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is told with its cell, also as a line; nothing is published; mended, only it is run."""
+    run_of = MeasureSchedule.run
+
+    def fails(cell: MeasureSchedule) -> None:
+        if cell.shake and "seed=2" in cell.log:
+            raise ValueError("planted")
+        run_of(cell)
+
+    for processes in (1, 2):
+        root = tmp_path / str(processes)
+        task = PublishExperiment(
+            data_root=str(root),
+            experiment=json.dumps(SMALL),
+            processes=processes,
+            cell_lines=str(tmp_path / f"{processes}.jsonl"),
+        )
+        with monkeypatch.context() as patch:
+            patch.setattr(MeasureSchedule, "run", fails)
+            assert not luigi.build([task], local_scheduler=True, log_level="CRITICAL")
+            with pytest.raises(SwfToolsError, match=r"2 of 8 cells failed.*seed=2.*ValueError: planted"):
+                task.run()
+        assert not task.complete()
+        assert [True] * 4 + [True, False] * 2 == [cell.is_done() for cell in task.cells]
+        lines = [json.loads(line) for line in (tmp_path / f"{processes}.jsonl").read_text().splitlines()]
+        assert {"ValueError: planted", None} == {line["error"] for line in lines}
+        assert luigi.build([task], local_scheduler=True, log_level="WARNING")
+
+
+def test_a_worker_that_is_killed_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the middle of a cell: the others and it are finished by a new pool, each counted once."""
+    run_of, mark = MeasureSchedule.run, tmp_path / "killed"
+
+    def dies_once(cell: MeasureSchedule) -> None:
+        if cell.shake and not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        run_of(cell)
+
+    monkeypatch.setattr(MeasureSchedule, "run", dies_once)
+    lines = tmp_path / "lines.jsonl"
+    task = publish(tmp_path / "data", SMALL, processes=2, cell_lines=str(lines))
+    assert mark.exists()
+    assert 8 == len(lines.read_text().splitlines())
+    assert 8 == len(table_of(task).drop_duplicates(["log", "policy", "shake"]))
+
+
+def test_workers_that_always_die_end_in_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After three pools without a cell finished, and no earlier."""
+    task = PublishExperiment(data_root=str(tmp_path), experiment=json.dumps(SMALL), processes=2)
+    assert luigi.build(task.stages(), local_scheduler=True)
+    monkeypatch.setattr(MeasureSchedule, "run", lambda _: os.kill(os.getpid(), signal.SIGKILL))
+    told: list[engine.Told] = []
+    failed = engine.run_cells(task.cells, 2, told.append)
+    assert list(range(8)) == sorted(each.number for each in failed) == sorted(each.number for each in told)
+    assert all("a worker died each time" in each.error for each in failed)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"policies": ["easi"]}, "easi"),
+        ({"policies": ["easy", {"policy": "easy"}]}, "stands there twice, written in two ways"),
+        ({"policies": ["prio-fifo"]}, "add it to --augment"),
+        ({"logs": ["lublin-feitelson:job=3"]}, "job"),
+        ({"predictors": ["magic"]}, "magic"),
+        ({"overrun": ["maybe"]}, "maybe"),
+    ],
+)
+def test_slips_are_told_before_any_work(change: dict[str, Any], message: str) -> None:
+    """When the task is made."""
+    with pytest.raises(SwfToolsError, match=message):
+        PublishExperiment(data_root="data", experiment=json.dumps({**SMALL, **change}))
+
+
+def test_the_command(tmp_path: Path) -> None:
+    """Says how many cells there are, runs them, prints what differs; again finds all done."""
+    (tmp_path / "small.yaml").write_text(json.dumps({**SMALL, "subsets": {"one": {"shakes": [3]}}}))
+    command = [*SWFTOOLS, "experiment", "small.yaml"]
+    planned = run([*command, "--dry-run", "--only", "one"], tmp_path)
+    assert ["experiment small: 4 cells on 2 logs", "  done: 0; to do: 4"] == planned.stdout.splitlines()
+    first = run([*command, "--workers", "1"], tmp_path)
+    assert 0 == first.returncode, first.stderr
+    assert first.stdout.startswith("wait_mean: too few repetitions")
+    again = run([*command, "--dry-run", "--json"], tmp_path)
+    assert {"experiment": "small", "cells": 8, "logs": 2, "done": 8} == json.loads(again.stdout)
+    wrong = run([*SWFTOOLS, "experiment", "none.yaml"], tmp_path)
+    assert wrong.returncode
+    assert "No such file" in wrong.stderr
+    assert "Traceback" not in wrong.stderr
+
+
+def test_help_fits() -> None:
+    """The page of the command is there and is no wider than a terminal."""
+    result = CliRunner().invoke(main, ["experiment", "--help"], terminal_width=80)
+    assert 0 == result.exit_code
+    assert max(map(len, result.output.splitlines())) <= 80
