@@ -72,9 +72,9 @@ def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("page", [*PAGES, README], ids=lambda page: page.stem)
 def test_links_lead_somewhere(page: Path) -> None:
-    """A link to a file of the project names one that is there."""
+    """A link to a file of the project names one that is there; links to what the site makes are tried with the site."""
     links = [match[1] for match in _LINK.finditer(page.read_text(encoding="utf-8"))]
-    assert [] == [link for link in links if not (page.parent / link).exists()]
+    assert [] == [link for link in links if not link.startswith("made/") and not (page.parent / link).exists()]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
