@@ -1,0 +1,85 @@
+"""What packages it says the same as ``setup.cfg``: the recipe, the citation, the container, the checks before a commit."""
+
+from __future__ import annotations
+
+import configparser
+import re
+import shlex
+from typing import Any
+
+import pytest
+import yaml
+
+from pipelines.cli.main import main
+from swftools import __version__
+from tests.folders import ROOT
+
+CONDA_NAMES = {"tzdata": "python-tzdata"}
+"""Packages that conda-forge calls otherwise."""
+
+
+def read(name: str) -> Any:
+    """Return a YAML file of the checkout."""
+    return yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
+
+
+def setup() -> configparser.ConfigParser:
+    """Return setup.cfg."""
+    parser = configparser.ConfigParser()
+    parser.read(ROOT / "setup.cfg", encoding="utf-8")
+    return parser
+
+
+def test_the_recipe_requires_what_setup_does() -> None:
+    """Name by name, bound by bound."""
+    wanted = {}
+    for line in setup()["options"]["install_requires"].strip().splitlines():
+        name, bound = re.fullmatch(r"([\w.-]+) (>= [\w.]+)(?:;.*)?", line).groups()  # type: ignore[union-attr]
+        wanted[CONDA_NAMES.get(name, name)] = bound.replace(" ", "")
+    recipe = read("recipe/recipe.yaml")
+    given = dict(line.split(" ", 1) for line in recipe["requirements"]["run"])
+    assert given.pop("python") == ">=${{ python_min }}"
+    assert given == wanted
+    (script,) = setup()["options.entry_points"]["console_scripts"].strip().splitlines()
+    assert recipe["build"]["python"]["entry_points"] == [script]
+    assert recipe["context"]["version"] == __version__
+    assert recipe["about"]["summary"] == setup()["metadata"]["description"]
+
+
+def test_the_citation_is_of_this_version() -> None:
+    """It has what the format asks for, and the version and licence of the package."""
+    citation = read("CITATION.cff")
+    assert {"cff-version", "message", "title", "authors"} <= set(citation)
+    assert (citation["version"], citation["license"]) == (__version__, setup()["metadata"]["license"])
+
+
+def commands() -> list[list[str]]:
+    """Return the swftools commands that the Containerfile and its comment run."""
+    text = (ROOT / "examples" / "container" / "Containerfile").read_text(encoding="utf-8")
+    lines = re.findall(r"(?:^RUN |swftools )swftools ([^&\n]+)|/srv/swftools swftools ([^&\n]+)", text, re.MULTILINE)
+    return [shlex.split(first or second) for first, second in lines]
+
+
+@pytest.mark.parametrize("command", commands(), ids=lambda command: command[0])
+def test_the_container_runs_commands_that_there_are(command: list[str]) -> None:
+    """Each with its options."""
+    known = main.commands[command[0]]
+    options = {name for parameter in known.params for name in parameter.opts}
+    assert {word for word in command if word.startswith("--")} <= options
+
+
+def test_the_container_has_commands() -> None:
+    """So that the test above cannot pass on nothing."""
+    assert [command[0] for command in commands()] == ["reevaluate", "warm-up"]
+
+
+def test_checks_before_a_commit_are_those_of_make() -> None:
+    """Each hook runs a tool that ``make lint`` or ``make types`` runs."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    (repository,) = read(".pre-commit-config.yaml")["repos"]
+    assert repository["repo"] == "local"
+    for hook in repository["hooks"]:
+        program, *rest = hook["entry"].split()
+        assert program.startswith(".venv/bin/")
+        words = [word for word in rest if word not in ("--force-exclude", "--fix")]
+        assert " ".join(["$(BIN)/" + program.removeprefix(".venv/bin/"), *words]) in makefile
