@@ -125,7 +125,7 @@ def _bounds() -> str:
     }
     begins = (
         "Every way to bound how long a job will wait, by name: the bounds of QBETS, and rivals that are fitted. "
-        "[Waits in queues](../../qbets.md) and [rivals](../../rivals.md) explain them."
+        "[Bounds of waits](../../bounds.md) and [rivals](../../rivals.md) explain them."
     )
     return page("Bounds of waits", begins, entries)
 
