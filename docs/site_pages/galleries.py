@@ -111,7 +111,7 @@ def _predictors() -> str:
         for name, each in sorted(list_predictors().items())
     }
     begins = (
-        "Every predictor of run times, by name. Policies plan with what it tells them: "
+        "Every predictor of run times, by name. Policies plan with its predictions: "
         "`simulate(..., predictor=NAME)`. "
         "[Predictors](../../predictors.md) explains them."
     )
@@ -125,7 +125,7 @@ def _bounds() -> str:
     }
     begins = (
         "Every way to bound how long a job will wait, by name: the bounds of QBETS, and rivals that are fitted. "
-        "[Waits in queues](../../qbets.md) and [rivals](../../rivals.md) explain them."
+        "[Bounds of waits](../../bounds.md) and [rivals](../../rivals.md) explain them."
     )
     return page("Bounds of waits", begins, entries)
 
@@ -151,9 +151,9 @@ def _formats() -> str:
         for name, each in sorted(list_formats().items())
     }
     begins = (
-        "Every format of logs that `read_log` reads. A file's format is recognised from what it holds; "
-        "`--format NAME:KEY=VALUE` says it instead. [Logs of any batch system](../../logs.md) explains what all have "
-        "in common, "
+        "Every format of logs that `read_log` reads. A file's format is recognised from its text; "
+        "`--format NAME:KEY=VALUE` names it, with options. "
+        "[Logs of any batch system](../../logs.md) explains what all have in common, "
         "[add a log format](../../add_a_format.md) shows how to read another."
     )
     return page("Log formats", begins, entries)
@@ -167,7 +167,7 @@ def _metrics() -> str:
         for title, group in groups.items()
     }
     begins = (
-        "Every metric of a schedule that `measure` gives, with its unit and which way is worse. "
+        "Every metric of a schedule that `measure` computes, with its unit and the direction that is worse. "
         "[Metrics](../../metrics.md) has their definitions."
     )
     return page("Metrics", begins, entries)
@@ -234,8 +234,8 @@ def _papers() -> str:
         tables = table(("table", "place", "shows"), rows)
         entries[name] = [f"{paper.citation}.", f"`swftools reproduce {name}`{logs}.", tables]
     begins = (
-        "Every paper whose tables are made anew, with the tables that each has. "
-        "[Papers' tables made anew](../../reproduction.md) shows what comes out."
+        "Every paper whose tables can be reproduced, with its tables. "
+        "[Papers' tables, reproduced](../../reproduction.md) shows the results."
     )
     return page("Papers", begins, entries)
 

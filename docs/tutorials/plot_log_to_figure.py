@@ -8,8 +8,8 @@ under several policies? This takes five minutes.
 Load the log
 ------------
 
-The log that is shipped is an excerpt of SDSC Blue Horizon. ``load_log`` takes its name; a path to a log of yours works as
-well. It reads the log, cleans it by the rules of its card, and keeps an account of every line.
+The shipped log is an excerpt of SDSC Blue Horizon. ``load_log`` takes its name, or the path of a log of yours. It reads the
+log, cleans it by the rules of its card, and counts what became of every line.
 """
 
 from pipelines.logs import load_log
@@ -22,8 +22,8 @@ print(log.report.balance)
 # What a schedule costs the users
 # -------------------------------
 #
-# Replay the log under EASY. ``validate`` checks that the schedule can be: no processor is used twice, no job starts before
-# it was submitted, and the rules that EASY promises hold.
+# Replay the log under EASY. ``validate`` checks that the schedule is possible: no processor is used twice, no job starts
+# before it was submitted, and EASY keeps its promises.
 
 import swftools
 
@@ -36,8 +36,8 @@ metrics[metrics["measure"] == "bounded_slowdown"]
 # Other loads
 # -----------
 #
-# ``scale_to_load`` moves submissions closer together or further apart, until the log offers the load that is asked for. The
-# jobs stay the same, so differences between two loads are not those of other jobs.
+# ``scale_to_load`` moves submissions closer together or further apart, until the log has the offered load that you ask for.
+# The jobs stay the same, so two loads differ in nothing else.
 
 import pandas as pd
 
@@ -66,5 +66,5 @@ axes.legend()
 
 # %%
 # One log and one replay say little about which of two close policies is better: see
-# :doc:`the tutorial on statistics </made/tutorials/plot_own_policy>`. The same study of many logs, published with all that
-# made it, is ``swftools compare --log LOG --policies fcfs,easy,conservative --seeds 0,1,2``.
+# :doc:`the tutorial on statistics </made/tutorials/plot_own_policy>`. To publish such a comparison with its inputs and
+# parameters, run ``swftools compare --log LOG --policies fcfs,easy,conservative --seeds 0,1,2``.

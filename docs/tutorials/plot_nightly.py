@@ -2,13 +2,13 @@
 Nightly predictions of waits
 ============================
 
-You operate a machine and want to tell users how long a job would wait, from what was learnt up to last night. This takes
+You operate a machine and want to tell users how long a job would wait, judging by all waits up to last night. This takes
 ten minutes.
 
 What arrives
 ------------
 
-Each night the batch system's log is put into a folder, the inbox. Here it is the shipped log, cut into two nights.
+Each night the batch system's log goes into a folder, the inbox. Here we cut the shipped log into two nights.
 """
 
 import gzip
@@ -20,7 +20,7 @@ import luigi
 import pipelines
 from pipelines.logs import load_log
 
-workplace = tempfile.TemporaryDirectory()  # it goes when Python ends; take a folder of yours
+workplace = tempfile.TemporaryDirectory()  # removed when Python ends; use a folder of yours
 folder = Path(workplace.name)
 inbox = folder / "inbox"
 inbox.mkdir()
@@ -38,7 +38,7 @@ jobs = [line for line in lines if not line.startswith(b";")]
 
 
 def night():
-    """Take what has arrived into the history, and evaluate it again."""
+    """Add what has arrived to the history, and evaluate it again."""
     pipelines.ReevaluateLogs.clear_instance_cache()
     task = pipelines.ReevaluateLogs(inbox=str(inbox), history="blue", data_root=str(folder / "data"))
     assert luigi.build([task], local_scheduler=True, log_level="ERROR")
@@ -49,7 +49,7 @@ def night():
 version = night()
 
 # %%
-# The second night brings the rest. Jobs that both files have count once.
+# The second night brings the rest. Jobs in both files count once.
 
 (inbox / "tuesday.swf").write_bytes(b"".join(header + jobs[2500:]))
 version = night()
@@ -62,7 +62,7 @@ pd.read_parquet(version / "ingested")[["file", "records", "new", "merged"]]
 # How good were the bounds?
 # -------------------------
 #
-# Each job was told a bound at its submission, before its wait was known. How many waited no longer?
+# Each job got a bound at its submission, before its wait was known. How many waited no longer?
 
 coverage = pd.read_parquet(version / "wait_coverage")
 of_all = coverage[(coverage["queue"] == "all") & (coverage["period"] == "all")]
@@ -72,7 +72,7 @@ of_all[["method", "jobs", "told", "covered", "coverage", "tightness"]]
 # Ask
 # ---
 #
-# What a user at the console asks by ``swftools predict --history blue --queue 3 --requested-time 4h --deadline 2h``:
+# On the console, a user would run ``swftools predict --history blue --queue 3 --requested-time 4h --deadline 2h``:
 
 from swftools.qbets import predict_wait
 
@@ -81,5 +81,5 @@ answer = predict_wait(state, group={"queue": 3}, requested_time=4 * 3600, deadli
 print(answer)
 
 # %%
-# To run it each night by systemd or cron, and to be told when something is wrong, see
+# To run it each night by systemd or cron, and to be notified when something is wrong, see
 # :doc:`operating a history </operation>`.

@@ -7,12 +7,12 @@ You have an idea for a policy. Is it better than EASY, or was that chance? This 
 Write the policy
 ----------------
 
-A policy is one function in a file of its own. It takes the machine, looks at what waits, and starts jobs. This one stands in
+A policy is one function in a file of its own. It takes the machine, looks at the waiting jobs, and starts some. This one is in
 ``my_policies.py``:
 
 .. literalinclude:: ../../tutorials/my_policies.py
 
-Try it on a few jobs first. ``compiled="checked"`` looks at each index, so that a slip is an error and no wrong number.
+Try it on a few jobs first. ``compiled="checked"`` checks every index, so that a mistake is an error and not a wrong number.
 """
 
 import sys
@@ -30,8 +30,8 @@ assert swftools.validate(checked).ok
 # Many workloads, not one
 # -----------------------
 #
-# A single log answers for itself alone. Draw twenty workloads from the model of Lublin and Feitelson (2003), and replay each
-# under both policies. Pairs share the jobs, so that what differs is the policy.
+# A single log tells only about itself. Draw twenty workloads from the model of Lublin and Feitelson (2003), and replay each
+# under both policies. Each pair has the same jobs, so only the policy differs.
 
 import numpy as np
 import pandas as pd
@@ -68,8 +68,8 @@ print(f"narrow-ahead over EASY: {np.exp(ratio.mean()):.2f}, 95 % interval {low:.
 # And on a real log?
 # ------------------
 #
-# A log is there once. Shake it: move each submission by up to five minutes, which the policy cannot know, and see how far
-# its result spreads.
+# There is only one log. Shake it: delay each submission by up to five minutes, which the policy cannot know, and see how much
+# its result varies.
 
 from pipelines.logs import load_log
 
@@ -82,7 +82,7 @@ shaken = pd.DataFrame(rows, columns=["easy", "narrow-ahead"])
 shaken.agg(["mean", "std"]).round(1)
 
 # %%
-# Who pays? A mean hides it. Compare the waits of wide jobs under both:
+# Which jobs pay for the gain? A mean hides that. Compare the waits of wide jobs under both:
 
 schedules = {name: swftools.simulate(log, name) for name in ("easy", "my_policies:narrow-ahead")}
 wide = {
@@ -92,4 +92,5 @@ wide = {
 pd.DataFrame(wide).round(1)
 
 # %%
-# Hours that wide jobs waited: the median, and what one in twenty exceeds. Say such a thing beside the mean.
+# The table shows how many hours wide jobs waited: the median, and the wait that one in twenty exceeds. Report such figures
+# beside the mean.

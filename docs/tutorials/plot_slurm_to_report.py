@@ -13,7 +13,7 @@ On the machine, ask ``sacct`` for a month; the page on Slurm says why each optio
     TZ=UTC sacct -a -D -P -S 2024-01-01 -E 2024-02-01 --format=JobID,User,Account,Partition,State,Submit,Start,End,\\
     ElapsedRaw,TimelimitRaw,NNodes,NCPUS,ExitCode > sacct.txt
 
-There is no Slurm here, so this page writes such a text itself, from the log that is shipped. With a file of your own, leave
+There is no Slurm here, so this page writes such a file itself, from the shipped log. If you have a file of your own, leave
 this cell out.
 """
 
@@ -24,7 +24,7 @@ from pathlib import Path
 import pipelines
 from pipelines.logs import load_log
 
-workplace = tempfile.TemporaryDirectory()  # it goes when Python ends; take a folder of yours
+workplace = tempfile.TemporaryDirectory()  # removed when Python ends; use a folder of yours
 folder = Path(workplace.name)
 shipped = load_log("SDSC-BLUE-2000-4.2-cln-5000-9999").trace
 started = shipped.jobs[shipped.jobs["wait_time"].notna() & shipped.jobs["run_time"].notna()].head(3000)
@@ -60,7 +60,7 @@ print("\n".join(lines[:3]))
 # Read it
 # -------
 #
-# The format is recognised. Times without a zone are those of the zone that you say.
+# The format is recognised. Times without a zone are in the zone that you name.
 
 import swftools
 
@@ -68,7 +68,7 @@ trace = swftools.read_log(log, format="slurm:time_zone=UTC,processors=1152")
 print(trace)
 
 # %%
-# What could not be read would stand in ``trace.quarantine``, with line and reason:
+# ``trace.quarantine`` has what could not be read, with line and reason:
 
 len(trace.quarantine)
 

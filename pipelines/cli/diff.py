@@ -16,7 +16,7 @@ from swftools.output.shown_text import shown
 @click.argument("data_set", shell_complete=complete_data_set)
 @click.argument("a", required=False, shell_complete=complete_version)
 @click.argument("b", default=LATEST, shell_complete=complete_version)
-@click.option("--json", "as_json", is_flag=True, help="All of it as JSON; docs/data_sets.md tells the form.")
+@click.option("--json", "as_json", is_flag=True, help="All of it as JSON; docs/keeping_versions.md tells the form.")
 @data_root
 def diff(data_set: str, a: str | None, b: str, as_json: bool, data_root: str) -> None:
     """Tell what changed from version A of DATA_SET to version B: how it was made, results, tables, files.

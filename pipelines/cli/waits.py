@@ -28,7 +28,7 @@ from pipelines.cli.tasks import flags_of, run_task
 @format_of_task
 @click.option(
     "--methods",
-    help="As binomial,trailing; default: the five bounds of docs/qbets.md. Rivals: gradient-boosting, "
+    help="As binomial,trailing; default: the five bounds of docs/bounds.md. Rivals: gradient-boosting, "
     "gradient-boosting-conformal.",
 )
 @click.option("--by", help="Groups replayed by themselves: queue, partition, user, all; default queue.")

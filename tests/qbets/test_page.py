@@ -1,4 +1,4 @@
-"""The page of QBETS: its table has every bound, with the figures of the shipped log."""
+"""The page of bounds: its table has every bound, with the figures of the shipped log."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from swftools import Trace
 from swftools.qbets.bounds import find_bound, list_bounds
 from tests.pages import table_on_page
 
-TABLE = table_on_page("qbets.md", "bound")
+TABLE = table_on_page("bounds.md", "bound")
 
 
 def test_every_bound_is_on_the_page() -> None:
