@@ -1,3 +1,4 @@
+from . import energy as energy
 from . import market as market
 from . import models as models
 from . import plots as plots

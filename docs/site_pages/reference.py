@@ -20,6 +20,7 @@ PACKAGES = {
     "swftools.estimates": "How good requested times are.",
     "swftools.drift": "How far the last weeks are from the year before.",
     "swftools.checkpoints": "Checkpoints of jobs, from surveys of users.",
+    "swftools.energy": "Energy of finished schedules: power over time, cost, carbon.",
     "swftools.market": "Prices of finished schedules.",
     "swftools.plots": "Pictures.",
     "swftools.parameters": "How parameters are declared and written.",

@@ -253,6 +253,9 @@ def _print_findings(log: str, loaded: LoadedLog, lines: int) -> None:
 @click.option("-o", "--output", help="The file, in place of the last word.")
 @reads_a_log
 @click.option("--strict", is_flag=True, help="Fail at the first line that is no job, instead of leaving it out.")
+@click.option(
+    "--as-read", is_flag=True, help="Write SWF in the dialect that the log came in: 21 fields, times since 1970."
+)
 @click.option("--names", help="CSV file to write beside: the names behind the numbers of an accounting log.")
 @says_its_progress
 def convert(
@@ -262,6 +265,7 @@ def convert(
     cleaned: bool,
     rules: str,
     strict: bool,
+    as_read: bool,
     names: str | None,
 ) -> None:
     """Convert a log to SWF or Parquet, by the suffix of OUTPUT (.swf, .parquet; .swf.gz .bz2 .xz .zst).
@@ -278,6 +282,8 @@ def convert(
     check_output(target, FORMATS, [source])
     if names:
         check_output(names, (".csv",), [source])
+    if as_read and target.lower().endswith(".parquet"):
+        raise click.UsageError("--as-read is of SWF: name an output that ends in .swf, .swf.gz ...")
     trace = load(source, cleaned, rules, strict=strict).trace
     if target.lower().endswith(".parquet"):
         from swftools.formats.parquet import write_parquet
@@ -286,7 +292,7 @@ def convert(
     else:
         from swftools.formats.swf.writer import write_swf
 
-        write_swf(trace, target)
+        write_swf(trace, target, as_read=as_read)
     if names:
         from swftools.output.whole_files import create_file
 

@@ -11,6 +11,7 @@ import click
 from pipelines.cli.data_sets import promote, prune, rollback, tag, verify, versions
 from pipelines.cli.deposits import cite, export
 from pipelines.cli.diff import diff
+from pipelines.cli.energy import measure_log_energy
 from pipelines.cli.experiments import run_experiment
 from pipelines.cli.explain import explain
 from pipelines.cli.formats import formats
@@ -76,7 +77,9 @@ def main() -> None:
 
 main.add_family("Logs", describe_log, study_log, validate_logs, convert, formats)
 main.add_family("Data sets", augment, versions, diff, tag, rollback, promote, verify, prune, export, cite)
-main.add_family("Simulation", simulate_log, compare, run_experiment, explain, check_schedule, price_log)
+main.add_family(
+    "Simulation", simulate_log, compare, run_experiment, explain, check_schedule, price_log, measure_log_energy
+)
 main.add_family("Waits in queues", evaluate, predict, whatif)
 main.add_family("Histories", reevaluate)
 main.add_family("Papers", reproduce)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.config import setting
-from swftools.errors import ParameterError
+from swftools.errors import ParameterError, UnreadableLogError
 from swftools.formats.accounting.names import Privacy
 from swftools.formats.compression import LogSource, Progress
 from swftools.formats.read_log import open_as, read_as
@@ -65,6 +65,9 @@ class HowRead:
         said: dict[str, Any] = {}
         if self.format not in ("", SWF):
             said["format"] = self.format
+            kind, given = find_format(self.format)
+            if beside := [_sha256(path) for path in kind(**given).files_beside]:
+                said["files_beside"] = beside
         if self.anonymise != "no":
             said["anonymise"] = self.anonymise
         if self.anonymise == "hash":  # another key makes other names
@@ -83,3 +86,17 @@ class HowRead:
         """Read a log; ``called`` is its name where that is not the source's."""
         how = Reading(strict=strict, privacy=self.privacy, progress=progress)
         return read_as(source, self.format or None, {}, how, called)
+
+
+def _sha256(path: Path) -> str:
+    """Return the hash of a file beside a log.
+
+    Raises
+    ------
+    UnreadableLogError
+        It cannot be read.
+    """
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise UnreadableLogError(f"{path}: cannot be read ({error.strerror}); the format's options name it") from error

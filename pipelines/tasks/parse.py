@@ -30,7 +30,7 @@ class ParseLog(LogTask):
     ``<work root>/parsed/<key>/``; complete when that exists.
     """
 
-    code_version = 3
+    code_version = 4
 
     @property
     def key(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from swftools.fields.definition import BOOL, FLOAT64, INT64, MAX_TIME, NEVER, STRING, Field, Known
 
 _MOST_PROCESSORS = 2.0**31 - 1
+_MOST_JOULES, _MOST_WATTS = 1e18, 1e12
 
 
 def _count(name: str, unit: str, meaning: str, known: Known) -> Field:
@@ -61,6 +62,78 @@ ACCOUNTING_COLUMNS = (
         "What the job waited for, in the words of the log.",
         "null: nothing, or withheld",
         known="submission",
+    ),
+    Field(
+        "soft_requested_time",
+        FLOAT64,
+        "s",
+        "Run time after which the job may be ended, below the requested time; 20th field of Frontier's SWF.",
+        maximum=MAX_TIME,
+        minimum=0,
+        known="submission",
+    ),
+    Field(
+        "queue_name",
+        STRING,
+        "1",
+        "Queue in the words of the log, where each line of SWF names it; 20th field of JSSPP's SWF.",
+        "null: not in the log, or withheld",
+        known="submission",
+    ),
+    Field(
+        "resource_request",
+        STRING,
+        "1",
+        "What the job asked for, in the words of the log; 21st field of JSSPP's SWF.",
+        "null: not in the log, or withheld",
+        known="submission",
+    ),
+    Field(
+        "node_list",
+        STRING,
+        "1",
+        "Nodes the job was given, an entry a processor, in the words of the log; 19th field of JSSPP's SWF.",
+        "null: not in the log, or withheld",
+        known="start",
+    ),
+    _count(
+        "logged_allocated_processors",
+        "processors",
+        "Field 5 of a line of SWF as it stood, where allocated_processors follows from resource_request.",
+        "start",
+    ),
+    _count(
+        "logged_requested_processors",
+        "processors",
+        "Field 8 of a line of SWF as it stood, where requested_processors follows from resource_request.",
+        "submission",
+    ),
+    Field(
+        "energy",
+        FLOAT64,
+        "J",
+        "Energy that the job's nodes took while it ran, as logged.",
+        maximum=_MOST_JOULES,
+        minimum=0,
+        known="end",
+    ),
+    Field(
+        "mean_power",
+        FLOAT64,
+        "W",
+        "Mean power of the job, over all its nodes: as logged, else its energy over its run time.",
+        maximum=_MOST_WATTS,
+        minimum=0,
+        known="end",
+    ),
+    Field(
+        "max_power",
+        FLOAT64,
+        "W",
+        "Highest power of the job that was sampled, over all its nodes.",
+        maximum=_MOST_WATTS,
+        minimum=0,
+        known="end",
     ),
     Field(
         "is_time_ambiguous",

@@ -11,5 +11,6 @@ from .registry import list_formats as list_formats
 from .registry import register_format as register_format
 from .slurm.queue_snapshot import QueueSnapshot as QueueSnapshot
 from .slurm.queue_snapshot import read_squeue as read_squeue
+from .swf.machines import read_machines as read_machines
 from .trace_directory import load_trace as load_trace
 from .trace_directory import save_trace as save_trace

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from swftools.formats.accounting.names import Privacy
@@ -84,6 +85,11 @@ class LogFormat(Parameters):
     @abstractmethod
     def iterate(self, files: LogFiles, how: Reading) -> Iterator[Trace]:
         """Read a log in chunks."""
+
+    @property
+    def files_beside(self) -> tuple[Path, ...]:
+        """Files besides the log that its jobs depend on, which options name."""
+        return ()
 
     def preface(self, head: bytes) -> bytes | None:  # noqa: ARG002 (for formats that have one)
         """Return what must stand before a later part of a text for it to be read, such as the names of columns.

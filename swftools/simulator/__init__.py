@@ -32,6 +32,8 @@ from swftools.simulator.metrics.over_time import max_over_time, mean_over_time, 
 from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.metrics.prediction_errors import prediction_errors
 from swftools.simulator.one_call import simulate
+from swftools.simulator.policies.easy import start_heads
+from swftools.simulator.policies.ordered_easy import backfill_in_turn
 from swftools.simulator.policies.pv_easy import Manner, PvEasyParameters, by_key, decide_pv_easy, no_shadow
 from swftools.simulator.predictors.registry import (
     Predictor,
@@ -80,6 +82,7 @@ __all__ = [
     "Simulation",
     "Stepper",
     "ValidationReport",
+    "backfill_in_turn",
     "by_key",
     "can_start_any",
     "capacity",
@@ -122,6 +125,7 @@ __all__ = [
     "simulate",
     "start",
     "start_delay",
+    "start_heads",
     "start_on",
     "stretch_on",
     "summarize",

@@ -13,7 +13,7 @@ import pyarrow as pa
 from swftools._version import __version__
 from swftools.fields.definition import BOOL, INT64, STRING
 from swftools.fields.jobs import JOBS, SWF_FIELDS
-from swftools.formats.accounting.ledger import Decision, Ledger, Part
+from swftools.formats.accounting.ledger import MAXIMA, Decision, Ledger, Part
 from swftools.header import HeaderEntry, SwfHeader
 from swftools.kernel import FloatArray, IntArray
 from swftools.tables import empty_frame, frame_of
@@ -59,6 +59,7 @@ def jobs_of(parts: list[Part], decision: Decision, ends: FloatArray, *, in_order
     submit, start, end, given, procs, cpu = (
         _taken(parts, name, kept) for name in ("submit", "start", "end", "run_time", "allocated_processors", "cpu_time")
     )
+    energy, power = (_taken(parts, name, kept) for name in ("energy", "mean_power"))
     columns: dict[str, Any] = {}
     eligible = _taken(parts, "eligible", kept)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -69,13 +70,15 @@ def jobs_of(parts: list[Part], decision: Decision, ends: FloatArray, *, in_order
             "run_time": np.where(np.isfinite(given), given, end - start),
             "allocated_processors": procs,
             "average_cpu_time": np.where(procs > 0, cpu / procs, np.nan),
+            "energy": energy,
+            "mean_power": _mean_power(power, energy, np.where(np.isfinite(given), given, end - start)),
             "preceding_job_number": decision.preceding[kept],
             "think_time": _think_time(decision.preceding[kept], ends, submit, eligible),
             "line_number": np.concatenate([part.line for part in parts])[kept] if parts else kept,
             "eligible_time": eligible - decision.origin,
             "is_time_ambiguous": np.concatenate([part.is_ambiguous for part in parts])[kept],
         }
-    del submit, start, end, given, procs, cpu
+    del submit, start, end, given, procs, cpu, energy, power
     for column in JOBS:
         if column.stage != "read" or column.name == "extra_fields":
             continue
@@ -92,6 +95,12 @@ def jobs_of(parts: list[Part], decision: Decision, ends: FloatArray, *, in_order
             if column.name in _SWF_NAMES or column.name == "line_number" or np.isfinite(made).any():
                 columns[column.name] = _integers(made) if column.type == INT64 else made
     return pd.DataFrame(columns, copy=False)
+
+
+def _mean_power(power: FloatArray, energy: FloatArray, run: FloatArray) -> FloatArray:
+    """Return the mean power of each job, W: as told, else its energy over its run time; NaN where that is none."""
+    mean = np.where(run > 0, energy / run, np.nan)
+    return np.where(np.isfinite(power), power, np.where(mean <= MAXIMA["mean_power"], mean, np.nan))
 
 
 def _think_time(before: FloatArray, ends: FloatArray, submit: FloatArray, eligible: FloatArray) -> FloatArray:

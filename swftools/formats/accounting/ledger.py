@@ -19,14 +19,16 @@ import pyarrow.compute as pc
 from swftools.fields.definition import MAX_TIME
 from swftools.fields.jobs import JOBS
 from swftools.formats.accounting.names import NameBook, Privacy
-from swftools.formats.accounting.records import COUNTS, NAMES, SECONDS, SIZES, TEXTS, TIMES, Records, Stretch
+from swftools.formats.accounting.records import COUNTS, ENERGIES, NAMES, SECONDS, SIZES, TEXTS, TIMES, Records, Stretch
 from swftools.kernel import BoolArray, FloatArray, IntArray, kernel
 from swftools.tables import empty_frame, frame_of
 
 _KEPT = 1 << 16
 """Bytes of a record's text that the quarantine keeps."""
 
-_MAXIMA = {column.name: column.maximum for column in JOBS if column.maximum is not None}
+MAXIMA = {column.name: column.maximum for column in JOBS if column.maximum is not None}
+"""The largest values of the columns of jobs that have one."""
+
 _KEY = ("submit", "start", "end", "status", "allocated_processors")
 
 
@@ -269,12 +271,17 @@ def _judge(records: Records) -> None:
         if name not in given:
             continue
         values = given[name]
-        most = _MAXIMA.get(name, MAX_TIME)
+        most = MAXIMA.get(name, MAX_TIME)
         if name not in ("exit_code", "status"):
             records.fault(values < 0, f"negative {name}")
         records.fault(np.abs(values) > most, f"{name} beyond {most:g}")
         if name in COUNTS:
             records.fault(np.isfinite(values) & (values != np.trunc(values)), f"{name} is not a whole number")
+    for name in ENERGIES:  # which a job need not have
+        if name in given:
+            is_odd = ~((given[name] >= 0) & (given[name] <= MAXIMA[name])) & ~np.isnan(given[name])
+            records.doubt(is_odd, f"{name} is below 0 or beyond {MAXIMA[name]:g}")
+            given[name] = np.where(is_odd, np.nan, given[name])
     records.fault(_run_time(records) > MAX_TIME, f"run_time beyond {MAX_TIME:g}")
     for name in times:  # which no calendar of the header's may hold
         records.fault(given[name] > MAX_TIME, f"{name} beyond the year 2286")

@@ -33,6 +33,9 @@ COUNTS = (
 SIZES = ("used_memory", "requested_memory")
 """Memory, KB per processor."""
 
+ENERGIES = ("energy", "mean_power", "max_power")
+"""Energy (J) and power (W) of a job over all its nodes; the mean power is energy over run time if not given."""
+
 NAMES = ("user", "group", "executable", "queue", "partition")
 """Names that become numbers, by first appearance."""
 
@@ -81,7 +84,7 @@ class Records:
     begin, end : ndarray of int64
         Where its text stands in the stretch.
     numbers : dict of str to ndarray of float64
-        By the names above (``TIMES``, ``SECONDS``, ``COUNTS``, ``SIZES``); what is absent is missing everywhere.
+        By the names above (``TIMES``, ``SECONDS``, ``COUNTS``, ``SIZES``, ``ENERGIES``); what is absent is missing.
     words : dict of str to pyarrow.LargeStringArray
         By ``NAMES`` and ``TEXTS``.
     is_ambiguous : ndarray of bool, optional
@@ -127,7 +130,7 @@ class Records:
 
     def number(self, name: str) -> FloatArray:
         """Return a column of numbers, NaN everywhere if it was not given."""
-        if name not in (*TIMES, *SECONDS, *COUNTS, *SIZES):
+        if name not in (*TIMES, *SECONDS, *COUNTS, *SIZES, *ENERGIES):
             raise ParameterError(f"no column {name!r} of records")
         return self.numbers.get(name, np.full(len(self), np.nan))
 

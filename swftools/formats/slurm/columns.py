@@ -16,7 +16,8 @@ from swftools.kernel import IntArray
 COLUMNS = (
     *("JobID", "MaxRSS", "TotalCPU", "State", "Submit", "Eligible", "Start", "End", "Elapsed", "ElapsedRaw"),
     *("Suspended", "Timelimit", "TimelimitRaw", "NNodes", "AllocNodes", "ReqNodes", "NodeList", "NCPUS", "AllocCPUS"),
-    *("ReqCPUS", "AllocTRES", "ReqTRES", "ReqMem", "ExitCode", "Restarts", "Dependency"),
+    *("ReqCPUS", "AllocTRES", "ReqTRES", "ReqMem", "ConsumedEnergyRaw", "ConsumedEnergy", "ExitCode", "Restarts"),
+    "Dependency",
     *("User", "Group", "Account", "Partition", "QOS", "Cluster", "JobName"),
 )
 """What is read; the scanner knows the first three by their places."""

@@ -129,6 +129,7 @@ def _lives(rows: list[Row]) -> Lives:
         column("used_memory"),
         column("requested_memory"),
         np.array([row["had_no_nodes"] for row in rows], bool),
+        column("energy"),
         {name: pa.array([row.get(name) for row in rows], pa.large_string()) for name in _WORDS},
     )
 
@@ -171,6 +172,8 @@ def _row(job: Mapping[str, Any], line: int) -> Row:
     steps = [_mapping(step) for step in listed] if isinstance(listed, list) else []
     known = [seconds for seconds in map(_step_seconds, steps) if np.isfinite(seconds)]
     row["steps_cpu"] = sum(known) if known else np.nan
+    of_steps = [_step_energy(step) for step in steps]
+    row["energy"] = _first(given.get("energy", np.nan), sum(of_steps) if any(of_steps) else np.nan)
     row["used_memory"] = max((_used_memory(step) for step in steps), default=np.nan)
     return row
 
@@ -316,6 +319,12 @@ def _requested_memory(row: Row, required: Mapping[str, Any], of_tres: float) -> 
 
 def _step_seconds(step: Mapping[str, Any]) -> float:
     return _seconds(_mapping(step.get("time")).get("total"))
+
+
+def _step_energy(step: Mapping[str, Any]) -> float:
+    """Return the energy of a step, J; 0 where it says none."""
+    consumed = _number(_mapping(_mapping(step.get("statistics")).get("energy")).get("consumed"))
+    return consumed if consumed > 0 else 0.0
 
 
 def _used_memory(step: Mapping[str, Any]) -> float:

@@ -47,6 +47,8 @@ class Lives:
         KB per processor.
     had_no_nodes : ndarray of bool
         Where sacct says that the job was on no nodes.
+    energy : ndarray of float64
+        J.
     words : dict of str to pyarrow.LargeStringArray
         ``id, state, user, account, group, partition, qos, cluster, name, dependency``.
     """
@@ -57,6 +59,7 @@ class Lives:
     used_memory: FloatArray
     requested_memory: FloatArray
     had_no_nodes: BoolArray
+    energy: FloatArray
     words: dict[str, pa.LargeStringArray] = field(default_factory=dict)
 
 
@@ -99,6 +102,7 @@ def fill_records(records: Records, lives: Lives, options: Choices) -> None:
         "requested_time": lives.seconds["limit"],
         "used_memory": memory,
         "requested_memory": np.where(lives.requested_memory > 0, lives.requested_memory, np.nan),
+        "energy": _energy(records, lives, run),
         "status": swf_status(kinds, options.preempted),
         **counts,
     }
@@ -123,6 +127,13 @@ def _cpu_time(records: Records, lives: Lives, run: FloatArray) -> FloatArray:
     idle = (cpu == 0) & (run > _SOME_SECONDS)
     _count(records, "no CPU time in a run of more than 10 s: taken for not recorded", idle)
     return np.where(idle | ~np.isfinite(run), np.nan, cpu)
+
+
+def _energy(records: Records, lives: Lives, run: FloatArray) -> FloatArray:
+    """Return the energy of each job that ran; none where it is 0, as sites have it that do not measure."""
+    idle = (lives.energy == 0) & (run > _SOME_SECONDS)
+    _count(records, "no energy in a run of more than 10 s: taken for not recorded", idle)
+    return np.where(idle | ~np.isfinite(run), np.nan, lives.energy)
 
 
 def _note(records: Records, lives: Lives, run: FloatArray, stay: FloatArray) -> None:

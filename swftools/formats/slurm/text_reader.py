@@ -32,6 +32,7 @@ from swftools.formats.slurm.values import (
     count_hosts,
     is_no_number,
     memory_per_cpu,
+    read_energy,
     read_exit,
     read_marked,
     read_tres,
@@ -205,6 +206,7 @@ class _Found:
             used,
             self._requested_memory(counts, wanted[3]),
             self._had_no_nodes(counts["allocated_processors"]),
+            self._energy(given[4]),
             {
                 "id": self.words("JobID"),
                 "name": self.words("JobName"),
@@ -229,8 +231,8 @@ class _Found:
         return dict(zip(("submit", "eligible", "start", "end"), told, strict=True))
 
     def _tres(self, column: str) -> list[FloatArray]:
-        """Return processors, nodes, GPUs and bytes of memory that a column of TRES names."""
-        return by_word(self.words(column), read_tres, 4)
+        """Return processors, nodes, GPUs, bytes of memory and joules that a column of TRES names."""
+        return by_word(self.words(column), read_tres, 5)
 
     def _exits(self) -> dict[str, FloatArray]:
         """Return how the jobs' programs ended."""
@@ -265,6 +267,15 @@ class _Found:
         nodes, given = (self.spans(column).start for column in ("NodeList", "AllocTRES"))
         says = (nodes != kernel.NO_COLUMN) | (given != kernel.NO_COLUMN)
         return np.where(says, (nodes < 0) & (given < 0), processors == 0)
+
+    def _energy(self, of_tres: FloatArray) -> FloatArray:
+        """Return the energy of each job, J: ConsumedEnergyRaw, ConsumedEnergy with its unit, or that of AllocTRES."""
+        raw = self.number("ConsumedEnergyRaw")
+        words = self.words("ConsumedEnergy")
+        with_unit = is_no_number(by_word(words, read_energy, 1)[0])
+        bad = np.isnan(with_unit) & np.asarray(words.is_valid())
+        self._records.doubt(bad, "ConsumedEnergy is no energy")
+        return first_above_0(raw, with_unit, is_no_number(of_tres))
 
     def _used_memory(self) -> FloatArray:
         """Return the largest MaxRSS of each job and its steps, KB."""

@@ -27,12 +27,13 @@ _EXIT = re.compile(r"([0-9]+):([0-9]+)")
 
 
 class Tres(NamedTuple):
-    """Trackable resources: counts, and memory in bytes; NaN where they are not named."""
+    """Trackable resources: counts, memory in bytes, energy in J; NaN where they are not named."""
 
     cpus: float = np.nan
     nodes: float = np.nan
     gpus: float = np.nan
     memory: float = np.nan
+    energy: float = np.nan
 
 
 def by_word(words: pa.LargeStringArray, value: Callable[[str], tuple[float, ...]], width: int) -> list[FloatArray]:
@@ -78,7 +79,8 @@ def read_tres(text: str) -> Tres:
             amounts.setdefault(name.strip().lower(), float(found[1]) * unit)
     typed = [amount for name, amount in amounts.items() if name.startswith("gres/gpu:")]
     gpus = amounts.get("gres/gpu", sum(typed) if typed else np.nan)
-    return Tres(amounts.get("cpu", np.nan), amounts.get("node", np.nan), gpus, amounts.get("mem", np.nan))
+    cpus, nodes, memory, energy = (amounts.get(name, np.nan) for name in ("cpu", "node", "mem", "energy"))
+    return Tres(cpus, nodes, gpus, memory, energy)
 
 
 def memory_per_cpu(megabytes: FloatArray) -> FloatArray:
@@ -89,6 +91,18 @@ def memory_per_cpu(megabytes: FloatArray) -> FloatArray:
 def unmarked(megabytes: int) -> float:
     """Return the megabytes of each CPU of a whole number that a high bit marks; NaN where none does."""
     return next((float(megabytes - bit) for bit in (1 << 63, 1 << 31) if megabytes >= bit), np.nan)
+
+
+def read_energy(text: str) -> tuple[float]:
+    """Return the joules of an amount such as ``1.25M``, by powers of 1000 as sacct has them; NaN if it is none.
+
+    Examples
+    --------
+    >>> read_energy("1.25M"), read_energy("80"), read_energy("5 kWh")
+    ((1250000.0,), (80.0,), (nan,))
+    """
+    found = _AMOUNT.fullmatch(text.strip())
+    return (float(found[1]) * 1000.0 ** _POWERS.get(found[2].upper(), 0) if found else np.nan,)
 
 
 def read_marked(text: str) -> tuple[float]:

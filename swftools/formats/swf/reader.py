@@ -13,16 +13,20 @@ Lee 2009, section 2.6.1 (utility tuples behind the 18 fields).
 from __future__ import annotations
 
 import hashlib
+import os
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 import pyarrow as pa
 
-from swftools.errors import ParameterError
+from swftools.errors import LogFormatError, ParameterError, SwfFormatError
 from swftools.formats.compression import TEXT_LIMIT, LogSource, LogStream, Progress, open_log, source_name
+from swftools.formats.swf import dialects
 from swftools.formats.swf.block import Block, read_block, split_lines
 from swftools.formats.swf.kernel import LONGEST_LINE
 from swftools.header import UTILITY_NOTE
@@ -35,6 +39,8 @@ def read_swf(
     *,
     strict: bool = False,
     utility: bool | None = None,
+    epoch: bool = True,
+    width: dialects.Width = "cores",
     max_bytes: int = TEXT_LIMIT,
     progress: Progress | None = None,
 ) -> Trace:
@@ -49,6 +55,13 @@ def read_swf(
     utility : bool, optional
         Whether lines end in utility tuples (extended SWF); by default as the Note says that ``write_swf`` writes,
         if it stands before the first job.
+    epoch : bool
+        Take submit times for seconds since 1970 where no UnixStartTime says when the log begins and the first of them
+        is of the years 1990 to 2100. The log then begins with its first submission; the header says so in
+        UnixStartTime and a Note, and ``anomalies`` counts the jobs. False takes them as they stand.
+    width : {"cores", "nodes", "fields"}
+        How wide a job is whose line of 21 fields ends in Frontier's ``machine:share:NODESxCORES``: nodes times cores,
+        the nodes, or what fields 5 and 8 say.
     max_bytes : int
         Most bytes of text to be had from anything but a plain file, compressed logs above all.
     progress : callable, optional
@@ -59,7 +72,8 @@ def read_swf(
     Trace
         ``jobs`` in the order of the file, times float64 seconds, counts Int64, missing (-1) as null, and each
         job's ``line_number``; with ``extra_fields`` where lines have more than 18 fields of unknown meaning,
-        or ``utility`` where they are tuples. ``quarantine`` holds line_number, rule, reason and text. The header
+        ``utility`` where they are tuples, and columns of their own where they are those of a dialect
+        (``swftools.formats.swf.dialects``). ``quarantine`` holds line_number, rule, reason and text. The header
         has all comments in order, those between jobs among them, but not the Note about utility tuples.
         ``provenance`` holds the file's name and the text's bytes and sha256, as ``unverified`` why damage would
         not show, where the compressed file has no checksum, and as ``anomalies`` which numbers of the header cannot be
@@ -105,14 +119,16 @@ def read_swf(
     with ThreadPoolExecutor(1) as beside:
         digest = beside.submit(hashlib.sha256, text)
         block = read_block(text, name, 1, strict=strict, utility=utility)
+        told = Counter({f"{label} in the header is no number: taken for missing": 1 for label in block.header.unread})
+        origin = dialects.first_second(block.jobs) if epoch and dialects.is_epoch(block.header, block.jobs) else None
+        block = _plain(block, _Way(name, strict, width, origin, 1), told)
     sha256 = digest.result().hexdigest()
-    told = {f"{label} in the header is no number: taken for missing": 1 for label in block.header.unread}
     provenance = {
         "name": Path(name).name,
         "bytes": len(text),
         "sha256": sha256,
         **_unverified(stream),
-        **({"anomalies": told} if told else {}),
+        **({"anomalies": dict(told)} if told else {}),
     }
     return _trace(block, source=block.lines, provenance=provenance)
 
@@ -123,6 +139,8 @@ def iter_swf(
     chunk_bytes: int = 1 << 24,
     strict: bool = False,
     utility: bool | None = None,
+    epoch: bool = True,
+    width: dialects.Width = "cores",
     max_bytes: int = TEXT_LIMIT,
 ) -> Iterator[Trace]:
     """Read a log in chunks of whole lines, in memory that does not grow with a log whose jobs are numbered in order.
@@ -140,13 +158,15 @@ def iter_swf(
     ----------
     chunk_bytes : int
         About how many bytes of text make a chunk; 16 MiB by default.
-    source, strict, utility, max_bytes
-        As in ``read_swf``.
+    source, strict, utility, epoch, width, max_bytes
+        As in ``read_swf``. A log whose submit times are seconds since 1970 is read twice, for the first of them.
 
     Raises
     ------
     UnreadableLogError, SwfFormatError
         As in ``read_swf``, when the chunk is reached.
+    LogFormatError
+        Its submit times are seconds since 1970, and it is a stream that can be read only once.
     ParameterError
         As in ``read_swf``, or ``chunk_bytes`` is not positive; at the first chunk.
     """
@@ -157,19 +177,95 @@ def iter_swf(
     occurrences = OccurrenceCounter()
     lines = 0
     is_pending = False
+    dated: bool | None = None if epoch else False
+    origin: float | None = None
+    again = _Again(source, name)
     with open_log(source, max_bytes=max_bytes) as stream:
         for text in _whole_lines(stream, chunk_bytes):
             header = block.header if block else None
             block = read_block(text, name, lines + 1, strict=strict, utility=utility, earlier=header)
-            lines += len(block.lines)
             utility = block.utility
-            is_pending = not (len(block.jobs) or len(block.quarantine))
-            counted = pd.array(occurrences.count(block.jobs), dtype="Int64")
-            block = replace(block, jobs=block.jobs.assign(job_occurrence=counted))
+            if dated is None:
+                dated = dialects.is_epoch(block.header, block.jobs)
+                origin = again.first_second(chunk_bytes, max_bytes, utility) if dated else None
+            told: Counter[str] = Counter()
+            plain = _plain(block, _Way(name, strict, width, origin, lines + 1), told)
+            lines += len(block.lines)
+            is_pending = not (len(plain.jobs) or len(plain.quarantine))
+            counted = pd.array(occurrences.count(plain.jobs), dtype="Int64")
+            plain = replace(plain, jobs=plain.jobs.assign(job_occurrence=counted))
             if not is_pending:
-                yield _trace(block, provenance={"name": Path(name).name, **_unverified(stream)})
+                odd = {"anomalies": dict(told)} if told else {}
+                yield _trace(plain, provenance={"name": Path(name).name, **_unverified(stream), **odd})
         if block and is_pending:
-            yield _trace(block, provenance={"name": Path(name).name, **_unverified(stream)})
+            yield _trace(plain, provenance={"name": Path(name).name, **_unverified(stream)})
+
+
+class _Way(NamedTuple):
+    """How a block becomes plain: what messages call the log, its first line, and second 0 if times are since 1970."""
+
+    name: str
+    strict: bool
+    width: dialects.Width
+    origin: float | None
+    first_line: int
+
+
+def _plain(block: Block, way: _Way, told: Counter[str]) -> Block:
+    """Return a block whose jobs are in the columns of SWF 2.2, whatever dialect its lines are in; count what is odd."""
+    dialects.check_width(way.width)
+    jobs, found = dialects.split_fields(block.jobs, way.width)
+    told.update(found)
+    if way.origin is None:
+        return block if jobs is block.jobs else replace(block, jobs=jobs)
+    jobs, wrong = dialects.since(jobs, way.origin)
+    rows = (wrong["line_number"].to_numpy("int64") - way.first_line).tolist()
+    texts = [
+        line.as_py().rstrip(b"\r\n").decode("utf-8", "backslashreplace")
+        for line in block.lines.take(pa.array(rows, pa.int64()))
+    ]
+    rejected = dialects.reject(wrong, texts)
+    if way.strict and len(rejected):
+        number, reason = (rejected[column].iloc[0] for column in ("line_number", "reason"))
+        raise SwfFormatError(f"{way.name}, line {number}: {reason}; mend the line, or read with epoch=False")
+    told["submit times since 1970 with no UnixStartTime: taken so (epoch=false refuses)"] += len(jobs)
+    quarantine = block.quarantine
+    if len(rejected):
+        quarantine = pd.concat([quarantine, rejected]).sort_values("line_number", ignore_index=True)
+    return replace(block, header=dialects.dated(block.header, way.origin), jobs=jobs, quarantine=quarantine)
+
+
+class _Again:
+    """Reads a log a second time, before the first time is over."""
+
+    def __init__(self, source: LogSource, name: str) -> None:
+        self._source, self._name = source, name
+        self._is_path = isinstance(source, str | os.PathLike)
+        seekable = getattr(source, "seekable", None)
+        self._start = source.tell() if not self._is_path and seekable and seekable() else None  # type: ignore[union-attr]
+
+    def first_second(self, chunk_bytes: int, max_bytes: int, utility: bool | None) -> float:
+        """Return the first second, since 1970, in which a job of the whole log was submitted."""
+        if self._is_path:
+            return self._least(chunk_bytes, max_bytes, utility)
+        if self._start is None:
+            raise LogFormatError(
+                f"{self._name}: its submit times are seconds since 1970, so it is read twice, and this stream only "
+                "once; save it as a file, or read with epoch=False"
+            )
+        at = self._source.tell()  # type: ignore[union-attr]
+        self._source.seek(self._start)  # type: ignore[union-attr]
+        least = self._least(chunk_bytes, max_bytes, utility)
+        self._source.seek(at)  # type: ignore[union-attr]
+        return least
+
+    def _least(self, chunk_bytes: int, max_bytes: int, utility: bool | None) -> float:
+        least = float("inf")
+        with open_log(self._source, max_bytes=max_bytes) as stream:
+            for text in _whole_lines(stream, chunk_bytes):
+                block = read_block(text, self._name, 1, strict=False, utility=utility)
+                least = min(least, dialects.first_second(block.jobs))
+        return least
 
 
 def _unverified(stream: LogStream) -> dict[str, str]:
@@ -199,7 +295,7 @@ def _whole_lines(stream: LogStream, chunk_bytes: int) -> Iterator[bytes]:
 
 def _trace(block: Block, *, source: pa.LargeBinaryArray | None = None, provenance: Mapping[str, object]) -> Trace:
     """Return the trace of a block; the Note that announced utility tuples has become their column."""
-    header = block.header.without_note(UTILITY_NOTE)
+    header = block.header.without_note(UTILITY_NOTE).without_note(dialects.RELATIVE_NOTE)
     return Trace(header, block.jobs, block.quarantine, source=source, provenance=provenance)
 
 

@@ -12,6 +12,7 @@ from swftools.errors import SchemaError, SwfFormatError
 from swftools.fields.definition import STRING
 from swftools.fields.jobs import SWF_FIELDS, SWF_NAMES
 from swftools.formats.compression import LogSource, create_log
+from swftools.formats.swf import dialects
 from swftools.formats.swf.block import MOST_FIELDS
 from swftools.formats.swf.kernel import LONGEST_LINE
 from swftools.formats.swf.words import Words, end_lines, join_fields, words_of
@@ -30,7 +31,7 @@ _MOST_EXTRA = MOST_FIELDS - len(SWF_FIELDS)
 _EXTRA_FIELDS = rf"^[^\x00-\x20]+([ \t]+[^\x00-\x20]+){{0,{_MOST_EXTRA - 1}}}$"
 
 
-def write_swf(trace: Trace, target: LogSource) -> None:
+def write_swf(trace: Trace, target: LogSource, *, as_read: bool = False) -> None:
     r"""Write a trace in the Standard Workload Format 2.2, or its extension where jobs have utility functions.
 
     Parameters
@@ -42,6 +43,9 @@ def write_swf(trace: Trace, target: LogSource) -> None:
     target : path or binary file object
         The suffix .gz, .bz2, .xz or .zst compresses, each with a checksum. A path appears, or is replaced, only when
         all is written, and equal traces give equal bytes. A file object receives plain text.
+    as_read : bool
+        In the dialect that the log was read from: 21 fields, fields 5 and 8 as they were, submit times since 1970
+        (``swftools.formats.swf.dialects``). Values count, not how they were written.
 
     Raises
     ------
@@ -62,16 +66,18 @@ def write_swf(trace: Trace, target: LogSource) -> None:
     >>> file.getvalue()
     b'1 0 -1 2.5 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n'
     """
+    if as_read:
+        trace = dialects.as_they_came(trace)
     tail = _tail_of(trace.jobs.columns)
     columns = [*SWF_NAMES, tail] if tail else list(SWF_NAMES)
     try:
         table = to_arrow(trace.jobs[columns], "jobs")
     except SchemaError as error:
         raise SwfFormatError(f"cannot be written as SWF: {error}") from error
-    write_jobs(trace.header, table, target)
+    write_jobs(trace.header, table, target, as_read=as_read)
 
 
-def write_jobs(header: SwfHeader, table: pa.Table, target: LogSource) -> None:
+def write_jobs(header: SwfHeader, table: pa.Table, target: LogSource, *, as_read: bool = False) -> None:
     """Write the jobs of a table as ``write_swf`` does those of a trace.
 
     Parameters
@@ -83,6 +89,8 @@ def write_jobs(header: SwfHeader, table: pa.Table, target: LogSource) -> None:
         them.
     target : path or binary file object
         As in ``write_swf``.
+    as_read : bool
+        Submit times may be taken for seconds since 1970; else the header says where they are not.
 
     Raises
     ------
@@ -92,7 +100,9 @@ def write_jobs(header: SwfHeader, table: pa.Table, target: LogSource) -> None:
     tail = _tail_of(table.column_names)
     if (row := pc.index(table["status"], -1).as_py()) >= 0:
         raise SwfFormatError(f"row {row}: status -1 would read back as missing; make it null")
-    header = header.without_note(UTILITY_NOTE)
+    header = header.without_note(UTILITY_NOTE).without_note(dialects.RELATIVE_NOTE)
+    if not as_read and dialects.is_epoch(header, table.select(["submit_time"]).to_pandas()):
+        header = header.with_entry("Note", dialects.RELATIVE_NOTE)
     if tail == "utility":
         header = header.with_entry("Note", UTILITY_NOTE)
         UtilityFunctions.from_arrow(table["utility"])  # checks them all before anything is written

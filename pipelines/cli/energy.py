@@ -1,0 +1,110 @@
+"""The command that measures the energy of schedules: energy."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from pipelines.cli.completing import complete_policy
+from pipelines.cli.options import SEED, reads_a_log, says_its_progress, takes_a_log
+from pipelines.cli.output import check_output, json_option, print_json
+from pipelines.cli.schedules import begin_simulation, print_assumptions, simulates
+from swftools.output.shown_text import shown
+
+
+@click.command(short_help="Say what energy schedules take, its cost and its carbon.", name="energy")
+@takes_a_log
+@reads_a_log
+@click.option(
+    "--policies", default="easy", show_default=True, shell_complete=complete_policy, help="fcfs,easy:reservations=2,..."
+)
+@click.option("--busy-power", type=float, help="W of a processor that runs a job whose log has no power.")
+@click.option("--idle-power", type=float, default=0.0, show_default=True, help="W of a processor that runs none.")
+@click.option("--static-power", type=float, default=0.0, show_default=True, help="W of what is always on.")
+@click.option("--price", metavar="FILE", help="Prices over time: .csv or .parquet.")
+@click.option("--intensity", metavar="FILE", help="Carbon intensities over time, gCO2/kWh: .csv or .parquet.")
+@click.option("--time-zone", help="Of times in these files that have none, such as UTC or Europe/Paris.")
+@click.option("--price-per", type=click.Choice(["kWh", "MWh"]), default="kWh", show_default=True, help="Of prices.")
+@click.option(
+    "--gaps", type=click.Choice(["refuse", "hold"]), default="refuse", show_default=True, help="Of the files."
+)
+@click.option("--origin", help="When second 0 is, as 2022-01-01T00:00Z; default: as the log says.")
+@simulates
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of every random draw.")
+@click.option("-o", "--output", help="Write the table there: .csv.")
+@json_option
+@says_its_progress
+def measure_log_energy(  # noqa: PLR0913, PLR0917 (options by name)
+    log: str,
+    cleaned: bool,
+    rules: str,
+    policies: str,
+    busy_power: float | None,
+    idle_power: float,
+    static_power: float,
+    price: str | None,
+    intensity: str | None,
+    time_zone: str | None,
+    price_per: str,
+    gaps: str,
+    origin: str | None,
+    output: str | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Replay a log under policies, and print energy, power over time, cost and carbon of each schedule.
+
+    \b
+    Example: swftools energy my.swf --policies fcfs,easy --busy-power 300 \\
+                 --idle-power 100 --intensity carbon.parquet --time-zone UTC
+    """
+    if output:
+        check_output(output, (".csv",), [log])
+    import pandas as pd
+
+    from pipelines.cli.progress import simulation_shown
+    from pipelines.tasks.simulate import label_of
+    from pipelines.tasks.simulation_parameters import PoliciesParameter
+    from swftools.energy import EnergyParameters, measure_energy, read_rates
+    from swftools.output.whole_files import create_file
+
+    parameters = EnergyParameters(busy_power=busy_power, idle_power=idle_power, static_power=static_power)
+    rates = {
+        name: read_rates(path, time_zone=time_zone, per=per, gaps=gaps)
+        for name, path, per in (("price", price, price_per), ("intensity", intensity, "kWh"))
+        if path
+    }
+    schedules = {}
+    for entry in json.loads(PoliciesParameter().normalize(policies)):
+        simulation = begin_simulation(log, cleaned, rules, entry, **options)
+        with simulation_shown() as progress:
+            schedules[label_of(entry)] = simulation.run(progress=progress).schedule()
+    some = next(iter(schedules.values()))
+    begin = min(float(each.jobs["submit_time"].min()) for each in schedules.values())
+    end = max(float(each.jobs["end_time"].max()) for each in schedules.values())
+    window = (begin, end) if begin < end else None  # the same for all: who ends earlier idles until then
+    tables = [
+        measure_energy(schedule, parameters, origin=origin, label=name, window=window, **rates)
+        for name, schedule in schedules.items()
+    ]
+    found = pd.DataFrame(pd.concat(tables, ignore_index=True))
+    if output:
+        with create_file(output) as file:
+            file.write(found.to_csv(index=False).encode())
+    if as_json:
+        print_json({"log": log, "energy": found.drop(columns="parameter").to_dict("records")})
+        return
+    click.echo(f"{'standard input' if log == '-' else shown(log)} on {some.processors:,} processors")
+    print_assumptions(some.assumptions, options["load"])
+    wide = found.pivot(index=["measure", "statistic", "unit"], columns="policy", values="value")
+    order = list(dict.fromkeys(zip(found["measure"], found["statistic"], found["unit"], strict=True)))
+    names = list(dict.fromkeys(found["policy"]))
+    click.echo("".join([f"{'':<40}", *(f"{shown(name):>16}" for name in names)]))
+    for measure, statistic, unit in order:
+        values = wide.loc[(measure, statistic, unit), names]
+        cells = "".join(f"{value:>16,.6g}" if value == value else f"{'-':>16}" for value in values)  # noqa: PLR0124
+        click.echo(f"{f'{measure} {statistic} ({unit})':<40}{cells}")
+    if output:
+        click.echo(f"{shown(output)}: written")

@@ -1,0 +1,11 @@
+"""Energy of finished schedules: the machine's power over time, what it costs, and what carbon it stands for.
+
+``measure_energy(schedule, idle_power=50)`` returns a table like that of ``measure``; with a series of prices or of
+carbon intensities, read by ``read_rates``, also cost and carbon.
+"""
+
+from swftools.energy.measuring import measure_energy
+from swftools.energy.power import EnergyParameters, power_over_time
+from swftools.energy.rates import Rates, read_rates
+
+__all__ = ["EnergyParameters", "Rates", "measure_energy", "power_over_time", "read_rates"]

@@ -1,0 +1,83 @@
+"""Files ``.machines`` beside logs of JSSPP's dialect: which machines a log is of, a line each."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pandas as pd
+
+from swftools.errors import LogFormatError, UnreadableLogError
+
+COLUMNS = ("number", "name", "nodes", "processors_per_node", "speed", "memory_kb")
+_MOST = 2**31 - 1
+
+
+def read_machines(path: str | os.PathLike[str]) -> pd.DataFrame:
+    r"""Read a ``.machines`` file, as the logs of JSSPP have it beside them.
+
+    Parameters
+    ----------
+    path : path
+        Lines of number, name, nodes, processors of each, relative speed and memory of each node (KB), parted by tabs
+        or blanks. Blank lines and those that begin with ``#`` or ``;`` are passed over.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row a machine: number, name, nodes, processors_per_node, speed, memory_kb.
+
+    Raises
+    ------
+    UnreadableLogError
+        It cannot be read.
+    LogFormatError
+        A line is not of six such fields, or a number stands twice; names file and line.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "wagap.machines")
+    ...     _ = path.write_text("0\tzewura\t20\t80\t1\t529426432\n")
+    ...     read_machines(path)[["name", "nodes", "processors_per_node"]].values.tolist()
+    [['zewura', 20, 80]]
+    """
+    name = os.fsdecode(path)
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UnreadableLogError(f"{name}: the file of machines cannot be read ({error})") from error
+    rows = []
+    for place, line in enumerate(lines, 1):
+        words = line.split()
+        if not words or words[0][0] in "#;":
+            continue
+        rows.append(_machine(words, f"{name}, line {place}"))
+        if rows[-1][0] in {row[0] for row in rows[:-1]}:
+            raise LogFormatError(f"{name}, line {place}: machine {words[0]} stands twice; give each once")
+    if not rows:
+        raise LogFormatError(f"{name}: it names no machine; give lines of number, name, nodes, processors, speed, KB")
+    frame = pd.DataFrame(rows, columns=list(COLUMNS))
+    if int((frame["nodes"] * frame["processors_per_node"]).sum()) > _MOST:
+        raise LogFormatError(f"{name}: more than {_MOST:,} processors in all; check nodes and processors of each")
+    return frame
+
+
+def processors_of(machines: pd.DataFrame) -> int:
+    """Return the processors of all machines together."""
+    return int((machines["nodes"] * machines["processors_per_node"]).sum())
+
+
+def _machine(words: list[str], place: str) -> tuple[int, str, int, int, float, float]:
+    """Return the values of a line."""
+    try:
+        number, name, nodes, processors, speed, memory = words
+        row = (int(number), name, int(nodes), int(processors), float(speed), float(memory))
+    except ValueError:
+        raise LogFormatError(
+            f"{place}: {' '.join(words)[:80]!r} is not number, name, nodes, processors of each, speed, memory (KB)"
+        ) from None
+    if not (row[0] >= 0 and 1 <= row[2] <= _MOST and 1 <= row[3] <= _MOST and row[4] > 0 and row[5] >= 0):
+        raise LogFormatError(f"{place}: {' '.join(words)[:80]!r}: nodes, processors and speed must be above 0")
+    return row
