@@ -18,8 +18,10 @@ from swftools.simulator.engine.loop import Options, Run, run_at
 from swftools.simulator.engine.replay import (
     ANSWERED,
     ASKS,
+    AT_DECISIONS,
     BEYOND,
     COMING,
+    DECIDED,
     DECIDING,
     DONE,
     LEFT,
@@ -133,6 +135,31 @@ class Driver:
             self.go_on_for(instants, pauses=told is not None or slow.is_to_be_watched)
             slow.look(int(counts[DONE]), int(counts[COMING]), int(self.machine.counts[WAITING]))
             if told and time.perf_counter() - last >= pause and counts[DONE] < counts[COMING]:
+                last = time.perf_counter()
+                told()
+        if told:
+            told()
+
+    def go_on_asking(
+        self, until: float, decide: Callable[[], None], told: Callable[[], None] | None = None, pause: float = np.inf
+    ) -> None:
+        """Go on likewise, where a function of Python decides before the policy's turn comes, and in its place.
+
+        Raises
+        ------
+        PolicyError
+            As ``go_on``; or the function raised an error.
+        """
+        counts, last = self.replay.counts, time.perf_counter()
+        while self.step(until, AT_DECISIONS):
+            try:
+                decide()
+            except Exception as error:
+                self.broken = "the policy failed"
+                where = f"policy {self.policy.name!r}, at {self.now:g} s"
+                raise PolicyError(f"{where}: raised {type(error).__name__}: {error}") from error
+            counts[DECIDING] = DECIDED
+            if told and time.perf_counter() - last >= pause:
                 last = time.perf_counter()
                 told()
         if told:

@@ -1,0 +1,201 @@
+"""Agents as policies: whoever chooses by what the environment shows decides in the simulator, too."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from swftools.errors import ParameterError
+from swftools.kernel import kernel
+from swftools.kernel.layout import Layout
+from swftools.kernel.outside import Lent
+from swftools.learning.observation import FEATURES, Seen, empty_seen, observe
+from swftools.learning.rules import CHOICES
+from swftools.parameters import is_whole
+from swftools.simulator.engine.entry import machine_at
+from swftools.simulator.one_call import simulate
+from swftools.simulator.stepping.python_policies import python_policy
+from swftools.simulator.stepping.stepper import Stepper
+from swftools.trace import Trace
+
+Agent = Callable[[Any, Any], int]
+"""Takes observation and mask, and returns an action."""
+
+seen_at = Lent(lambda: empty_seen(1))
+
+
+def agent_policy(name: str, agent: Agent | Any, *, k: int = 128, choice: str = "fits", version: int = 1) -> None:
+    """Register an agent as a policy, so that ``simulate``, ``compare`` and all the rest take it by name.
+
+    Parameters
+    ----------
+    name : str
+        By which it is asked for; in a module of your own ``module:name``.
+    agent : callable, or an object with ``predict``
+        Takes the observation, shape (k + 1, 6), and the mask, shape (k + 1,), as ``SchedulingEnv`` shows them, and
+        returns an action. Or what libraries have: ``predict(observation, action_masks=..., deterministic=True)``
+        returns action and state. It must return the same for the same, or schedules are others each time.
+    k, choice
+        As it was trained with.
+    version : int
+        Of its schedules: raise it with the weights.
+
+    Raises
+    ------
+    ParameterError
+        The name is taken; an option has another value.
+
+    Examples
+    --------
+    An agent that takes the first job that fits:
+
+    >>> from swftools.learning import agent_policy, default_log
+    >>> from swftools.simulator import simulate
+    >>> agent_policy("example-first-fit", lambda observation, mask: int(mask.argmax()), k=16)
+    >>> len(simulate(default_log(), "example-first-fit").jobs)
+    5000
+    """
+    if not is_whole(k, 1, 2**31 - 1):
+        raise ParameterError(f"k={k!r} is not an integer of 1 or more")
+    if choice not in CHOICES:
+        raise ParameterError(f"choice={choice!r} is not one of: {', '.join(CHOICES)}")
+    choose = choosing(agent)
+    eye = _Eye(k, choice == "reserve")
+
+    def decide(stepper: Stepper) -> None:
+        eye.act_on(stepper, choose)
+
+    python_policy(name, version=version)(decide)
+
+
+def choosing(agent: Agent | Any) -> Agent:
+    """Return a function of observation and mask, whatever form an agent has."""
+    predict = getattr(agent, "predict", None)
+    if predict is None:
+        if not callable(agent):
+            raise ParameterError(f"agent {agent!r:.60} is neither a function of observation and mask nor has predict()")
+        function: Agent = agent
+        return function
+    if "action_masks" in inspect.signature(predict).parameters:
+        return lambda seen, mask: int(predict(seen, action_masks=mask.astype(bool), deterministic=True)[0])
+    return lambda seen, _: int(predict(seen, deterministic=True)[0])
+
+
+def what_it_saw(trace: Trace, policy: str, job_number: int, agent: Agent | Any = None, *, k: int = 128) -> pd.DataFrame:
+    """Return what there was to see when a policy started a job: a row an action, of which one is ``chosen``.
+
+    Parameters
+    ----------
+    trace : Trace
+        The log; options are those of the trained agent (``overrun="run-on"``).
+    policy : str
+        Any policy; what it saw is said in the words of the environment.
+    job_number : int
+        The job.
+    agent : optional
+        With ``scores(observation)``, such as a ``Network``: its scores become a column.
+    k : int
+        Jobs that are seen.
+
+    Returns
+    -------
+    pandas.DataFrame
+        job_number (missing in the last row, which waits), width, estimated_time, waited, fits, goes_ahead, is_job as
+        the environment shows them, allowed, chosen, and score.
+
+    Raises
+    ------
+    ParameterError
+        The job is not in the trace, or never starts; it stood behind the first k when it was started.
+    """
+    stepper, eye = Stepper(trace, "fcfs", overrun="run-on"), _Eye(k, reserves=False)
+    runs = simulate(trace, policy, overrun="run-on").segments[["job_number", "start_time"]]
+    order = list(runs.itertuples(index=False, name=None))
+    if job_number not in runs["job_number"].tolist():
+        raise ParameterError(f"job {job_number} is not started by policy {policy!r} in this trace")
+    if runs["job_number"].duplicated().any():
+        raise ParameterError(f"policy {policy!r} stops jobs that run; what it saw is told of those that do not")
+    _play_until(stepper, order, job_number)
+    eye.look(stepper)
+    seen, jobs = eye.observation.copy(), eye.seen.job.copy()
+    rows = int((jobs >= 0).sum())
+    numbers = [stepper.job_number(job) for job in jobs[:rows]]
+    if job_number not in numbers:
+        raise ParameterError(f"job {job_number} stood behind the first {k} of the queue when it was started; give k=")
+    table = pd.DataFrame(
+        np.vstack([seen[:rows], seen[k:]]),
+        columns=["width", "estimated_time", "waited", "fits", "goes_ahead", "is_job"],
+    )
+    table.loc[rows, ["width", "estimated_time", "waited", "fits", "goes_ahead"]] = np.nan
+    table.insert(0, "job_number", pd.array([*numbers, None], dtype="Int64"))
+    table["allowed"] = [*eye.seen.mask[:rows].astype(bool), bool(eye.seen.mask[k])]
+    table["chosen"] = [number == job_number for number in numbers] + [False]
+    if hasattr(agent, "scores"):
+        scores = agent.scores(seen[None])[0]
+        table["score"] = [*scores[:rows], scores[k]]
+    return table
+
+
+def _play_until(stepper: Stepper, order: list[tuple[int, float]], job_number: int) -> None:
+    """Start jobs when, and in the order in which, they were started, up to one that is not started yet."""
+    done = 0
+    while stepper.advance(to="event"):
+        while order[done][1] == stepper.now:
+            number = order[done][0]
+            if number == job_number:
+                return
+            (job,) = (job for job in stepper.waiting if stepper.job_number(int(job)) == number)
+            stepper.start(int(job))
+            done += 1
+
+
+class _Eye:
+    """What an agent sees of any simulation."""
+
+    def __init__(self, k: int, reserves: bool) -> None:
+        self.seen: Seen = empty_seen(k, reserves=reserves)
+        self.observation = self.seen.observation.reshape(k + 1, FEATURES)
+        self._layout: Layout | None = None
+
+    def look(self, stepper: Stepper) -> bool:
+        """Look; return whether there is a job to choose."""
+        place = stepper._simulation._driver.machine_place
+        if not isinstance(place, int):
+            return bool(_look_kernel().py_func(self.seen, place))
+        if self._layout is None:
+            self._layout = Layout(self.seen, seen_at.example)
+        return bool(_look_kernel().compiled(self._layout.address, place))
+
+    def act_on(self, stepper: Stepper, choose: Agent) -> None:
+        """Let an agent choose until it waits, or nothing is left to choose."""
+        seen, last = self.seen, len(self.seen.job)
+        while stepper.free and self.look(stepper):
+            action = int(choose(self.observation.copy(), seen.mask.copy()))
+            if not 0 <= action <= last:
+                raise ParameterError(f"the agent chose {action}, which is not from 0 to {last}")
+            if not seen.mask[action]:
+                action = last if seen.mask[last] else int(seen.mask.argmax())
+            if action == last:
+                return
+            job = int(seen.job[action])
+            fits = stepper.width[job] <= stepper.free
+            stepper.start_or_fill(job)
+            if not fits or not len(stepper.waiting):
+                return
+
+
+def look(seen: Any, machine: Any) -> bool:
+    """Look at a machine that lies at a place."""
+    return observe(machine_at(machine), seen_at(seen))
+
+
+@cache
+def _look_kernel() -> Any:
+    from numba import types  # noqa: PLC0415 (takes half a second, and is needed from here on)
+
+    return kernel(types.boolean(types.int64, types.int64), allocates=False)(look)

@@ -1,0 +1,107 @@
+"""How good a scheduler is on jobs that it has not seen: costs on parts of a log, differences with their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from swftools.errors import ParameterError
+from swftools.keyed_random import generator
+from swftools.learning.rules import check_sizes
+from swftools.simulator.metrics.of_jobs import measure_jobs
+from swftools.simulator.one_call import simulate
+from swftools.trace import Trace
+
+
+def compare_schedulers(
+    trace: Trace,
+    policies: Sequence[str],
+    *,
+    baseline: str = "fcfs",
+    measure: str = "bounded_slowdown",
+    jobs: int = 256,
+    warm_up: int = 64,
+    episodes: int = 30,
+    confidence: float = 0.95,
+    seed: int = 0,
+    **options: Any,
+) -> pd.DataFrame:
+    """Compare policies, trained ones among them, on the same parts of a log.
+
+    Each part is simulated from an empty machine; the first ``warm_up`` of its jobs do not count. Parts follow one
+    another and do not overlap; where there are more than ``episodes``, as many are drawn.
+
+    Parameters
+    ----------
+    trace : Trace
+        Jobs that no policy was trained on.
+    policies : sequence of str
+        As ``simulate`` takes them.
+    baseline : str
+        One that all are compared with.
+    measure : str
+        A measure of jobs, of which the mean is taken; lower is better.
+    jobs, warm_up, episodes : int
+        Of a part; how many parts.
+    confidence : float
+        Of intervals.
+    seed : int
+        For parts that are drawn, and for the bootstrap.
+    **options
+        Of ``simulate``; ``overrun="run-on"`` by default, as in the environment.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row a policy: mean over parts; ``difference`` to the baseline on the same part, in its mean, and its
+        interval from ``low`` to ``high`` (BCa bootstrap over parts); ``verdict``: better where it is below 0, worse
+        where it is above, else empty.
+
+    Raises
+    ------
+    ParameterError
+        The log has fewer than two parts; a number is outside its domain.
+    """
+    check_sizes(jobs, warm_up)
+    length, ordered = warm_up + jobs, trace.jobs.sort_values("submit_time", kind="stable")
+    begins = np.arange(0, len(ordered) - length + 1, length)
+    if len(begins) < 2:
+        raise ParameterError(f"the log has {len(ordered)} jobs, not two parts of {length}; give smaller jobs=")
+    random = generator(seed, "learning/compare")
+    if len(begins) > episodes:
+        begins = np.sort(random.choice(begins, episodes, replace=False))
+    names = list(dict.fromkeys([baseline, *policies]))
+    costs = pd.DataFrame(index=range(len(begins)), columns=names, dtype=float)
+    for i, begin in enumerate(begins):
+        part = trace.with_jobs(ordered.iloc[begin : begin + length].reset_index(drop=True))
+        for name in names:
+            schedule = simulate(part, name, **({"overrun": "run-on"} | options))
+            values = measure_jobs(schedule)[measure].to_numpy(float)
+            counted = schedule.jobs["submit_time"].rank(method="first").to_numpy() > warm_up
+            costs.loc[i, name] = np.nanmean(values[counted])
+    return pd.DataFrame([_compared(costs, name, baseline, confidence, random) for name in names])
+
+
+def _compared(
+    costs: pd.DataFrame, name: str, baseline: str, confidence: float, random: np.random.Generator
+) -> dict[str, Any]:
+    """Return the row of a policy."""
+    difference = (costs[name] - costs[baseline]).to_numpy()
+    low = high = float(difference.mean())
+    if np.ptp(difference) > 0:
+        found = stats.bootstrap((difference,), np.mean, confidence_level=confidence, rng=random)
+        low, high = map(float, found.confidence_interval)
+    verdict = "better" if high < 0 else "worse" if low > 0 else ""
+    return {
+        "policy": name,
+        "episodes": len(costs),
+        "mean": costs[name].mean(),
+        "difference": difference.mean(),
+        "low": low,
+        "high": high,
+        "verdict": verdict,
+    }

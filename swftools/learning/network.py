@@ -1,0 +1,157 @@
+"""A small network that scores each action by its row, in numpy to learn and compiled to decide."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from swftools.errors import ParameterError
+from swftools.kernel import FloatArray, kernel
+from swftools.keyed_random import generator
+from swftools.learning.observation import FEATURES, FREE_SHARE, IS_JOB, TIME_TO_END, Seen, empty_seen, observe
+from swftools.simulator.machine.state import Machine
+from swftools.simulator.machine.verbs import start
+from swftools.simulator.machine.views import can_start_any
+from swftools.simulator.registry import Policy, add_policy
+
+INPUTS = FEATURES + FEATURES - 1
+"""Numbers that a score is made of: those of the row, and those of the machine."""
+
+
+class Network(NamedTuple):
+    """Scores of actions: one hidden layer, the same weights for each row, so that the order of rows changes nothing.
+
+    ``hidden`` has shape (11, units): six numbers of the row, five of the machine. As an agent it takes observation and
+    mask, and returns the allowed action of the highest score.
+    """
+
+    hidden: FloatArray
+    bias: FloatArray
+    out: FloatArray
+
+    @classmethod
+    def random(cls, units: int = 16, seed: int = 0) -> Network:
+        """Return one that knows nothing."""
+        random = generator(seed, "learning/network")
+        scale = 1.0 / np.sqrt(INPUTS)
+        return cls(random.normal(0.0, scale, (INPUTS, units)), np.zeros(units), random.normal(0.0, 0.1, units))
+
+    def inputs(self, observation: npt.NDArray[np.float32]) -> FloatArray:
+        """Return what is scored, shape (..., k + 1, 11): each row, and behind it the machine."""
+        seen = np.asarray(observation, np.float64)
+        machine = seen[..., -1:, FREE_SHARE : TIME_TO_END + 1]
+        rows = seen.copy()
+        rows[..., -1, :] = 0.0  # the row that waits: it is no job
+        return np.concatenate([rows, np.broadcast_to(machine, (*rows.shape[:-1], FEATURES - 1))], axis=-1)
+
+    def scores(self, observation: npt.NDArray[np.float32]) -> FloatArray:
+        """Return the score of each action, shape (..., k + 1)."""
+        return np.asarray(np.tanh(self.inputs(observation) @ self.hidden + self.bias) @ self.out)
+
+    def __call__(self, observation: npt.NDArray[np.float32], mask: npt.NDArray[np.int8]) -> int:
+        """Return the allowed action of the highest score; of equal ones the first."""
+        return int(np.where(mask, self.scores(observation), -np.inf).argmax())
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the weights, as numpy's ``.npz``."""
+        np.savez(path, **self._asdict())
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Network:
+        """Read weights that ``save`` wrote.
+
+        Raises
+        ------
+        ParameterError
+            The file has other arrays.
+        """
+        with np.load(path, allow_pickle=False) as arrays:
+            if set(arrays) != set(cls._fields):
+                raise ParameterError(f"{path}: has the arrays {sorted(arrays)}, not {sorted(cls._fields)}")
+            read = cls(**{name: np.array(arrays[name], np.float64) for name in cls._fields})
+        units = len(read.bias)
+        if read.hidden.shape != (INPUTS, units) or read.out.shape != (units,):
+            raise ParameterError(f"{path}: weights of shape {read.hidden.shape}, not ({INPUTS}, {units})")
+        return read
+
+
+class NetworkMemory(NamedTuple):
+    """What the compiled policy has of its own: what it sees, the weights, row by row, and what the machine adds."""
+
+    seen: Seen
+    hidden: FloatArray
+    bias: FloatArray
+    out: FloatArray
+    machine: FloatArray
+
+
+def network_policy(name: str, network: Network, *, k: int = 128, version: int = 1) -> None:
+    """Register a network as a compiled policy, which decides in microseconds.
+
+    Parameters
+    ----------
+    name : str
+        By which it is asked for; in a module of your own ``module:name``.
+    network : Network
+        Trained by ``train``, with ``choice="fits"``.
+    k : int
+        Waiting jobs that it sees, as it was trained with.
+    version : int
+        Of its schedules: raise it with the weights.
+
+    Raises
+    ------
+    ParameterError
+        The name is taken, or cannot be one.
+    """
+
+    def memory(jobs: int, processors: int) -> NetworkMemory:  # noqa: ARG001 (as every policy's)
+        units = len(network.bias)
+        return NetworkMemory(empty_seen(k), network.hidden.ravel(), network.bias, network.out, np.zeros(units))
+
+    made = Policy(name, decide_by_network, memory=memory, rests=True, allocates=False, version=version)
+    add_policy(made, memory)
+
+
+def decide_by_network(machine: Machine, memory: NetworkMemory) -> None:
+    """Start the allowed job of the highest score until waiting has a higher one."""
+    while can_start_any(machine) and observe(machine, memory.seen):
+        best = best_action(memory)
+        if best == len(memory.seen.job):
+            return
+        start(machine, memory.seen.job[best])
+
+
+@kernel(allocates=False)
+def best_action(memory: NetworkMemory) -> int:
+    """Return the allowed action of the highest score; of equal ones the first."""
+    seen, rows = memory.seen, len(memory.seen.job)
+    weigh(memory.machine, memory.bias, seen.observation, rows * FEATURES, memory.hidden, FEATURES, FEATURES - 1)
+    best, highest = rows, -np.inf
+    for row in range(rows + 1):
+        if seen.mask[row] > 0:
+            score = 0.0
+            for unit in range(len(memory.out)):
+                total = memory.machine[unit]
+                if row < rows:
+                    for i in range(IS_JOB + 1):
+                        total += seen.observation[row * FEATURES + i] * memory.hidden[i * len(memory.out) + unit]
+                score += np.tanh(total) * memory.out[unit]
+            if score > highest:
+                best, highest = row, score
+    return best
+
+
+@kernel(allocates=False)
+def weigh(
+    total: FloatArray, bias: FloatArray, seen: Any, begin: int, weights: FloatArray, first: int, count: int
+) -> None:
+    """Write bias and weighted inputs of each unit: ``count`` numbers of what is seen, by the weights from ``first``."""
+    units = len(total)
+    for unit in range(units):
+        total[unit] = bias[unit]
+        for i in range(count):
+            total[unit] += seen[begin + i] * weights[(first + i) * units + unit]

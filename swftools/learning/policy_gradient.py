@@ -1,0 +1,155 @@
+"""A scheduler learns by trial: a policy gradient in numpy, small enough to be read.
+
+References
+----------
+Williams 1992, "Simple statistical gradient-following algorithms for connectionist reinforcement learning", Machine
+Learning 8. Baselines are made as by Shao et al. 2024 ("DeepSeekMath", section 4.1): several trials of the same episode,
+each compared with their mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from swftools.errors import ParameterError
+from swftools.kernel import FloatArray, IntArray
+from swftools.keyed_random import generator
+from swftools.learning.network import Network
+from swftools.learning.vector_environment import SchedulingVectorEnv
+from swftools.parameters import is_whole
+
+_DECAYS, _TINY = (0.9, 0.999), 1e-8
+
+
+class Trained(NamedTuple):
+    """A network, and how it came to be: a row a batch, with the mean cost of its trials and of the reference."""
+
+    network: Network
+    curve: pd.DataFrame
+
+
+def train(
+    log: Any = None,
+    *,
+    batches: int = 60,
+    episodes: int = 8,
+    trials: int = 8,
+    units: int = 16,
+    rate: float = 0.02,
+    seed: int = 0,
+    network: Network | None = None,
+    progress: Callable[[int, int, float], None] | None = None,
+    **options: Any,
+) -> Trained:
+    """Train a network on parts of a log.
+
+    A batch has ``trials`` trials of each of ``episodes`` episodes. What a trial did is made more likely where
+    its cost is below the mean of that episode's trials, and less likely where it is above.
+
+    Parameters
+    ----------
+    log : Trace, EpisodeLog or sequence of them, optional
+        To learn on; keep another part of the log to be judged on.
+    batches, episodes, trials : int
+        How long it learns.
+    units : int
+        Of the network.
+    rate : float
+        Of learning (Adam).
+    seed : int
+        For the weights that it begins with, the episodes, and what is tried.
+    network : Network, optional
+        To go on with.
+    progress : callable, optional
+        Takes batches done, batches in all, and the mean cost of the last one, after each.
+    **options
+        Of ``SchedulingVectorEnv``: ``k`` (32 here), ``jobs``, ``warm_up``, ``reward``, ``reference``.
+
+    Raises
+    ------
+    ParameterError
+        A number is outside its domain; a reward is told by the schedule, and so not by each trial.
+    """
+    for name, value, least in (("batches", batches, 1), ("episodes", episodes, 1), ("trials", trials, 2)):
+        if not is_whole(value, least):
+            raise ParameterError(f"{name}={value!r} is not an integer of {least} or more")
+    envs = SchedulingVectorEnv(episodes * trials, log, **({"k": 32} | options), copies=False)
+    learner = network or Network.random(units, seed)
+    random = generator(seed, "learning/train")
+    moments = [tuple(np.zeros_like(part) for part in learner) for _ in range(2)]
+    rows = []
+    for batch in range(batches):
+        gradient, costs, compared = _try_out(learner, envs, episodes, trials, random)
+        learner, moments = _climb(learner, gradient, moments, rate, batch + 1)
+        rows.append({"batch": batch, "cost": costs.mean(), "reference_cost": compared})
+        if progress:
+            progress(batch + 1, batches, float(costs.mean()))
+    return Trained(learner, pd.DataFrame(rows))
+
+
+def _try_out(
+    learner: Network, envs: SchedulingVectorEnv, episodes: int, trials: int, random: np.random.Generator
+) -> tuple[tuple[FloatArray, ...], FloatArray, float]:
+    """Play a batch; return what makes its better trials more likely, each trial's cost, and the reference's mean."""
+    drawn = [envs.logs.draw(random, envs.rules.length, {}) for _ in range(episodes)]
+    number, first = (np.repeat([each[i] for each in drawn], trials) for i in range(2))
+    seen, info = envs.reset(options={"log": number, "first": first})
+    count = episodes * trials
+    costs, compared, is_over = np.zeros(count), np.zeros(count), np.zeros(count, bool)
+    summed = [np.zeros((count, *part.shape)) for part in learner]
+    while not is_over.all():
+        shown = seen[:, _used(info["action_mask"])]
+        mask = info["action_mask"][:, _used(info["action_mask"])]
+        inputs = learner.inputs(shown)
+        active = np.tanh(inputs @ learner.hidden + learner.bias)
+        chance = _softmax(np.where(mask, active @ learner.out, -np.inf))
+        column = (chance.cumsum(axis=1) > random.random((count, 1)) * chance.sum(axis=1, keepdims=True)).argmax(axis=1)
+        slope = -chance
+        slope[np.arange(count), column] += 1.0
+        slope[is_over] = 0.0
+        inner = slope[:, :, None] * learner.out * (1.0 - active**2)
+        summed[0] += np.swapaxes(inputs, 1, 2) @ inner
+        summed[1] += inner.sum(axis=1)
+        summed[2] += (slope[:, None, :] @ active)[:, 0]
+        actions = np.where(column == shown.shape[1] - 1, envs.rules.k, column)
+        seen, _, over, _, info = envs.step(actions)
+        ends = over & ~is_over
+        if ends.any():
+            told = info["final_info"]
+            costs[ends], compared[ends] = told["cost"][ends], told["reference_cost"][ends]
+            is_over |= over
+    of_episode = costs.reshape(episodes, trials)
+    better = of_episode.mean(axis=1, keepdims=True) - of_episode
+    weight = (better / (of_episode.std(axis=1, keepdims=True) + _TINY)).ravel() / count
+    return tuple(np.tensordot(weight, part, 1) for part in summed), costs, float(compared.mean())
+
+
+def _used(mask: Any) -> IntArray:
+    """Return the rows in which any environment may choose a job, up to the last, and the one that waits."""
+    rows = np.flatnonzero(mask[:, :-1].any(axis=0))
+    return np.append(np.arange(rows[-1] + 1 if len(rows) else 0), mask.shape[1] - 1)
+
+
+def _softmax(scores: FloatArray) -> FloatArray:
+    """Return chances by scores; where no score is finite all are 0."""
+    chance = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return np.asarray(chance / chance.sum(axis=1, keepdims=True))
+
+
+def _climb(
+    learner: Network, gradient: tuple[FloatArray, ...], moments: Any, rate: float, step: int
+) -> tuple[Network, Any]:
+    """Return the network a step further, by Adam, and the moments that it remembers."""
+    made = []
+    for which, power in ((0, 1), (1, 2)):
+        decay = _DECAYS[which]
+        made.append(
+            tuple(decay * old + (1 - decay) * g**power for old, g in zip(moments[which], gradient, strict=True))
+        )
+    corrected = [[part / (1 - _DECAYS[i] ** step) for part in made[i]] for i in range(2)]
+    steps = (rate * mean / (np.sqrt(square) + _TINY) for mean, square in zip(*corrected, strict=True))
+    return Network(*(part + step for part, step in zip(learner, steps, strict=True))), made
