@@ -21,6 +21,7 @@ PACKAGES = {
     "swftools.drift": "How far the last weeks are from the year before.",
     "swftools.checkpoints": "Checkpoints of jobs, from surveys of users.",
     "swftools.market": "Prices of finished schedules.",
+    "swftools.learning": "Schedulers that learn: an environment, agents as policies, comparison.",
     "swftools.plots": "Pictures.",
     "swftools.parameters": "How parameters are declared and written.",
     "swftools.kernel": "Compiled functions for policies, predictors and bounds of your own.",

@@ -65,7 +65,7 @@ def agent_policy(name: str, agent: Agent | Any, *, k: int = 128, choice: str = "
     if choice not in CHOICES:
         raise ParameterError(f"choice={choice!r} is not one of: {', '.join(CHOICES)}")
     choose = choosing(agent)
-    eye = _Eye(k, choice == "reserve")
+    eye = Eye(k, choice == "reserve")
 
     def decide(stepper: Stepper) -> None:
         eye.act_on(stepper, choose)
@@ -113,7 +113,7 @@ def what_it_saw(trace: Trace, policy: str, job_number: int, agent: Agent | Any =
     ParameterError
         The job is not in the trace, or never starts; it stood behind the first k when it was started.
     """
-    stepper, eye = Stepper(trace, "fcfs", overrun="run-on"), _Eye(k, reserves=False)
+    stepper, eye = Stepper(trace, "fcfs", overrun="run-on"), Eye(k, reserves=False)
     runs = simulate(trace, policy, overrun="run-on").segments[["job_number", "start_time"]]
     order = list(runs.itertuples(index=False, name=None))
     if job_number not in runs["job_number"].tolist():
@@ -132,7 +132,7 @@ def what_it_saw(trace: Trace, policy: str, job_number: int, agent: Agent | Any =
         columns=["width", "estimated_time", "waited", "fits", "goes_ahead", "is_job"],
     )
     table.loc[rows, ["width", "estimated_time", "waited", "fits", "goes_ahead"]] = np.nan
-    table.insert(0, "job_number", pd.array([*numbers, None], dtype="Int64"))
+    table.insert(0, "job_number", pd.Series([*numbers, None], dtype="Int64"))
     table["allowed"] = [*eye.seen.mask[:rows].astype(bool), bool(eye.seen.mask[k])]
     table["chosen"] = [number == job_number for number in numbers] + [False]
     if hasattr(agent, "scores"):
@@ -154,7 +154,7 @@ def _play_until(stepper: Stepper, order: list[tuple[int, float]], job_number: in
             done += 1
 
 
-class _Eye:
+class Eye:
     """What an agent sees of any simulation."""
 
     def __init__(self, k: int, reserves: bool) -> None:

@@ -22,7 +22,7 @@ LEAST_RUN_TIME = 10.0
 class Cost(NamedTuple):
     """A cost: what lower is better in.
 
-    ``number`` is that of a job's cost in compiled code; ``NOTHING``: ``of_schedule`` tells it at the end of the episode.
+    ``number`` is that of a job's cost in compiled code; where it is ``NOTHING``, ``of_schedule`` tells it at the end.
     """
 
     name: str

@@ -227,13 +227,10 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
 def summary_of(slot: Slot) -> dict[str, Any]:
     """Return what is told of an episode at its end."""
     numbers, counts = slot.episode.numbers, slot.episode.counts
-    told = {
+    return {
         "cost": float(numbers[TOTAL]),
         "jobs": int(counts[COUNTED]),
         "decisions": int(counts[DECISIONS]),
         "invalid_actions": int(counts[INVALID]),
         "reference_cost": float(numbers[REFERENCE]) if slot.log.reference else np.nan,
     }
-    if slot.rules.cost.is_of_schedule:
-        del told["cost"]
-    return told

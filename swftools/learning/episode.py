@@ -101,13 +101,8 @@ class Episode(NamedTuple):
 
 def empty_episode(places: tuple[Any, ...] = (0,) * 7, seen: Seen | None = None) -> Episode:
     """Return an episode in which nothing happened yet."""
-    return Episode(
-        *places,
-        seen=empty_seen(1) if seen is None else seen,
-        kinds=np.zeros(WARM_UP + 1, np.int64),
-        counts=np.zeros(LENGTH, np.int64),
-        numbers=np.zeros(THRESHOLD + 1),
-    )
+    kinds, counts, numbers = np.zeros(WARM_UP + 1, np.int64), np.zeros(LENGTH, np.int64), np.zeros(THRESHOLD + 1)
+    return Episode._make([*places, seen or empty_seen(1), kinds, counts, numbers])
 
 
 episode_at = Lent(empty_episode)
@@ -282,8 +277,9 @@ def empty(machine: Machine, replay: Replay, jobs: int) -> None:
         column[:] = 0.0
     for column in (requests.submit_time, requests.requested_time, requests.limit):
         column[:] = np.nan
-    for column in (requests.processors, requests.queue_id, requests.priority_rank):
-        column[:] = -1
+    requests.processors[:] = -1
+    requests.queue_id[:] = -1
+    requests.priority_rank[:] = -1
     requests.user_id[:] = -1
     requests.checkpoint_interval[:] = np.nan
     requests.restart_overhead[:] = np.nan

@@ -13,6 +13,7 @@ from swftools.learning.costs import LEAST_RUN_TIME
 from swftools.learning.episode import (
     REFERENCE,
     THRESHOLD,
+    TOTAL,
     begin_kernel,
     empty_episode,
     episode_at,
@@ -81,6 +82,8 @@ class EpisodeLog:
         overrun: str = "run-on",
         **options: Any,
     ) -> None:
+        self.policy = _memoryless(policy)
+        self.reference = None if reference is None else _memoryless(reference)
         simulation = Simulation(trace, policy, processors, overrun=overrun, **options)
         driver, workload = simulation._driver, simulation._workload
         lacking = workload.assumed.run_time_as_request
@@ -97,8 +100,6 @@ class EpisodeLog:
         self.observer, self._predictor = driver.observer, driver.predictor
         self._compiled: bool | str = options.get("compiled", True)
         self.costs: dict[Rules, dict[int, float]] = {}
-        self.policy = self._memoryless(policy)
-        self.reference = None if reference is None else self._memoryless(reference)
 
     def __len__(self) -> int:
         """Return how many jobs there are."""
@@ -132,15 +133,6 @@ class EpisodeLog:
         """Return what runs a policy."""
         return called_for(*policy, self._predictor, compiled=self._compiled)
 
-    def _memoryless(self, name: str | Policy) -> tuple[Policy, Any]:
-        """Return a policy and its parameters; refuse one that remembers, or looks where no job fits."""
-        policy, given = read_policy(name)
-        chosen = policy.chosen(given)
-        if not _forgets(policy, chosen):
-            usable = [each.name for each in list_policies().values() if _forgets(each, each.chosen({}))]
-            raise ParameterError(f"policy {policy.name!r} remembers what it saw; an episode takes {', '.join(usable)}")
-        return policy, chosen
-
 
 class Slot:
     """A machine for the episodes of an environment, which is used again and again.
@@ -167,9 +159,7 @@ class Slot:
         self.machine = _roomy(empty_machine(self.requests, log.processors, log.restart), jobs)
         self.replay = _with_ends(begin_replay(self.requests, log.processors), len(self.machine.started))
         self._kept: list[Any] = [called, compared]  # what lies at a place must stay there
-        places = [
-            self._lay(*part) for part in ((coming, coming_at), (self.machine, machine_at), (self.replay, replay_at))
-        ]
+        places = (self._lay(coming, coming_at), self._lay(self.machine, machine_at), self._lay(self.replay, replay_at))
         observer, runs = self._lay(log.observer, called.observer_at), []
         for (policy, chosen), calls in ((log.policy, called), (log.reference or log.policy, compared)):
             memory = policy.empty_memory(1, log.processors, chosen)  # of its kind; it is not used
@@ -196,7 +186,10 @@ class Slot:
 
     def ended(self) -> float:
         """Return the reward that is known only at the end of an episode: 0 where each start has its own."""
-        return -self.rules.cost.of_schedule(self.schedule()) if self.rules.cost.is_of_schedule else 0.0
+        if not self.rules.cost.is_of_schedule:
+            return 0.0
+        self.episode.numbers[TOTAL] = self.rules.cost.of_schedule(self.schedule())
+        return -float(self.episode.numbers[TOTAL])
 
     def schedule(self) -> Schedule:
         """Return the schedule of the episode with its warm-up; whoever has not started is started by the policy."""
@@ -245,9 +238,22 @@ class Slot:
         return self._kept[-1].address
 
 
+def _memoryless(name: str | Policy) -> tuple[Policy, Any]:
+    """Return a policy and its parameters; refuse one that remembers, or looks where no job fits."""
+    policy, given = read_policy(name)
+    chosen = policy.chosen(given)
+    if not _forgets(policy, chosen):
+        usable = [each.name for each in list_policies().values() if _forgets(each, each.chosen({}))]
+        raise ParameterError(
+            f"policy {policy.name!r} remembers what it saw, or needs what episodes lack; they take {', '.join(usable)}"
+        )
+    return policy, chosen
+
+
 def _forgets(policy: Policy, chosen: Any) -> bool:
-    """Whether a policy remembers nothing, draws nothing, and has nothing to do while no waiting job fits."""
-    return policy.rests and set(policy.made_for(chosen).own) <= {"parameters"}
+    """Whether a policy remembers, draws and needs nothing, and has nothing to do while no waiting job fits."""
+    remembers = policy.in_python or set(policy.made_for(chosen).own) - {"parameters"}
+    return policy.rests and not remembers and not policy.needed(chosen.to_mapping())
 
 
 def _with_ends(replay: Replay, most: int) -> Replay:

@@ -12,6 +12,7 @@ from swftools.errors import ParameterError
 from swftools.kernel import FloatArray, kernel
 from swftools.keyed_random import generator
 from swftools.learning.observation import FEATURES, FREE_SHARE, IS_JOB, TIME_TO_END, Seen, empty_seen, observe
+from swftools.parameters import is_whole
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.machine.verbs import start
 from swftools.simulator.machine.views import can_start_any
@@ -107,13 +108,22 @@ def network_policy(name: str, network: Network, *, k: int = 128, version: int = 
     ParameterError
         The name is taken, or cannot be one.
     """
+    made = policy_of(name, network, k=k, version=version)
+    add_policy(made, network_policy)
+
+
+def policy_of(name: str, network: Network, *, k: int = 128, version: int = 1) -> Policy:
+    """Return the same, which nothing finds by its name."""
+    if not is_whole(k, 1, 2**31 - 1):
+        raise ParameterError(f"k={k!r} is not an integer of 1 or more")
+    if not is_whole(version, 1):
+        raise ParameterError(f"policy {name!r}: version={version!r} is not an integer of 1 or more")
 
     def memory(jobs: int, processors: int) -> NetworkMemory:  # noqa: ARG001 (as every policy's)
         units = len(network.bias)
         return NetworkMemory(empty_seen(k), network.hidden.ravel(), network.bias, network.out, np.zeros(units))
 
-    made = Policy(name, decide_by_network, memory=memory, rests=True, allocates=False, version=version)
-    add_policy(made, memory)
+    return Policy(name, decide_by_network, memory=memory, rests=True, allocates=False, version=version)
 
 
 def decide_by_network(machine: Machine, memory: NetworkMemory) -> None:

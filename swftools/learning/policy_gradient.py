@@ -10,7 +10,7 @@ each compared with their mean.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,8 +19,11 @@ from swftools.errors import ParameterError
 from swftools.kernel import FloatArray, IntArray
 from swftools.keyed_random import generator
 from swftools.learning.network import Network
-from swftools.learning.vector_environment import SchedulingVectorEnv
+from swftools.learning.registration import need_gymnasium
 from swftools.parameters import is_whole
+
+if TYPE_CHECKING:
+    from swftools.learning.vector_environment import SchedulingVectorEnv
 
 _DECAYS, _TINY = (0.9, 0.999), 1e-8
 
@@ -72,11 +75,19 @@ def train(
     Raises
     ------
     ParameterError
-        A number is outside its domain; a reward is told by the schedule, and so not by each trial.
+        A number is outside its domain.
+    MissingLibraryError
+        Gymnasium is not installed.
     """
-    for name, value, least in (("batches", batches, 1), ("episodes", episodes, 1), ("trials", trials, 2)):
+    sizes = {"batches": (batches, 1), "episodes": (episodes, 1), "trials": (trials, 2), "units": (units, 1)}
+    for name, (value, least) in sizes.items():
         if not is_whole(value, least):
             raise ParameterError(f"{name}={value!r} is not an integer of {least} or more")
+    if not 0.0 < rate < np.inf:
+        raise ParameterError(f"rate={rate!r} is not a number above 0")
+    need_gymnasium()
+    from swftools.learning.vector_environment import SchedulingVectorEnv  # noqa: PLC0415 (imports Gymnasium, an extra)
+
     envs = SchedulingVectorEnv(episodes * trials, log, **({"k": 32} | options), copies=False)
     learner = network or Network.random(units, seed)
     random = generator(seed, "learning/train")

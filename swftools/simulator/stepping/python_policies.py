@@ -88,7 +88,7 @@ class _Deciding(Stepper):
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise PolicyError("a policy decides, and returns: the simulation goes on by itself")
 
-    advance = skip = finish = _refuse  # type: ignore[assignment]
+    advance = skip = finish = _refuse
 
 
 def _decide(decide: Decide, simulation: Simulation) -> None:
