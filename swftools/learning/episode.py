@@ -42,7 +42,7 @@ from swftools.simulator.machine.state import (
 )
 from swftools.simulator.machine.verbs import start
 from swftools.simulator.machine.views import can_start_any, fits
-from swftools.simulator.machine.waiting_queue import NOBODY
+from swftools.simulator.machine.waiting_queue import NOBODY, close_up
 from swftools.simulator.stepping.acts import fill_before
 
 P = ParamSpec("P")
@@ -63,7 +63,7 @@ COST, DENSE, WARM_UP = range(3)
 """Places in ``Episode.kinds``: what a job costs; whether there is a reward at each start; jobs that come before
 anybody is asked."""
 
-_MANY = 2**62
+_MANY, _SPARSE = 2**62, 64
 
 
 class _Inside(Kernel[P, R]):
@@ -187,6 +187,8 @@ def go_on(episode: Episode) -> None:
         progress[STEPS], progress[LEFT], progress[BEYOND] = AT_DECISIONS, _MANY, 0
         call_kernel(episode.engine, episode.run)
         episode.counts[CHARGED] = 0
+        if machine.queue.used[0] - machine.queue.used[1] > 2 * machine.counts[WAITING] + _SPARSE:
+            close_up(machine.queue)
         if progress[DECIDING] == NOT_DECIDING:
             close(episode)
             return

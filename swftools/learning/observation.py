@@ -56,7 +56,7 @@ def observe(machine: Machine, seen: Seen) -> bool:
     shown, mask, queue, rows = seen.observation, seen.mask, machine.queue, len(seen.job)
     counts, least, places = machine.counts, machine.queue.least, len(machine.queue.job)
     now, free, share = machine.clock[NOW], counts[FREE], 1.0 / counts[CAPACITY]
-    head = first_waiting(machine)
+    head, reserves = first_waiting(machine), seen.counts[RESERVES] > 0
     shadow, spare = now, free
     if head != NOBODY:
         shadow, spare = earliest_start(machine, width(machine, head))
@@ -71,9 +71,9 @@ def observe(machine: Machine, seen: Seen) -> bool:
             shown[at + TIME] = time / (time + HOUR)
             shown[at + WAITED] = wait / (wait + HOUR)
             shown[at + FITS] = is_fitting
-            shown[at + GOES_AHEAD] = is_fitting and (job == head or now + time <= shadow or needed <= spare)
+            shown[at + GOES_AHEAD] = is_fitting & ((job == head) | (now + time <= shadow) | (needed <= spare))
             shown[at + IS_JOB] = 1.0
-            is_allowed = is_fitting or seen.counts[RESERVES] > 0
+            is_allowed = is_fitting | reserves
             mask[row], seen.job[row] = is_allowed, job
             choices += is_allowed
             row += 1
