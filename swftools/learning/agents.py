@@ -14,7 +14,7 @@ from swftools.errors import ParameterError
 from swftools.kernel import kernel
 from swftools.kernel.layout import Layout
 from swftools.kernel.outside import Lent
-from swftools.learning.observation import FEATURES, Seen, empty_seen, observe
+from swftools.learning.observation import FEATURES, FITS, GOES_AHEAD, Seen, empty_seen, observe
 from swftools.learning.rules import CHOICES
 from swftools.parameters import is_whole
 from swftools.simulator.engine.entry import machine_at
@@ -86,13 +86,15 @@ def choosing(agent: Agent | Any) -> Agent:
     return lambda seen, _: int(predict(seen, deterministic=True)[0])
 
 
-def what_it_saw(trace: Trace, policy: str, job_number: int, agent: Agent | Any = None, *, k: int = 128) -> pd.DataFrame:
+def what_it_saw(
+    trace: Trace, policy: str, job_number: int, agent: Agent | Any = None, *, k: int = 128, **options: Any
+) -> pd.DataFrame:
     """Return what there was to see when a policy started a job: a row an action, of which one is ``chosen``.
 
     Parameters
     ----------
     trace : Trace
-        The log; options are those of the trained agent (``overrun="run-on"``).
+        The log.
     policy : str
         Any policy; what it saw is said in the words of the environment.
     job_number : int
@@ -101,56 +103,74 @@ def what_it_saw(trace: Trace, policy: str, job_number: int, agent: Agent | Any =
         With ``scores(observation)``, such as a ``Network``: its scores become a column.
     k : int
         Jobs that are seen.
+    **options
+        Of ``simulate``; ``overrun="run-on"`` by default, as in the environment.
 
     Returns
     -------
     pandas.DataFrame
-        job_number (missing in the last row, which waits), width, estimated_time, waited, fits, goes_ahead, is_job as
-        the environment shows them, allowed, chosen, and score.
+        A row a waiting job, and one for waiting, whose ``job_number`` is missing: ``processors``, ``estimated_time``
+        and ``waited`` (s), ``fits``, ``goes_ahead`` (it would delay nobody before it), ``allowed``, ``chosen``,
+        ``score``. The same in each row: processors that were ``free``, the time until the first job of the queue could
+        start (``time_to_head``, s) and processors left over then (``spare``), how many were ``waiting``.
 
     Raises
     ------
     ParameterError
         The job is not in the trace, or never starts; it stood behind the first k when it was started.
     """
-    stepper, eye = Stepper(trace, "fcfs", overrun="run-on"), Eye(k, reserves=False)
-    runs = simulate(trace, policy, overrun="run-on").segments[["job_number", "start_time"]]
+    options = {"overrun": "run-on"} | options
+    stepper, eye = Stepper(trace, "fcfs", **options), Eye(k, reserves=False)
+    runs = simulate(trace, policy, **options).segments[["job_number", "start_time"]]
     order = list(runs.itertuples(index=False, name=None))
     if job_number not in runs["job_number"].tolist():
         raise ParameterError(f"job {job_number} is not started by policy {policy!r} in this trace")
     if runs["job_number"].duplicated().any():
-        raise ParameterError(f"policy {policy!r} stops jobs that run; what it saw is told of those that do not")
+        raise ParameterError(
+            f"what it saw is told where each job runs once; policy {policy!r} stops jobs, or numbers stand twice"
+        )
     _play_until(stepper, order, job_number)
     eye.look(stepper)
-    seen, jobs = eye.observation.copy(), eye.seen.job.copy()
-    rows = int((jobs >= 0).sum())
-    numbers = [stepper.job_number(job) for job in jobs[:rows]]
+    shown = int((eye.seen.job >= 0).sum())
+    rows, jobs, waits = [*range(shown), k], eye.seen.job[:shown], [None]
+    numbers = [stepper.job_number(job) for job in jobs]
     if job_number not in numbers:
         raise ParameterError(f"job {job_number} stood behind the first {k} of the queue when it was started; give k=")
+    times, free = stepper.free_over_time()
+    head = int((free >= stepper.width[jobs[0]]).argmax())
+    is_so = eye.observation[:shown, [FITS, GOES_AHEAD]] > 0
     table = pd.DataFrame(
-        np.vstack([seen[:rows], seen[k:]]),
-        columns=["width", "estimated_time", "waited", "fits", "goes_ahead", "is_job"],
+        {
+            "job_number": pd.array([*numbers, *waits], dtype="Int64"),
+            "processors": pd.array([*stepper.width[jobs], *waits], dtype="Int64"),
+            "estimated_time": [*stepper.estimated_time[jobs], np.nan],
+            "waited": [*stepper.now - stepper.submit_time[jobs], np.nan],
+            "fits": pd.array([*is_so[:, 0], *waits], dtype="boolean"),
+            "goes_ahead": pd.array([*is_so[:, 1], *waits], dtype="boolean"),
+            "allowed": eye.seen.mask[rows] > 0,
+            "chosen": [number == job_number for number in [*numbers, *waits]],
+            "free": stepper.free,
+            "time_to_head": times[head] - stepper.now,
+            "spare": free[head] - stepper.width[jobs[0]],
+            "waiting": len(stepper.waiting),
+        }
     )
-    table.loc[rows, ["width", "estimated_time", "waited", "fits", "goes_ahead"]] = np.nan
-    table.insert(0, "job_number", pd.Series([*numbers, None], dtype="Int64"))
-    table["allowed"] = [*eye.seen.mask[:rows].astype(bool), bool(eye.seen.mask[k])]
-    table["chosen"] = [number == job_number for number in numbers] + [False]
     if hasattr(agent, "scores"):
-        scores = agent.scores(seen[None])[0]
-        table["score"] = [*scores[:rows], scores[k]]
+        table.insert(8, "score", agent.scores(eye.observation[None])[0][rows])
     return table
 
 
 def _play_until(stepper: Stepper, order: list[tuple[int, float]], job_number: int) -> None:
     """Start jobs when, and in the order in which, they were started, up to one that is not started yet."""
-    done = 0
+    simulation, done = stepper._simulation, 0
+    numbers = simulation.trace.jobs["job_number"].to_numpy()[simulation._workload.coming.row]
+    job_of = {int(number): job for job, number in enumerate(numbers)}
     while stepper.advance(to="event"):
         while order[done][1] == stepper.now:
             number = order[done][0]
             if number == job_number:
                 return
-            (job,) = (job for job in stepper.waiting if stepper.job_number(int(job)) == number)
-            stepper.start(int(job))
+            stepper.start(job_of[number])
             done += 1
 
 

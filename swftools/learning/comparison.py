@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,14 @@ from scipy import stats
 from swftools.errors import ParameterError
 from swftools.keyed_random import generator
 from swftools.learning.rules import check_sizes
+from swftools.parameters import is_whole
+from swftools.simulator.metrics.definitions import HIGHER, SPREAD
 from swftools.simulator.metrics.of_jobs import measure_jobs
 from swftools.simulator.one_call import simulate
 from swftools.trace import Trace
 
 
-def compare_schedulers(
+def compare_schedulers(  # noqa: PLR0913 (options by name)
     trace: Trace,
     policies: Sequence[str],
     *,
@@ -28,6 +30,7 @@ def compare_schedulers(
     episodes: int = 30,
     confidence: float = 0.95,
     seed: int = 0,
+    progress: Callable[[int, int, str], None] | None = None,
     **options: Any,
 ) -> pd.DataFrame:
     """Compare policies, trained ones among them, on the same parts of a log.
@@ -44,13 +47,15 @@ def compare_schedulers(
     baseline : str
         One that all are compared with.
     measure : str
-        A measure of jobs, of which the mean is taken; lower is better.
+        Of jobs, of which the mean is taken: ``bounded_slowdown``, ``wait``, ``turnaround`` ... of ``measure``.
     jobs, warm_up, episodes : int
         Of a part; how many parts.
     confidence : float
         Of intervals.
     seed : int
         For parts that are drawn, and for the bootstrap.
+    progress : callable, optional
+        Takes the number of parts done, of all parts, and a policy, after each simulation; ``progress_bar`` makes one.
     **options
         Of ``simulate``; ``overrun="run-on"`` by default, as in the environment.
 
@@ -58,8 +63,8 @@ def compare_schedulers(
     -------
     pandas.DataFrame
         A row a policy: mean over parts; ``difference`` to the baseline on the same part, in its mean, and its
-        interval from ``low`` to ``high`` (BCa bootstrap over parts); ``verdict``: better where it is below 0, worse
-        where it is above, else empty.
+        interval from ``low`` to ``high`` (BCa bootstrap over parts); ``verdict``: better or worse where all of the
+        interval is, else empty.
 
     Raises
     ------
@@ -67,6 +72,12 @@ def compare_schedulers(
         The log has fewer than two parts; a number is outside its domain.
     """
     check_sizes(jobs, warm_up)
+    if measure not in SPREAD:
+        raise ParameterError(f"measure={measure!r} is not one of: {', '.join(SPREAD)}")
+    if not is_whole(episodes, 2):
+        raise ParameterError(f"episodes={episodes!r} is not an integer of 2 or more")
+    if not 0.0 < confidence < 1.0:
+        raise ParameterError(f"confidence={confidence!r} is not a number between 0 and 1")
     length, ordered = warm_up + jobs, trace.jobs.sort_values("submit_time", kind="stable")
     begins = np.arange(0, len(ordered) - length + 1, length)
     if len(begins) < 2:
@@ -83,11 +94,16 @@ def compare_schedulers(
             values = measure_jobs(schedule)[measure].to_numpy(float)
             counted = schedule.jobs["submit_time"].rank(method="first").to_numpy() > warm_up
             costs.loc[i, name] = np.nanmean(values[counted])
-    return pd.DataFrame([_compared(costs, name, baseline, confidence, random) for name in names])
+            if progress:
+                progress(i, len(begins), name)
+    if progress:
+        progress(len(begins), len(begins), "")
+    is_cost = SPREAD[measure].worse == HIGHER
+    return pd.DataFrame([_compared(costs, name, baseline, confidence, random, is_cost) for name in names])
 
 
 def _compared(
-    costs: pd.DataFrame, name: str, baseline: str, confidence: float, random: np.random.Generator
+    costs: pd.DataFrame, name: str, baseline: str, confidence: float, random: np.random.Generator, is_cost: bool
 ) -> dict[str, Any]:
     """Return the row of a policy."""
     difference = (costs[name] - costs[baseline]).to_numpy()
@@ -95,7 +111,8 @@ def _compared(
     if np.ptp(difference) > 0:
         found = stats.bootstrap((difference,), np.mean, confidence_level=confidence, rng=random)
         low, high = map(float, found.confidence_interval)
-    verdict = "better" if high < 0 else "worse" if low > 0 else ""
+    is_below, is_above = high < 0, low > 0
+    verdict = "better" if (is_below if is_cost else is_above) else "worse" if is_below or is_above else ""
     return {
         "policy": name,
         "episodes": len(costs),

@@ -6,10 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import index
 from typing import Any
 
-import gymnasium
 import numpy as np
 import numpy.typing as npt
-from gymnasium import spaces
 
 from swftools.errors import ParameterError
 from swftools.learning.costs import find_cost
@@ -17,10 +15,15 @@ from swftools.learning.episode import COUNTED, DECISIONS, INVALID, OVER, REFEREN
 from swftools.learning.episodes import EpisodeLog, Slot
 from swftools.learning.logs import Logs
 from swftools.learning.observation import FEATURES, empty_seen
+from swftools.learning.registration import need_gymnasium
 from swftools.learning.rules import Rules
 from swftools.simulator.registry import Policy
 from swftools.simulator.schedule import Schedule
 from swftools.trace import Trace
+
+need_gymnasium()
+import gymnasium  # noqa: E402
+from gymnasium import spaces  # noqa: E402
 
 Observation = npt.NDArray[np.float32]
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from os import PathLike
+from pathlib import Path
 from typing import Any, NamedTuple
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +22,10 @@ from swftools.simulator.registry import Policy, add_policy
 
 INPUTS = FEATURES + FEATURES - 1
 """Numbers that a score is made of: those of the row, and those of the machine."""
+
+
+EQUAL = 1e-9
+"""Scores that differ by no more are equal: libraries sum in another order, which changes the last bits."""
 
 
 class Network(NamedTuple):
@@ -53,8 +59,9 @@ class Network(NamedTuple):
         return np.asarray(np.tanh(self.inputs(observation) @ self.hidden + self.bias) @ self.out)
 
     def __call__(self, observation: npt.NDArray[np.float32], mask: npt.NDArray[np.int8]) -> int:
-        """Return the allowed action of the highest score; of equal ones the first."""
-        return int(np.where(mask, self.scores(observation), -np.inf).argmax())
+        """Return the allowed action of the highest score; of equal ones, which rounding may tell apart, the first."""
+        scores = np.where(mask, self.scores(observation), -np.inf)
+        return int((scores >= scores.max() - EQUAL).argmax())
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the weights, as numpy's ``.npz``."""
@@ -67,26 +74,38 @@ class Network(NamedTuple):
         Raises
         ------
         ParameterError
-            The file has other arrays.
+            There is no such file, it is damaged, or has other arrays.
         """
-        with np.load(path, allow_pickle=False) as arrays:
-            if set(arrays) != set(cls._fields):
-                raise ParameterError(f"{path}: has the arrays {sorted(arrays)}, not {sorted(cls._fields)}")
-            read = cls(**{name: np.array(arrays[name], np.float64) for name in cls._fields})
-        units = len(read.bias)
-        if read.hidden.shape != (INPUTS, units) or read.out.shape != (units,):
-            raise ParameterError(f"{path}: weights of shape {read.hidden.shape}, not ({INPUTS}, {units})")
+        try:
+            with Path(path).open("rb") as file:
+                arrays = dict(np.load(file, allow_pickle=False))
+        except (OSError, ValueError, TypeError, EOFError, BadZipFile) as error:
+            raise ParameterError(f"{path}: cannot be read as weights: {error}") from error
+        if set(arrays) != set(cls._fields):
+            raise ParameterError(f"{path}: has the arrays {sorted(arrays)}, not {sorted(cls._fields)}")
+        read = cls(**{name: np.array(arrays[name], np.float64) for name in cls._fields})
+        read.check(f"{path}: ")
         return read
+
+    def check(self, where: str = "") -> None:
+        """Raise ParameterError where weights have other shapes, or are no finite numbers."""
+        units = self.out.size
+        if self.hidden.shape != (INPUTS, units) or self.bias.shape != (units,) or self.out.shape != (units,):
+            shapes = ", ".join(str(part.shape) for part in self)
+            raise ParameterError(f"{where}weights of shapes {shapes}, not ({INPUTS}, units), (units,), (units,)")
+        if not all(np.isfinite(part).all() for part in self):
+            raise ParameterError(f"{where}weights are not all finite numbers")
 
 
 class NetworkMemory(NamedTuple):
-    """What the compiled policy has of its own: what it sees, the weights, row by row, and what the machine adds."""
+    """What the compiled policy has of its own: what it sees, the weights, row by row, what the machine adds, scores."""
 
     seen: Seen
     hidden: FloatArray
     bias: FloatArray
     out: FloatArray
     machine: FloatArray
+    scores: FloatArray
 
 
 def network_policy(name: str, network: Network, *, k: int = 128, version: int = 1) -> None:
@@ -106,7 +125,7 @@ def network_policy(name: str, network: Network, *, k: int = 128, version: int = 
     Raises
     ------
     ParameterError
-        The name is taken, or cannot be one.
+        The name is taken, or cannot be one; weights have other shapes, or are no numbers.
     """
     made = policy_of(name, network, k=k, version=version)
     add_policy(made, network_policy)
@@ -118,10 +137,11 @@ def policy_of(name: str, network: Network, *, k: int = 128, version: int = 1) ->
         raise ParameterError(f"k={k!r} is not an integer of 1 or more")
     if not is_whole(version, 1):
         raise ParameterError(f"policy {name!r}: version={version!r} is not an integer of 1 or more")
+    network.check(f"policy {name!r}: ")
 
     def memory(jobs: int, processors: int) -> NetworkMemory:  # noqa: ARG001 (as every policy's)
-        units = len(network.bias)
-        return NetworkMemory(empty_seen(k), network.hidden.ravel(), network.bias, network.out, np.zeros(units))
+        weights = network.hidden.ravel(), network.bias, network.out
+        return NetworkMemory(empty_seen(k), *weights, np.zeros(len(network.bias)), np.zeros(k + 1))
 
     return Policy(name, decide_by_network, memory=memory, rests=True, allocates=False, version=version)
 
@@ -138,9 +158,8 @@ def decide_by_network(machine: Machine, memory: NetworkMemory) -> None:
 @kernel(allocates=False)
 def best_action(memory: NetworkMemory) -> int:
     """Return the allowed action of the highest score; of equal ones the first."""
-    seen, rows = memory.seen, len(memory.seen.job)
+    seen, rows, highest = memory.seen, len(memory.seen.job), -np.inf
     weigh(memory.machine, memory.bias, seen.observation, rows * FEATURES, memory.hidden, FEATURES, FEATURES - 1)
-    best, highest = rows, -np.inf
     for row in range(rows + 1):
         if seen.mask[row] > 0:
             score = 0.0
@@ -150,8 +169,11 @@ def best_action(memory: NetworkMemory) -> int:
                     for i in range(IS_JOB + 1):
                         total += seen.observation[row * FEATURES + i] * memory.hidden[i * len(memory.out) + unit]
                 score += np.tanh(total) * memory.out[unit]
-            if score > highest:
-                best, highest = row, score
+            memory.scores[row] = score
+            highest = max(highest, score)
+    best = 0
+    while seen.mask[best] == 0 or memory.scores[best] < highest - EQUAL:
+        best += 1
     return best
 
 

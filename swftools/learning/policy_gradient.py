@@ -45,7 +45,7 @@ def train(
     rate: float = 0.02,
     seed: int = 0,
     network: Network | None = None,
-    progress: Callable[[int, int, float], None] | None = None,
+    progress: Callable[[int, int, str], None] | None = None,
     **options: Any,
 ) -> Trained:
     """Train a network on parts of a log.
@@ -68,7 +68,7 @@ def train(
     network : Network, optional
         To go on with.
     progress : callable, optional
-        Takes batches done, batches in all, and the mean cost of the last one, after each.
+        Takes batches done, batches in all, and the mean cost of the last one in words; ``progress_bar`` makes one.
     **options
         Of ``SchedulingVectorEnv``: ``k`` (32 here), ``jobs``, ``warm_up``, ``reward``, ``reference``.
 
@@ -98,7 +98,7 @@ def train(
         learner, moments = _climb(learner, gradient, moments, rate, batch + 1)
         rows.append({"batch": batch, "cost": costs.mean(), "reference_cost": compared})
         if progress:
-            progress(batch + 1, batches, float(costs.mean()))
+            progress(batch + 1, batches, f"cost {costs.mean():.4g}")
     return Trained(learner, pd.DataFrame(rows))
 
 
@@ -111,21 +111,14 @@ def _try_out(
     seen, info = envs.reset(options={"log": number, "first": first})
     count = episodes * trials
     costs, compared, is_over = np.zeros(count), np.zeros(count), np.zeros(count, bool)
-    summed = [np.zeros((count, *part.shape)) for part in learner]
+    summed = [np.zeros((count, *part.shape)) for part in learner]  # of each trial
     while not is_over.all():
         shown = seen[:, _used(info["action_mask"])]
         mask = info["action_mask"][:, _used(info["action_mask"])]
-        inputs = learner.inputs(shown)
-        active = np.tanh(inputs @ learner.hidden + learner.bias)
-        chance = _softmax(np.where(mask, active @ learner.out, -np.inf))
+        chance = chances(learner, shown, mask)
         column = (chance.cumsum(axis=1) > random.random((count, 1)) * chance.sum(axis=1, keepdims=True)).argmax(axis=1)
-        slope = -chance
-        slope[np.arange(count), column] += 1.0
-        slope[is_over] = 0.0
-        inner = slope[:, :, None] * learner.out * (1.0 - active**2)
-        summed[0] += np.swapaxes(inputs, 1, 2) @ inner
-        summed[1] += inner.sum(axis=1)
-        summed[2] += (slope[:, None, :] @ active)[:, 0]
+        for whole, part in zip(summed, slopes(learner, shown, chance, column), strict=True):
+            whole[~is_over] += part[~is_over]
         actions = np.where(column == shown.shape[1] - 1, envs.rules.k, column)
         seen, _, over, _, info = envs.step(actions)
         ends = over & ~is_over
@@ -139,16 +132,27 @@ def _try_out(
     return tuple(np.tensordot(weight, part, 1) for part in summed), costs, float(compared.mean())
 
 
+def chances(learner: Network, seen: Any, mask: Any) -> FloatArray:
+    """Return how likely a network takes each allowed action when it tries: by the exponential of its score."""
+    scores = np.where(mask, learner.scores(seen), -np.inf)
+    chance = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return np.asarray(chance / chance.sum(axis=1, keepdims=True))
+
+
+def slopes(learner: Network, seen: Any, chance: FloatArray, taken: IntArray) -> tuple[FloatArray, ...]:
+    """Return of each trial the slope of the logarithm of the chance of what it took, by each weight."""
+    inputs = learner.inputs(seen)
+    active = np.tanh(inputs @ learner.hidden + learner.bias)
+    slope = -chance
+    slope[np.arange(len(taken)), taken] += 1.0
+    inner = slope[:, :, None] * learner.out * (1.0 - active**2)
+    return np.swapaxes(inputs, 1, 2) @ inner, inner.sum(axis=1), (slope[:, None, :] @ active)[:, 0]
+
+
 def _used(mask: Any) -> IntArray:
     """Return the rows in which any environment may choose a job, up to the last, and the one that waits."""
     rows = np.flatnonzero(mask[:, :-1].any(axis=0))
     return np.append(np.arange(rows[-1] + 1 if len(rows) else 0), mask.shape[1] - 1)
-
-
-def _softmax(scores: FloatArray) -> FloatArray:
-    """Return chances by scores; where no score is finite all are 0."""
-    chance = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return np.asarray(chance / chance.sum(axis=1, keepdims=True))
 
 
 def _climb(

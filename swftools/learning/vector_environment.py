@@ -7,9 +7,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from gymnasium import spaces
-from gymnasium.vector import AutoresetMode, VectorEnv
-from gymnasium.vector.utils import batch_space
 
 from swftools.errors import ParameterError
 from swftools.learning.costs import find_cost
@@ -18,11 +15,17 @@ from swftools.learning.episode import play_all_kernel
 from swftools.learning.episodes import EpisodeLog, Slot
 from swftools.learning.logs import Logs
 from swftools.learning.observation import FEATURES, empty_seen
+from swftools.learning.registration import need_gymnasium
 from swftools.learning.rules import Rules
 from swftools.parameters import is_whole
 from swftools.simulator.registry import Policy
 from swftools.simulator.schedule import Schedule
 from swftools.trace import Trace
+
+need_gymnasium()
+from gymnasium import spaces  # noqa: E402
+from gymnasium.vector import AutoresetMode, VectorEnv  # noqa: E402
+from gymnasium.vector.utils import batch_space  # noqa: E402
 
 
 class SchedulingVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[Any]]):
