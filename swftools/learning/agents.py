@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 from collections.abc import Callable
 from functools import cache
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +17,7 @@ from swftools.errors import ParameterError
 from swftools.kernel import kernel
 from swftools.kernel.layout import Layout
 from swftools.kernel.outside import Lent
+from swftools.learning.network import Network, calling_module
 from swftools.learning.observation import FEATURES, FITS, GOES_AHEAD, Seen, empty_seen, observe
 from swftools.learning.rules import CHOICES
 from swftools.parameters import is_whole
@@ -29,7 +33,15 @@ Agent = Callable[[Any, Any], int]
 seen_at = Lent(lambda: empty_seen(1))
 
 
-def agent_policy(name: str, agent: Agent | Any, *, k: int = 128, choice: str = "fits", version: int = 1) -> None:
+def agent_policy(
+    name: str,
+    agent: Agent | Any,
+    *,
+    k: int = 128,
+    choice: str = "fits",
+    version: int = 1,
+    weights: str | PathLike[str] | None = None,
+) -> None:
     """Register an agent as a policy, so that ``simulate``, ``compare`` and all the rest take it by name.
 
     Parameters
@@ -43,12 +55,14 @@ def agent_policy(name: str, agent: Agent | Any, *, k: int = 128, choice: str = "
     k, choice
         As it was trained with.
     version : int
-        Of its schedules: raise it with the weights.
+        Of its schedules: raise it where they change.
+    weights : path, optional
+        The file that the agent was read from: what is published depends on its content then, beside the module.
 
     Raises
     ------
     ParameterError
-        The name is taken; an option has another value.
+        The name is taken; an option has another value; there is no such file.
 
     Examples
     --------
@@ -70,7 +84,16 @@ def agent_policy(name: str, agent: Agent | Any, *, k: int = 128, choice: str = "
     def decide(stepper: Stepper) -> None:
         eye.act_on(stepper, choose)
 
-    python_policy(name, version=version)(decide)
+    stamp = _hash_of(weights) if weights is not None else agent.stamp if isinstance(agent, Network) else ""
+    python_policy(name, version=version, made_in=calling_module(), stamp=stamp)(decide)
+
+
+def _hash_of(path: str | PathLike[str]) -> str:
+    """Return the hash of a file."""
+    try:
+        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    except OSError as error:
+        raise ParameterError(f"weights={str(path)!r}: cannot be read: {error.strerror}") from error
 
 
 def choosing(agent: Agent | Any) -> Agent:

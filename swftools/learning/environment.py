@@ -132,6 +132,7 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
         self._observation, self._mask = self._seen.observation.reshape(k + 1, FEATURES), self._seen.mask
         self._slots: dict[int, Slot] = {}
         self._slot: Slot | None = None
+        self._is_over = True
 
     @property
     def weights(self) -> npt.NDArray[np.float64]:
@@ -165,6 +166,7 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
             self._slots[number] = Slot(self.logs[number], self.rules, self._seen)
         slot = self._slot = self._slots[number]
         slot.begin(first)
+        self._is_over = False
         self._play, self._place = slot.play, slot.place
         self._counts, self._numbers = slot.episode.counts, slot.episode.numbers
         return self._observation.copy(), {"action_mask": self._mask.copy()}
@@ -185,7 +187,7 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
             The action is no integer from 0 to k; it is not allowed, and ``invalid="raise"``; or the episode is over,
             or has not begun.
         """
-        if self._slot is None or self._counts[OVER]:
+        if self._is_over:
             raise ParameterError("the episode is over, or has not begun: call reset()")
         try:
             chosen = index(action)
@@ -199,8 +201,9 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
         info = {"action_mask": self._mask.copy()}
         reward, over = float(self._numbers[REWARD]), bool(self._counts[OVER])
         if over:
-            reward += self._slot.ended()
-            info |= summary_of(self._slot)
+            self._is_over = True
+            reward += self.slot.ended()
+            info |= summary_of(self.slot)
         return self._observation.copy(), reward, over, False, info
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
@@ -215,10 +218,16 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
         ParameterError
             No episode has begun.
         """
+        slot, self._is_over = self.slot, True
+        self._counts[OVER] = 1
+        return slot.schedule()
+
+    @property
+    def slot(self) -> Slot:
+        """The machine of the present episode; an error where none has begun."""
         if self._slot is None:
             raise ParameterError("no episode has begun: call reset()")
-        self._counts[OVER] = 1
-        return self._slot.schedule()
+        return self._slot
 
     def _why_not(self, action: int) -> str:
         """Return why an action is not allowed."""

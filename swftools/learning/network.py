@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import inspect
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -63,6 +66,11 @@ class Network(NamedTuple):
         scores = np.where(mask, self.scores(observation), -np.inf)
         return int((scores >= scores.max() - EQUAL).argmax())
 
+    @property
+    def stamp(self) -> str:
+        """A hash of the weights."""
+        return hashlib.sha256(b"".join(np.ascontiguousarray(part).tobytes() for part in self)).hexdigest()
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the weights, as numpy's ``.npz``."""
         np.savez(path, **self._asdict())
@@ -97,6 +105,13 @@ class Network(NamedTuple):
             raise ParameterError(f"{where}weights are not all finite numbers")
 
 
+def calling_module() -> str:
+    """Return the name of the module that called the function that asks, as that of a policy's own source."""
+    frame = inspect.currentframe()
+    caller = frame and frame.f_back and frame.f_back.f_back
+    return str(caller.f_globals.get("__name__", "")) if caller else ""
+
+
 class NetworkMemory(NamedTuple):
     """What the compiled policy has of its own: what it sees, the weights, row by row, what the machine adds, scores."""
 
@@ -128,7 +143,7 @@ def network_policy(name: str, network: Network, *, k: int = 128, version: int = 
         The name is taken, or cannot be one; weights have other shapes, or are no numbers.
     """
     made = policy_of(name, network, k=k, version=version)
-    add_policy(made, network_policy)
+    add_policy(replace(made, made_in=calling_module(), stamp=network.stamp), network_policy)
 
 
 def policy_of(name: str, network: Network, *, k: int = 128, version: int = 1) -> Policy:

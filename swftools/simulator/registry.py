@@ -84,6 +84,10 @@ class Policy:
     in_python : callable, optional
         Takes the simulation before each decision, and decides it, in Python; ``decide`` does nothing then. It is made
         by ``python_policy``.
+    made_in : str
+        The module whose source counts as the policy's; that of ``decide`` by default.
+    stamp : str
+        Of what it decides by beside its code, such as trained weights: another stamp is another policy.
     """
 
     name: str
@@ -103,6 +107,13 @@ class Policy:
     version: int = 1
     fixed: Mapping[str, Any] = field(default_factory=dict)
     in_python: Callable[[Any], None] | None = None
+    made_in: str = ""
+    stamp: str = ""
+
+    @property
+    def module(self) -> str:
+        """The module whose source counts as the policy's."""
+        return self.made_in or self.decide.__module__
 
     @cached_property
     def own(self) -> tuple[str, ...]:

@@ -255,10 +255,10 @@ class Simulation:
                 progress(int(counts[DONE]), int(counts[COMING]), self.now)
 
         limit, telling = np.inf if until is None else until, tell if progress else None
-        if self.policy.in_python is None:
-            self._driver.go_on(limit, telling, PAUSE)
-        else:
+        if self.policy.in_python:
             self._driver.go_on_asking(limit, partial(self.policy.in_python, self), telling, PAUSE)
+        else:
+            self._driver.go_on(limit, telling, PAUSE)
         return self
 
     def copy(self) -> Simulation:

@@ -313,6 +313,25 @@ def test_waiting_for_nothing() -> None:
     assert info["action_mask"].tolist() == [0, 0, 1]
 
 
+def test_an_episode_without_a_decision() -> None:
+    """Where the warm-up starts all, since all come at once, the first step is the last."""
+    trace = Trace.from_columns(
+        machine_processors=9,
+        job_number=[1, 2, 3],
+        submit_time=[4, 4, 4],
+        run_time=[10, 10, 10],
+        requested_time=[10, 10, 10],
+        requested_processors=[1, 2, 1],
+    )
+    env = SchedulingEnv(trace, k=2, jobs=1, warm_up=2)
+    _, info = env.reset()
+    assert info["action_mask"].tolist() == [0, 0, 1]
+    _, reward, over, _, info = env.step(2)
+    assert (reward, over, info["jobs"], info["cost"]) == (0.0, True, 0, 0.0)
+    with pytest.raises(ParameterError, match="is over"):
+        env.step(2)
+
+
 @pytest.mark.parametrize("action", [-1, 7, 1.5, np.nan, "start", None])
 def test_what_is_no_action(action: Any) -> None:
     """It is an error that says what is one."""
@@ -373,6 +392,33 @@ def test_bad_options_of_reset() -> None:
         SchedulingEnv(crowded(), **SMALL).episode_schedule()
 
 
+@pytest.mark.parametrize("choice", ["fits", "reserve"])
+def test_nothing_is_left_of_an_episode(choice: str) -> None:
+    """After a reset every array of machine and progress is what it is in an environment that played nothing."""
+    log = EpisodeLog(crowded(12), reference="sjf")
+    used, new = (SchedulingEnv(log, k=6, jobs=30, warm_up=0, choice=choice) for _ in range(2))
+    play(used, at_random(1), first=20)
+    used.episode_schedule()
+    used.reset(options={"first": 3})
+    new.reset(options={"first": 3})
+    assert used._slot is not None
+    assert new._slot is not None
+    # Beyond their counts these hold what was written to them last, which nobody looks at.
+    scratch = {"held_until", "held", "running", "started", "ended", "requests", "queue", "stops", "predicted"}
+    machines, requests = (used._slot.machine, new._slot.machine), (used._slot.requests, new._slot.requests)
+    for name in machines[0]._fields:
+        if name not in scratch:
+            np.testing.assert_array_equal(*(getattr(each, name) for each in machines), err_msg=name)
+    for name in requests[0]._fields:
+        np.testing.assert_array_equal(*(getattr(each, name) for each in requests), err_msg=name)
+    for name in machines[0].queue._fields:
+        np.testing.assert_array_equal(*(getattr(each.queue, name) for each in machines), err_msg=name)
+    counts = [slot.replay.counts for slot in (used._slot, new._slot)]
+    np.testing.assert_array_equal(*counts)
+    assert used._slot.replay.until[0] == new._slot.replay.until[0] == np.inf
+    assert play(used, at_random(2), first=3)[0] == play(new, at_random(2), first=3)[0]
+
+
 def test_the_log_is_in_memory_once() -> None:
     """Environments share it, and an episode has of it what its jobs need."""
     log = EpisodeLog(crowded(jobs=500))
@@ -381,6 +427,6 @@ def test_the_log_is_in_memory_once() -> None:
         env.reset()
         slot = env._slot
         assert slot is not None
-        assert all(np.shares_memory(slot.coming.submit_time, log.coming.submit_time) for _ in "1")
+        assert np.shares_memory(slot.coming.submit_time, log.coming.submit_time)
         assert np.shares_memory(slot.coming.processors, log.coming.processors)
         assert len(slot.coming.run_time) == 30

@@ -20,7 +20,14 @@ Decide = Callable[[Stepper], object]
 
 
 def python_policy(
-    name: str, *, rests: bool = True, needs: tuple[str, ...] = (), promises: tuple[str, ...] = (), version: int = 1
+    name: str,
+    *,
+    rests: bool = True,
+    needs: tuple[str, ...] = (),
+    promises: tuple[str, ...] = (),
+    version: int = 1,
+    made_in: str = "",
+    stamp: str = "",
 ) -> Callable[[Decide], Decide]:
     """Register a policy that a function of Python decides, under a name.
 
@@ -36,6 +43,9 @@ def python_policy(
         False: it is asked at every event, also where no waiting job fits.
     needs, promises, version
         As ``policy`` takes them.
+    made_in, stamp
+        Where it is published its version depends on the source of the module ``made_in``, by default that of the
+        function, and on ``stamp``: on weights, say.
 
     Raises
     ------
@@ -65,7 +75,15 @@ def python_policy(
         except TypeError:
             raise ParameterError(f"policy {name!r}: the function must take one argument, the stepper") from None
         made = Policy(
-            name, wait, rests=rests, needs=needs, promises=promises, version=version, in_python=partial(_decide, decide)
+            name,
+            wait,
+            rests=rests,
+            needs=needs,
+            promises=promises,
+            version=version,
+            in_python=partial(_decide, decide),
+            made_in=made_in or decide.__module__,
+            stamp=stamp,
         )
         add_policy(made, decide)
         return decide
