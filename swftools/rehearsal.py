@@ -23,6 +23,13 @@ from swftools.formats.swf.writer import write_swf
 from swftools.kernel import rehearsed
 from swftools.kernel.outside import Lent, place_of
 from swftools.keyed_random import next_gamma, next_normal, next_uniform, stream
+from swftools.learning.agents import Eye
+from swftools.learning.costs import find_cost
+from swftools.learning.episode import play_all_kernel
+from swftools.learning.episodes import EpisodeLog, Slot
+from swftools.learning.network import Network, policy_of
+from swftools.learning.observation import empty_seen
+from swftools.learning.rules import Rules
 from swftools.models import cirne_berman, lublin_feitelson
 from swftools.models.fixed_requested_times import draw_requested_times, fit_requested_times
 from swftools.models.moldability import generate_speedup
@@ -232,6 +239,21 @@ def _step() -> None:
             stepper.start_or_fill(job)
 
 
+def _learn() -> None:
+    """Play an episode alone and among others, look as an agent does, decide by a network."""
+    rules = Rules(k=2, jobs=2, warm_up=1, choice="reserve", cost=find_cost("wait"), dense=True)
+    slot = Slot(EpisodeLog(_trace(), policy="fcfs", reference="fcfs"), rules, empty_seen(2))
+    slot.begin(0)
+    slot.play(slot.place, 2)
+    if slot.is_compiled:
+        one = np.zeros(1, np.int64)
+        play_all_kernel().compiled(np.array([slot.place]), one, np.zeros(1), one.copy())
+    stepper = Stepper(_trace(), "fcfs")
+    stepper.advance()
+    Eye(2, reserves=False).look(stepper)
+    simulate(_trace(), policy_of("rehearsal", Network.random(2), k=2))
+
+
 def _all_verbs(machine: Machine) -> None:
     """Call what policies and predictors of others may call; compiled as a policy, and never run."""
     for job in waiting_jobs(machine):
@@ -273,4 +295,5 @@ def _steps() -> list[tuple[str, Callable[[], object]]]:
         ("validation", _validate),
         ("heads", _look_at_heads),
         ("decisions from outside", _step),
+        ("schedulers that learn", _learn),
     ]

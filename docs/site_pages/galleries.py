@@ -77,7 +77,7 @@ def page(title: str, begins: str, entries: Mapping[str, Iterable[str]]) -> str:
 def _policies() -> str:
     entries = {}
     for name, policy in sorted(list_policies().items()):
-        if not policy.decide.__module__.startswith("swftools."):
+        if not policy.module.startswith("swftools."):
             continue
         facts = []
         if policy.needs:

@@ -287,8 +287,13 @@ def check_queues(jobs: pd.DataFrame, queues: Sequence[int], log: str) -> None:
 
 
 def source_hash(name: str) -> str | None:
-    """Return the hash of the source of a policy of the user's own, for which no ``code_version`` of ours speaks."""
-    return hash_of_module(find_policy(name).decide.__module__)
+    """Return the hash of the source of a policy of the user's own, for which no ``code_version`` of ours speaks.
+
+    What it decides by beside its source, such as trained weights, goes in.
+    """
+    found = find_policy(name)
+    own = hash_of_module(found.module)
+    return hashlib.sha256(f"{own} {found.stamp}".encode()).hexdigest() if found.stamp else own
 
 
 def own_measures(entry: Mapping[str, Any]) -> dict[str, str | None]:

@@ -139,7 +139,15 @@ def place_of(function: Kernel[..., None], *, checked: bool = False) -> Any:
 
     It is valid in this process, as long as the kernel is there. With NUMBA_DISABLE_JIT it is the function.
     """
-    compiled = function.placed_checked if checked else function.placed
+    return _place(function, function.placed_checked if checked else function.placed)
+
+
+def place_of_compiled(function: Kernel[..., None], *, checked: bool = False) -> Any:
+    """Return the same of a kernel that Python calls, too, so that it is not compiled twice."""
+    return _place(function, function.checked if checked else function.compiled)
+
+
+def _place(function: Kernel[..., None], compiled: Any) -> Any:
     if compiled is function.py_func:
         return compiled
     (result,) = compiled.overloads.values()

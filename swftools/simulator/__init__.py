@@ -53,6 +53,7 @@ from swftools.simulator.search.explaining import explain_decision
 from swftools.simulator.search.measures import planned_measure
 from swftools.simulator.search.recorded import recorded_search
 from swftools.simulator.simulation import Simulation
+from swftools.simulator.stepping.python_policies import python_policy
 from swftools.simulator.stepping.stepper import Stepper
 from swftools.simulator.validation.report import ValidationReport, validate
 
@@ -119,6 +120,7 @@ __all__ = [
     "prediction_errors",
     "predictor",
     "preempt",
+    "python_policy",
     "python_predictor",
     "recorded_search",
     "resize",

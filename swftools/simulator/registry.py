@@ -81,6 +81,13 @@ class Policy:
         Of the schedules that it makes: raised when they change, so that nobody takes old ones for new.
     fixed : mapping
         Parameters that are given already, of a policy that is another one by another name.
+    in_python : callable, optional
+        Takes the simulation before each decision, and decides it, in Python; ``decide`` does nothing then. It is made
+        by ``python_policy``.
+    made_in : str
+        The module whose source counts as the policy's; that of ``decide`` by default.
+    stamp : str
+        Of what it decides by beside its code, such as trained weights: another stamp is another policy.
     """
 
     name: str
@@ -99,6 +106,14 @@ class Policy:
     takes_long: str = ""
     version: int = 1
     fixed: Mapping[str, Any] = field(default_factory=dict)
+    in_python: Callable[[Any], None] | None = None
+    made_in: str = ""
+    stamp: str = ""
+
+    @property
+    def module(self) -> str:
+        """The module whose source counts as the policy's."""
+        return self.made_in or self.decide.__module__
 
     @cached_property
     def own(self) -> tuple[str, ...]:
@@ -252,6 +267,17 @@ def policy(  # noqa: PLR0913 (facts by name)
         return decide
 
     return register
+
+
+def add_policy(made: Policy, source: Callable[..., Any]) -> None:
+    """Register a policy that is there already, under its name; ``source`` is the function that it comes from.
+
+    Raises
+    ------
+    ParameterError
+        The name is taken by another function, or cannot be one.
+    """
+    _POLICIES.add(made.name, made, source)
 
 
 def alias(name: str, policy: str, *, restates: tuple[str, ...] = (), **fixed: Any) -> None:

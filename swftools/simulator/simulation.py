@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from numbers import Real
 from typing import Any, Self
 
@@ -253,7 +254,11 @@ class Simulation:
             if progress:
                 progress(int(counts[DONE]), int(counts[COMING]), self.now)
 
-        self._driver.go_on(np.inf if until is None else until, tell if progress else None, PAUSE)
+        limit, telling = np.inf if until is None else until, tell if progress else None
+        if self.policy.in_python:
+            self._driver.go_on_asking(limit, partial(self.policy.in_python, self), telling, PAUSE)
+        else:
+            self._driver.go_on(limit, telling, PAUSE)
         return self
 
     def copy(self) -> Simulation:
@@ -377,7 +382,8 @@ class Simulation:
         clock, replay = self._machine.clock, self._replay
         wake, replay.until[0], replay.counts[BEYOND] = float(clock[WAKE]), self.now, 0
         clock[WAKE] = self.now
-        self._driver.go_on_for(1)
+        if self.policy.in_python is None:
+            self._driver.go_on_for(1)
         clock[WAKE] = min(wake, clock[WAKE])
         self.run(until=self.now)
 

@@ -18,8 +18,10 @@ from swftools.simulator.engine.loop import Options, Run, run_at
 from swftools.simulator.engine.replay import (
     ANSWERED,
     ASKS,
+    AT_DECISIONS,
     BEYOND,
     COMING,
+    DECIDED,
     DECIDING,
     DONE,
     LEFT,
@@ -137,6 +139,42 @@ class Driver:
                 told()
         if told:
             told()
+
+    def go_on_asking(
+        self, until: float, decide: Callable[[], None], told: Callable[[], None] | None = None, pause: float = np.inf
+    ) -> None:
+        """Go on likewise, where a function of Python decides before the policy's turn comes, and in its place.
+
+        Raises
+        ------
+        PolicyError
+            As ``go_on``; or the function raised an error.
+        """
+        last, is_asked = time.perf_counter(), bool(self.replay.counts[DECIDING])
+        while is_asked or self.step(until, AT_DECISIONS):
+            self.let_decide(decide)
+            is_asked = False
+            if told and time.perf_counter() - last >= pause:
+                last = time.perf_counter()
+                told()
+        if told:
+            told()
+
+    def let_decide(self, decide: Callable[[], None]) -> None:
+        """Let a function of Python decide where something is to be decided.
+
+        Raises
+        ------
+        PolicyError
+            It raised an error.
+        """
+        try:
+            decide()
+        except Exception as error:
+            self.broken = "the policy failed"
+            where = f"policy {self.policy.name!r}, at {self.now:g} s"
+            raise PolicyError(f"{where}: raised {type(error).__name__}: {error}") from error
+        self.replay.counts[DECIDING] = DECIDED
 
     def go_on_for(self, instants: int, *, pauses: bool = False) -> None:
         """Go on for so many instants at most; compiled in a thread of its own, so that an interrupt is heard."""

@@ -140,8 +140,8 @@ def next_fitting_place(queue: WaitingQueue, first: int, processors: float, time:
 def close_up(queue: WaitingQueue) -> None:
     """Close up the places that nobody has."""
     least, places = queue.least, len(queue.job)
-    kept = 0
-    for place in range(queue.used[0]):
+    kept, used = 0, queue.used[0]
+    for place in range(used):
         job = queue.job[place]
         if job != NOBODY:
             queue.job[kept] = job
@@ -149,11 +149,16 @@ def close_up(queue: WaitingQueue) -> None:
             least[2 * (places + kept)] = least[2 * (places + place)]
             least[2 * (places + kept) + 1] = least[2 * (places + place) + 1]
             kept += 1
-    for place in range(kept, queue.used[0]):
+    for place in range(kept, used):
         queue.job[place] = NOBODY
         least[2 * (places + place)] = least[2 * (places + place) + 1] = np.inf
     queue.used[0], queue.used[1] = kept, 0
-    index(queue)
+    first, last = places // 2, (places + used - 1) // 2
+    while first > 0:  # level by level, the inner nodes over the places that were used
+        for node in range(first, last + 1):
+            least[2 * node] = min(least[4 * node], least[4 * node + 2])
+            least[2 * node + 1] = min(least[4 * node + 1], least[4 * node + 3])
+        first, last = first // 2, last // 2
 
 
 @kernel(allocates=False)

@@ -101,6 +101,7 @@ def check_forgets(simulation: Simulation) -> None:
         f"policy {driver.policy.name!r}": driver.policy.made_for(simulation._chosen).own,
         f"predictor {driver.predictor.name!r}": driver.predictor.observes,
         "the predictor in Python": driver.asked,
+        f"the function of policy {driver.policy.name!r}": driver.policy.in_python,
     }
     for what, it in remembers.items():
         if it and it != ("parameters",):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
+from functools import partial
 from operator import index
 from typing import Any, Self
 
@@ -132,7 +133,9 @@ class Stepper:
         if to not in _STOPS:
             raise ParameterError(f"to={to!r} is not one of: {', '.join(_STOPS)}")
         self._replay_counts[DECIDING] = TO_DECIDE
-        driver = self._simulation._driver
+        driver, in_python = self._simulation._driver, self._simulation.policy.in_python
+        if in_python:
+            driver.let_decide(partial(in_python, self._simulation))
         # One decision: it stands before the next one only when the engine has left this one behind.
         return driver.step(np.inf if until is None else float(until), _STOPS[to])
 

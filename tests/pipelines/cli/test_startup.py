@@ -12,7 +12,7 @@ import pipelines
 from pipelines.config import named_tasks
 from tests.pipelines.luigi_runs import environment
 
-HEAVY = ("numpy", "pandas", "pyarrow", "numba", "scipy", "luigi", "pydantic", "yaml", "requests", "boto3")
+HEAVY = ("numpy", "pandas", "pyarrow", "numba", "scipy", "luigi", "pydantic", "yaml", "requests", "boto3", "gymnasium")
 COMMANDS = [
     *("describe", "validate", "convert", "augment", "run", "simulate", "compare", "check-schedule"),
     *("versions", "diff", "tag", "rollback", "promote", "verify", "prune", "warm-up"),

@@ -1,0 +1,12 @@
+"""Schedulers that learn: a Gymnasium environment on the simulator's engine, baselines, and agents as policies.
+
+Importing it registers ``swftools/SchedulingEnv-v1``; the extra ``[learning]`` installs Gymnasium.
+"""
+
+from lazy_loader import attach_stub
+
+from swftools.learning.registration import register_environments
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
+
+register_environments()

@@ -1,0 +1,244 @@
+"""Agents as policies: whoever chooses by what the environment shows decides in the simulator, too."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Callable
+from functools import cache
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from swftools.errors import ParameterError
+from swftools.kernel import kernel
+from swftools.kernel.layout import Layout
+from swftools.kernel.outside import Lent
+from swftools.learning.network import Network, calling_module
+from swftools.learning.observation import FEATURES, FITS, GOES_AHEAD, Seen, empty_seen, observe
+from swftools.learning.rules import CHOICES
+from swftools.parameters import is_whole
+from swftools.simulator.engine.entry import machine_at
+from swftools.simulator.one_call import simulate
+from swftools.simulator.stepping.python_policies import python_policy
+from swftools.simulator.stepping.stepper import Stepper
+from swftools.trace import Trace
+
+Agent = Callable[[Any, Any], int]
+"""Takes observation and mask, and returns an action."""
+
+seen_at = Lent(lambda: empty_seen(1))
+
+
+def agent_policy(
+    name: str,
+    agent: Agent | Any,
+    *,
+    k: int = 128,
+    choice: str = "fits",
+    version: int = 1,
+    weights: str | PathLike[str] | None = None,
+) -> None:
+    """Register an agent as a policy, so that ``simulate``, ``compare`` and all the rest take it by name.
+
+    Parameters
+    ----------
+    name : str
+        By which it is asked for; in a module of your own ``module:name``.
+    agent : callable, or an object with ``predict``
+        Takes the observation, shape (k + 1, 6), and the mask, shape (k + 1,), as ``SchedulingEnv`` shows them, and
+        returns an action. Or what libraries have: ``predict(observation, action_masks=..., deterministic=True)``
+        returns action and state. It must return the same for the same, or schedules are others each time.
+    k, choice
+        As it was trained with.
+    version : int
+        Of its schedules: raise it where they change.
+    weights : path, optional
+        The file that the agent was read from: what is published depends on its content then, beside the module.
+
+    Raises
+    ------
+    ParameterError
+        The name is taken; an option has another value; there is no such file.
+
+    Examples
+    --------
+    An agent that takes the first job that fits:
+
+    >>> from swftools.learning import agent_policy, default_log
+    >>> from swftools.simulator import simulate
+    >>> agent_policy("example-first-fit", lambda observation, mask: int(mask.argmax()), k=16)
+    >>> len(simulate(default_log(), "example-first-fit").jobs)
+    5000
+    """
+    if not is_whole(k, 1, 2**31 - 1):
+        raise ParameterError(f"k={k!r} is not an integer of 1 or more")
+    if choice not in CHOICES:
+        raise ParameterError(f"choice={choice!r} is not one of: {', '.join(CHOICES)}")
+    choose = choosing(agent)
+    eye = Eye(k, choice == "reserve")
+
+    def decide(stepper: Stepper) -> None:
+        eye.act_on(stepper, choose)
+
+    stamp = _hash_of(weights) if weights is not None else agent.stamp if isinstance(agent, Network) else ""
+    python_policy(name, version=version, made_in=calling_module(), stamp=stamp)(decide)
+
+
+def _hash_of(path: str | PathLike[str]) -> str:
+    """Return the hash of a file."""
+    try:
+        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    except OSError as error:
+        raise ParameterError(f"weights={str(path)!r}: cannot be read: {error.strerror}") from error
+
+
+def choosing(agent: Agent | Any) -> Agent:
+    """Return a function of observation and mask, whatever form an agent has."""
+    predict = getattr(agent, "predict", None)
+    if predict is None:
+        if not callable(agent):
+            raise ParameterError(f"agent {agent!r:.60} is neither a function of observation and mask nor has predict()")
+        function: Agent = agent
+        return function
+    if "action_masks" in inspect.signature(predict).parameters:
+        return lambda seen, mask: int(predict(seen, action_masks=mask.astype(bool), deterministic=True)[0])
+    return lambda seen, _: int(predict(seen, deterministic=True)[0])
+
+
+def what_it_saw(
+    trace: Trace, policy: str, job_number: int, agent: Agent | Any = None, *, k: int = 128, **options: Any
+) -> pd.DataFrame:
+    """Return what there was to see when a policy started a job: a row an action, of which one is ``chosen``.
+
+    Parameters
+    ----------
+    trace : Trace
+        The log.
+    policy : str
+        Any policy; what it saw is said in the words of the environment.
+    job_number : int
+        The job.
+    agent : optional
+        With ``scores(observation)``, such as a ``Network``: its scores become a column.
+    k : int
+        Jobs that are seen.
+    **options
+        Of ``simulate``; ``overrun="run-on"`` by default, as in the environment.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row a waiting job, and one for waiting, whose ``job_number`` is missing: ``processors``, ``estimated_time``
+        and ``waited`` (s), ``fits``, ``goes_ahead`` (it would delay nobody before it), ``allowed``, ``chosen``,
+        ``score``. The same in each row: processors that were ``free``, the time until the first job of the queue could
+        start (``time_to_head``, s) and processors left over then (``spare``), how many were ``waiting``.
+
+    Raises
+    ------
+    ParameterError
+        The job is not in the trace, or never starts; it stood behind the first k when it was started.
+    """
+    options = {"overrun": "run-on"} | options
+    stepper, eye = Stepper(trace, "fcfs", **options), Eye(k, reserves=False)
+    runs = simulate(trace, policy, **options).segments[["job_number", "start_time"]]
+    order = list(runs.itertuples(index=False, name=None))
+    if job_number not in runs["job_number"].tolist():
+        raise ParameterError(f"job {job_number} is not started by policy {policy!r} in this trace")
+    if runs["job_number"].duplicated().any():
+        raise ParameterError(
+            f"what it saw is told where each job runs once; policy {policy!r} stops jobs, or numbers stand twice"
+        )
+    _play_until(stepper, order, job_number)
+    eye.look(stepper)
+    shown = int((eye.seen.job >= 0).sum())
+    rows, jobs, waits = [*range(shown), k], eye.seen.job[:shown], [None]
+    numbers = [stepper.job_number(job) for job in jobs]
+    if job_number not in numbers:
+        raise ParameterError(f"job {job_number} stood behind the first {k} of the queue when it was started; give k=")
+    times, free = stepper.free_over_time()
+    head = int((free >= stepper.width[jobs[0]]).argmax())
+    is_so = eye.observation[:shown, [FITS, GOES_AHEAD]] > 0
+    table = pd.DataFrame(
+        {
+            "job_number": pd.array([*numbers, *waits], dtype="Int64"),
+            "processors": pd.array([*stepper.width[jobs], *waits], dtype="Int64"),
+            "estimated_time": [*stepper.estimated_time[jobs], np.nan],
+            "waited": [*stepper.now - stepper.submit_time[jobs], np.nan],
+            "fits": pd.array([*is_so[:, 0], *waits], dtype="boolean"),
+            "goes_ahead": pd.array([*is_so[:, 1], *waits], dtype="boolean"),
+            "allowed": eye.seen.mask[rows] > 0,
+            "chosen": [number == job_number for number in [*numbers, *waits]],
+            "free": stepper.free,
+            "time_to_head": times[head] - stepper.now,
+            "spare": free[head] - stepper.width[jobs[0]],
+            "waiting": len(stepper.waiting),
+        }
+    )
+    if hasattr(agent, "scores"):
+        table.insert(8, "score", agent.scores(eye.observation[None])[0][rows])
+    return table
+
+
+def _play_until(stepper: Stepper, order: list[tuple[int, float]], job_number: int) -> None:
+    """Start jobs when, and in the order in which, they were started, up to one that is not started yet."""
+    simulation, done = stepper._simulation, 0
+    numbers = simulation.trace.jobs["job_number"].to_numpy()[simulation._workload.coming.row]
+    job_of = {int(number): job for job, number in enumerate(numbers)}
+    while stepper.advance(to="event"):
+        while order[done][1] == stepper.now:
+            number = order[done][0]
+            if number == job_number:
+                return
+            stepper.start(job_of[number])
+            done += 1
+
+
+class Eye:
+    """What an agent sees of any simulation."""
+
+    def __init__(self, k: int, reserves: bool) -> None:
+        self.seen: Seen = empty_seen(k, reserves=reserves)
+        self.observation = self.seen.observation.reshape(k + 1, FEATURES)
+        self._layout: Layout | None = None
+
+    def look(self, stepper: Stepper) -> bool:
+        """Look; return whether there is a job to choose."""
+        place = stepper._simulation._driver.machine_place
+        if not isinstance(place, int):
+            return bool(_look_kernel().py_func(self.seen, place))
+        if self._layout is None:
+            self._layout = Layout(self.seen, seen_at.example)
+        return bool(_look_kernel().compiled(self._layout.address, place))
+
+    def act_on(self, stepper: Stepper, choose: Agent) -> None:
+        """Let an agent choose until it waits, or nothing is left to choose."""
+        seen, last = self.seen, len(self.seen.job)
+        while stepper.free and self.look(stepper):
+            action = int(choose(self.observation.copy(), seen.mask.copy()))
+            if not 0 <= action <= last:
+                raise ParameterError(f"the agent chose {action}, which is not from 0 to {last}")
+            if not seen.mask[action]:
+                action = last if seen.mask[last] else int(seen.mask.argmax())
+            if action == last:
+                return
+            job = int(seen.job[action])
+            fits = stepper.width[job] <= stepper.free
+            stepper.start_or_fill(job)
+            if not fits or not len(stepper.waiting):
+                return
+
+
+def look(seen: Any, machine: Any) -> bool:
+    """Look at a machine that lies at a place."""
+    return observe(machine_at(machine), seen_at(seen))
+
+
+@cache
+def _look_kernel() -> Any:
+    from numba import types  # noqa: PLC0415 (takes half a second, and is needed from here on)
+
+    return kernel(types.boolean(types.int64, types.int64), allocates=False)(look)

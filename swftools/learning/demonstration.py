@@ -1,0 +1,110 @@
+"""Policies as agents: an episode played as any policy of the simulator decides it, to learn from or to compare with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from swftools.errors import ParameterError
+from swftools.kernel import FloatArray, IntArray
+from swftools.learning.episodes import Slot
+from swftools.simulator.machine.state import NOW
+from swftools.simulator.one_call import simulate
+from swftools.simulator.registry import Policy, find_policy, read_policy
+
+if TYPE_CHECKING:
+    from swftools.learning.environment import SchedulingEnv
+
+
+class Demonstration(NamedTuple):
+    """What was seen, allowed and done at each decision of an episode, its reward, and what is told at the end.
+
+    ``observations`` has shape (decisions, k + 1, 6), ``masks`` (decisions, k + 1); ``actions`` and ``rewards`` have an
+    element a decision.
+    """
+
+    observations: npt.NDArray[np.float32]
+    masks: npt.NDArray[np.int8]
+    actions: IntArray
+    rewards: FloatArray
+    info: dict[str, Any]
+
+
+def demonstrate(env: SchedulingEnv, policy: str | Policy, *, seed: int = 0, **options: Any) -> Demonstration:
+    """Play an episode as a policy decides it: its actions are those that make the policy's schedule.
+
+    So any policy is an agent that others can learn from by imitation, or be compared with, reward by reward.
+
+    Parameters
+    ----------
+    env : SchedulingEnv
+        Without a warm-up, unless the policy is the one that decides it: other policies would begin from elsewhere.
+    policy : str or Policy
+        Of those that run each job once, on the processors that it asks for.
+    seed : int
+        For the policy's draws.
+    **options
+        Of ``env.reset``: ``log``, ``first``.
+
+    Raises
+    ------
+    ParameterError
+        There is a warm-up; the policy stops jobs, or starts them on other widths, or at times of its own; or it starts
+        one that stands behind the first ``k`` of the queue.
+
+    Examples
+    --------
+    >>> from swftools.learning import SchedulingEnv, demonstrate
+    >>> shown = demonstrate(SchedulingEnv(jobs=50, warm_up=0), "conservative", first=1000)
+    >>> shown.actions.shape == shown.rewards.shape, shown.info["jobs"]
+    (True, 50)
+    """
+    seen, info = env.reset(options=options or None)
+    slot = env.slot
+    chosen, given = read_policy(policy)
+    decides = slot.log.policy
+    if slot.rules.warm_up and (chosen, chosen.chosen(given)) != decides:
+        raise ParameterError(
+            f"policy {chosen.name!r} cannot go on where {decides[0].name!r} decided the warm-up; give warm_up=0"
+        )
+    order = [start for start in _starts_of(slot, policy, seed) if start[1] >= slot.machine.clock[NOW]]
+    parts: list[tuple[Any, ...]] = []
+    over, last, mask = False, slot.rules.k, info["action_mask"]
+    while not over:
+        action, now = last, float(slot.machine.clock[NOW])
+        if order and order[0][1] < now:
+            raise ParameterError(
+                f"policy {chosen.name!r} starts a job at {order[0][1]:g} s, when nothing ends or comes: nobody is asked"
+            )
+        if order and order[0][1] == now:
+            rows = np.flatnonzero(slot.episode.seen.job == order.pop(0)[0])
+            if not len(rows):
+                raise ParameterError(
+                    f"policy {chosen.name!r} starts a job that stands behind the first {last} of the queue; give k="
+                )
+            action = int(rows[0])
+        after, reward, over, _, info = env.step(action)
+        parts.append((seen, mask, action, reward))
+        seen, mask = after, info["action_mask"]
+    observations, masks, actions, rewards = (np.array(column) for column in zip(*parts, strict=True))
+    return Demonstration(observations, masks, actions, rewards, info)
+
+
+def _starts_of(slot: Slot, policy: str | Policy, seed: int) -> list[tuple[int, float]]:
+    """Return the jobs of an episode, as it numbers them, and when they start, in the order of their starts."""
+    log, rows = slot.log, slot.coming.row
+    name = find_policy(policy).name if isinstance(policy, Policy) else policy
+    part = log.trace.with_jobs(log.trace.jobs.iloc[np.sort(rows)].reset_index(drop=True))
+    options = {name: log.options[name] for name in ("overrun", "cancelled", "requests", "predictor", "semantics")}
+    runs = simulate(part, policy, log.processors, seed=seed, **options).segments
+    numbers = log.trace.jobs["job_number"].to_numpy()[rows]
+    of_number = {int(number): job for job, number in enumerate(numbers)}
+    found = runs["job_number"].map(of_number).to_numpy()
+    is_once = len(of_number) == len(numbers) == len(runs)
+    if not is_once or (runs["allocated_processors"].to_numpy() != log.coming.processors[rows[found]]).any():
+        raise ParameterError(
+            f"policy {name!r} stops jobs, or runs them on other widths than they ask for, which no action does"
+        )
+    return list(zip(found.tolist(), runs["start_time"].tolist(), strict=True))

@@ -1,0 +1,327 @@
+"""An episode as compiled code plays it: jobs of a log on a machine of their own, decisions from outside, what is seen.
+
+Nothing here allocates, and nothing is asked of Python: a vector of environments steps in one call. What lies where is
+``Episode``; the engine is the simulator's own, so an episode is a simulation like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple, ParamSpec, TypeVar
+
+import numpy as np
+
+from swftools.kernel import FloatArray, IntArray, Kernel, kernel
+from swftools.kernel.outside import Lent, call_kernel
+from swftools.learning.observation import Seen, empty_seen, observe, show_end
+from swftools.simulator.engine.entry import machine_at
+from swftools.simulator.engine.replay import (
+    AT_DECISIONS,
+    BEYOND,
+    COMING,
+    DECIDED,
+    DECIDING,
+    LEFT,
+    NOT_DECIDING,
+    STEPS,
+    Coming,
+    Replay,
+    coming_at,
+    replay_at,
+)
+from swftools.simulator.machine.state import (
+    CAPACITY,
+    FREE,
+    NOW,
+    PLANS_BY_LIMIT,
+    STARTED,
+    SUBMITTED,
+    WAITING,
+    Machine,
+)
+from swftools.simulator.machine.verbs import start
+from swftools.simulator.machine.views import can_start_any, fits
+from swftools.simulator.machine.waiting_queue import NOBODY, close_up
+from swftools.simulator.stepping.acts import fill_before
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+WAIT, BOUNDED_SLOWDOWN, TURNAROUND, NOTHING = range(4)
+"""What a job costs when it starts, as ``Episode.kinds`` has it."""
+
+CHARGED, INVALID, OVER, COUNTED, DECISIONS, LENGTH = range(6)
+"""Places in ``Episode.counts``: starts of this decision that were charged for; actions that were not allowed; whether
+the episode is over; jobs that count; decisions so far."""
+
+REWARD, TOTAL, REFERENCE, THRESHOLD = range(4)
+"""Places in ``Episode.numbers``: the reward of this step; the mean cost so far; that of the reference, 0 without one;
+the least run time of the bounded slowdown, s."""
+
+COST, DENSE, WARM_UP = range(3)
+"""Places in ``Episode.kinds``: what a job costs; whether there is a reward at each start; jobs that come before
+anybody is asked."""
+
+_MANY, _SPARSE = 2**62, 64
+
+
+class _Inside(Kernel[P, R]):
+    """A kernel that only kernels call: interpreted, places are what lies there, of which numba knows no type."""
+
+    def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
+        """Run the function, interpreted."""
+        return self.py_func(*arguments, **named)
+
+
+def inside(function: Callable[P, R]) -> Kernel[P, R]:
+    """Make a function a kernel that only kernels call, and that makes no array."""
+    return _Inside(function, allocates=False)
+
+
+class Episode(NamedTuple):
+    """What an episode is played on; the first of them are places, interpreted what lies there.
+
+    ``source`` has the jobs of the log and ``coming`` those of the episode; ``run`` is what the engine goes on with, and
+    ``reference`` the same with the policy that is compared with. ``seen`` is what is shown of it.
+    """
+
+    engine: Any
+    run: Any
+    reference: Any
+    source: Any
+    coming: Any
+    machine: Any
+    replay: Any
+    seen: Seen
+    kinds: IntArray
+    counts: IntArray
+    numbers: FloatArray
+
+
+def empty_episode(places: tuple[Any, ...] = (0,) * 7, seen: Seen | None = None) -> Episode:
+    """Return an episode in which nothing happened yet."""
+    kinds, counts, numbers = np.zeros(WARM_UP + 1, np.int64), np.zeros(LENGTH, np.int64), np.zeros(THRESHOLD + 1)
+    return Episode._make([*places, seen or empty_seen(1), kinds, counts, numbers])
+
+
+episode_at = Lent(empty_episode)
+
+
+def begin(place: Any, first: int) -> None:
+    """Begin anew, with the jobs of the log from ``first`` on; go to the first decision."""
+    episode = episode_at(place)
+    put_back(episode, first)
+    warm_up(episode, episode.run)
+    go_on(episode)
+
+
+def cost_of_reference(place: Any, first: int) -> float:
+    """Return the mean cost of the jobs that count if the reference decides them; nothing else is kept."""
+    episode = episode_at(place)
+    put_back(episode, first)
+    warm_up(episode, episode.run)
+    machine, replay, coming = machine_at(episode.machine), replay_at(episode.replay), coming_at(episode.coming)
+    begun = replay.log.size[0]
+    replay.counts[STEPS], replay.counts[LEFT] = 0, _MANY
+    call_kernel(episode.engine, episode.reference)
+    total = 0.0
+    for run in range(begun, replay.log.size[0]):
+        total += cost_of(episode, machine, coming, replay.log.job[run], replay.log.start[run])
+    return total / max(replay.log.size[0] - begun, 1)
+
+
+def play(place: Any, action: int) -> None:
+    """Do what was decided, and go on to the next decision, or to the end.
+
+    An action that is not allowed is taken as waiting; where nobody could wait for anything, as the first one allowed.
+    """
+    take(episode_at(place), action)
+
+
+def play_all(places: IntArray, actions: IntArray, rewards: FloatArray, over: IntArray) -> None:
+    """Play one action in each of several episodes; write what came of it."""
+    for i in range(len(places)):
+        episode = episode_at(places[i])
+        take(episode, actions[i])
+        rewards[i], over[i] = episode.numbers[REWARD], episode.counts[OVER]
+
+
+@inside
+def take(episode: Episode, action: int) -> None:
+    """Do what was decided, and go on."""
+    counts, mask, last = episode.counts, episode.seen.mask, len(episode.seen.job)
+    episode.numbers[REWARD] = 0.0
+    if counts[OVER] > 0:
+        return
+    counts[DECISIONS] += 1
+    if mask[action] == 0:
+        counts[INVALID] += 1
+        action = last
+        if mask[last] == 0:
+            action = 0
+            while mask[action] == 0:
+                action += 1
+    if action < last:
+        machine, job = machine_at(episode.machine), episode.seen.job[action]
+        is_started = fits(machine, job)
+        if is_started:
+            start(machine, job)
+        else:
+            fill_before(machine, job)
+        charge(episode, machine)
+        if machine.counts[WAITING] == 0 and machine.counts[SUBMITTED] == len(coming_at(episode.coming).row):
+            close(episode)
+            return
+        if is_started and can_start_any(machine) and observe(machine, episode.seen):
+            return
+    replay_at(episode.replay).counts[DECIDING] = DECIDED
+    go_on(episode)
+
+
+@inside
+def go_on(episode: Episode) -> None:
+    """Let the engine go on to where there is something to choose, or to the end."""
+    machine, progress = machine_at(episode.machine), replay_at(episode.replay).counts
+    while True:
+        progress[STEPS], progress[LEFT], progress[BEYOND] = AT_DECISIONS, _MANY, 0
+        call_kernel(episode.engine, episode.run)
+        episode.counts[CHARGED] = 0
+        if machine.queue.used[0] - machine.queue.used[1] > 2 * machine.counts[WAITING] + _SPARSE:
+            close_up(machine.queue)
+        if progress[DECIDING] == NOT_DECIDING:
+            close(episode)
+            return
+        if observe(machine, episode.seen):
+            return
+        progress[DECIDING] = DECIDED
+
+
+@inside
+def close(episode: Episode) -> None:
+    """End the episode: every job has started, so nothing is left to decide."""
+    episode.counts[OVER] = 1
+    numbers = episode.numbers
+    if episode.kinds[DENSE] == 0:
+        numbers[REWARD] -= numbers[TOTAL]
+    numbers[REWARD] += numbers[REFERENCE]
+    show_end(episode.seen)
+
+
+@inside
+def charge(episode: Episode, machine: Machine) -> None:
+    """Charge for the jobs that started since it was last looked."""
+    counts, numbers, coming = episode.counts, episode.numbers, coming_at(episode.coming)
+    for i in range(counts[CHARGED], machine.counts[STARTED]):
+        cost = cost_of(episode, machine, coming, machine.started[i], machine.clock[NOW]) / counts[COUNTED]
+        numbers[TOTAL] += cost
+        if episode.kinds[DENSE] > 0:
+            numbers[REWARD] -= cost
+    counts[CHARGED] = machine.counts[STARTED]
+
+
+@inside
+def cost_of(episode: Episode, machine: Machine, coming: Coming, job: int, begins: float) -> float:
+    """Return what a job costs that starts at a time."""
+    wait, run_time = begins - machine.requests.submit_time[job], coming.run_time[job]
+    if episode.kinds[COST] == NOTHING:
+        return 0.0
+    if episode.kinds[COST] == WAIT:
+        return wait
+    if episode.kinds[COST] == TURNAROUND:
+        return wait + run_time
+    return max(1.0, (wait + run_time) / max(run_time, episode.numbers[THRESHOLD]))
+
+
+@inside
+def warm_up(episode: Episode, run: Any) -> None:
+    """Let the policy decide the first jobs, so that the machine is not empty at the first decision from outside."""
+    replay, jobs = replay_at(episode.replay), episode.kinds[WARM_UP]
+    if jobs > 0:
+        coming = coming_at(episode.coming)
+        replay.until[0] = coming.submit_time[coming.row[jobs - 1]]
+        replay.counts[STEPS], replay.counts[LEFT] = 0, _MANY
+        call_kernel(episode.engine, run)
+        replay.until[0], replay.counts[BEYOND] = np.inf, 0
+    episode.counts[COUNTED] = len(coming_at(episode.coming).row) - replay.log.size[0]
+
+
+@inside
+def put_back(episode: Episode, first: int) -> None:
+    """Put machine and progress back to what they were before the first event; take the jobs from ``first`` on."""
+    source, coming = coming_at(episode.source), coming_at(episode.coming)
+    for job in range(len(coming.row)):
+        coming.row[job], coming.run_time[job] = source.row[first + job], source.run_time[first + job]
+        coming.limit[job], coming.told[job] = source.limit[first + job], source.told[first + job]
+    for job in range(len(coming.restart_overhead)):
+        coming.restart_overhead[job] = source.restart_overhead[first + job]
+    empty(machine_at(episode.machine), replay_at(episode.replay), len(coming.row))
+    episode.counts[CHARGED] = episode.counts[OVER] = episode.counts[INVALID] = episode.counts[DECISIONS] = 0
+    episode.numbers[REWARD] = episode.numbers[TOTAL] = 0.0
+
+
+@kernel(allocates=False)
+def empty(machine: Machine, replay: Replay, jobs: int) -> None:
+    """Take all jobs from the machine, and forget what happened."""
+    counts, queue, requests = machine.counts, machine.queue, replay.requests
+    capacity, plans = counts[CAPACITY], counts[PLANS_BY_LIMIT]
+    counts[:] = 0
+    counts[FREE] = counts[CAPACITY] = capacity
+    counts[PLANS_BY_LIMIT] = plans
+    machine.clock[:] = np.inf
+    queue.least[:] = np.inf
+    queue.job[:] = NOBODY
+    queue.place[:] = NOBODY
+    queue.used[:] = 0
+    machine.allocated[:] = 0
+    machine.run[:] = NOBODY
+    for column in (machine.start_time, machine.expected_end, machine.done, machine.overhead):
+        column[:] = 0.0
+    for column in (requests.submit_time, requests.requested_time, requests.limit):
+        column[:] = np.nan
+    requests.processors[:] = -1
+    requests.queue_id[:] = -1
+    requests.priority_rank[:] = -1
+    requests.user_id[:] = -1
+    requests.checkpoint_interval[:] = np.nan
+    requests.restart_overhead[:] = np.nan
+    requests.speedup[:, :] = np.nan
+    requests.utility[:, :, :] = np.nan
+    for column in (replay.log.before, replay.log.work, replay.log.overhead):
+        column[:] = 0.0
+    replay.log.size[0] = replay.ends.size[0] = 0
+    replay.counts[:] = 0
+    replay.counts[COMING], replay.until[0] = jobs, np.inf
+
+
+@cache
+def begin_kernel() -> Any:
+    """Return ``begin`` as a kernel: compiled at its first use, from then on taken from the cache on disk."""
+    from numba import types  # noqa: PLC0415 (takes half a second, and is needed from here on)
+
+    return kernel(types.void(types.int64, types.int64), allocates=False)(begin)
+
+
+@cache
+def play_kernel() -> Any:
+    """Return ``play`` as a kernel."""
+    from numba import types  # noqa: PLC0415 (as above)
+
+    return kernel(types.void(types.int64, types.int64), allocates=False)(play)
+
+
+@cache
+def play_all_kernel() -> Any:
+    """Return ``play_all`` as a kernel."""
+    from numba import types  # noqa: PLC0415 (as above)
+
+    whole = types.int64[::1]
+    return kernel(types.void(whole, whole, types.float64[::1], whole), allocates=False)(play_all)
+
+
+@cache
+def reference_kernel() -> Any:
+    """Return ``cost_of_reference`` as a kernel."""
+    from numba import types  # noqa: PLC0415 (as above)
+
+    return kernel(types.float64(types.int64, types.int64), allocates=False)(cost_of_reference)

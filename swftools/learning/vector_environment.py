@@ -1,0 +1,182 @@
+"""Many environments that step in one compiled call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from swftools.errors import ParameterError
+from swftools.learning.costs import find_cost
+from swftools.learning.environment import Observation, summary_of
+from swftools.learning.episode import play_all_kernel
+from swftools.learning.episodes import EpisodeLog, Slot
+from swftools.learning.logs import Logs
+from swftools.learning.observation import FEATURES, empty_seen
+from swftools.learning.registration import need_gymnasium
+from swftools.learning.rules import Rules
+from swftools.parameters import is_whole
+from swftools.simulator.registry import Policy
+from swftools.simulator.schedule import Schedule
+from swftools.trace import Trace
+
+need_gymnasium()
+from gymnasium import spaces  # noqa: E402
+from gymnasium.vector import AutoresetMode, VectorEnv  # noqa: E402
+from gymnasium.vector.utils import batch_space  # noqa: E402
+
+
+class SchedulingVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[Any]]):
+    """So many ``SchedulingEnv`` in one: all step in one compiled call, on one log in memory.
+
+    One whose episode ends begins the next in the same step (``AutoresetMode.SAME_STEP``): what it saw last, and what
+    is told of the episode, are in ``info["final_obs"]`` and ``info["final_info"]``.
+
+    Parameters
+    ----------
+    num_envs : int
+        How many.
+    copies : bool
+        Whether what is returned stays as it is at the next step; without copies a step is quicker.
+    log, k, jobs, warm_up, choice, reward, dense, reference, policy, weights, **options
+        As ``SchedulingEnv`` takes them. An action that is not allowed waits.
+
+    Examples
+    --------
+    >>> envs = SchedulingVectorEnv(4, jobs=50, k=8)
+    >>> seen, info = envs.reset(seed=0)
+    >>> seen, rewards, over, _, info = envs.step(info["action_mask"].argmax(axis=1))
+    >>> seen.shape, rewards.shape
+    ((4, 9, 6), (4,))
+    """
+
+    metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012 (as Gymnasium declares it)
+
+    def __init__(  # noqa: PLR0913 (options by name)
+        self,
+        num_envs: int = 1,
+        log: Trace | EpisodeLog | Sequence[Trace | EpisodeLog] | None = None,
+        *,
+        k: int = 128,
+        jobs: int = 256,
+        warm_up: int = 64,
+        choice: str = "fits",
+        reward: str | Callable[[Schedule], float] = "bounded_slowdown",
+        dense: bool = True,
+        reference: str | Policy | None = None,
+        policy: str | Policy = "easy",
+        weights: Sequence[float] | None = None,
+        copies: bool = True,
+        **options: Any,
+    ) -> None:
+        if not is_whole(num_envs, 1, 2**20):
+            raise ParameterError(f"num_envs={num_envs!r} is not an integer of 1 or more")
+        self.rules = Rules(k, jobs, warm_up, choice, find_cost(reward), bool(dense))
+        self.logs = Logs(log, weights, policy=policy, reference=reference, **options)
+        self.logs.check_length(self.rules.length)
+        self.num_envs, self._copies = num_envs, copies
+        self.single_observation_space = spaces.Box(0.0, 1.0, (k + 1, FEATURES), np.float32)
+        self.single_action_space = spaces.Discrete(k + 1)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._seen = np.zeros((num_envs, k + 1, FEATURES), np.float32)
+        self._masks = np.zeros((num_envs, k + 1), np.int8)
+        self._parts = [
+            empty_seen(k, reserves=self.rules.reserves)._replace(observation=seen.reshape(-1), mask=mask)
+            for seen, mask in zip(self._seen, self._masks, strict=True)
+        ]
+        self._slots: list[dict[int, Slot]] = [{} for _ in range(num_envs)]
+        self._playing: list[Slot] = []
+        self._places: Any = np.zeros(num_envs, np.int64)
+        self._rewards, self._over = np.zeros(num_envs), np.zeros(num_envs, np.int64)
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begin an episode in each; ``seed`` and ``options`` as ``SchedulingEnv.reset`` takes them.
+
+        Each of ``log`` and ``first`` is one for all, or one for each.
+        """
+        if isinstance(seed, Sequence):
+            raise ParameterError("seed: give one integer, of which the episodes of all environments are drawn")
+        super().reset(seed=seed)
+        given = {name: self._for_each(name, value) for name, value in (options or {}).items()}
+        each = [{name: values[i] for name, values in given.items()} for i in range(self.num_envs)]
+        self._playing = [self._begin(i, each[i]) for i in range(self.num_envs)]
+        return self._shown(self._seen), {"action_mask": self._shown(self._masks)}
+
+    def step(
+        self, actions: npt.NDArray[np.int64]
+    ) -> tuple[Observation, npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]:
+        """Carry out an action in each, and go on to the next decision of each; rewards and the rest likewise.
+
+        Raises
+        ------
+        ParameterError
+            There is not one integer from 0 to k for each; or no episode has begun.
+        """
+        chosen = np.ascontiguousarray(actions)
+        if chosen.shape != (self.num_envs,) or chosen.dtype.kind not in "iu":
+            raise ParameterError(f"actions of shape {chosen.shape}, {chosen.dtype}: give {self.num_envs} integers")
+        if chosen.min() < 0 or chosen.max() > self.rules.k:
+            raise ParameterError(f"actions from {chosen.min()} to {chosen.max()} are not all from 0 to {self.rules.k}")
+        if not self._playing:
+            raise ParameterError("no episode has begun: call reset()")
+        self._play_all(chosen.astype(np.int64, copy=False))
+        rewards, over = self._rewards.copy(), self._over.astype(np.bool_)
+        info: dict[str, Any] = {}
+        if over.any():
+            info = self._begin_again(over, rewards)
+        info["action_mask"] = self._shown(self._masks)
+        return self._shown(self._seen), rewards, over, np.zeros(self.num_envs, np.bool_), info
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """Return which actions are allowed, a row an environment."""
+        return self._masks.astype(np.bool_)
+
+    def _play_all(self, actions: npt.NDArray[np.int64]) -> None:
+        """Step all of them."""
+        if self._playing[0].is_compiled:
+            play_all_kernel().compiled(self._places, actions, self._rewards, self._over)
+        else:
+            play_all_kernel().py_func(self._places, actions, self._rewards, self._over)
+
+    def _for_each(self, name: str, value: Any) -> list[Any]:
+        """Return an option for each environment."""
+        if np.ndim(value) == 0:
+            return [value] * self.num_envs
+        if len(value) != self.num_envs:
+            raise ParameterError(f"options: {name} has {len(value)} values; give one, or {self.num_envs}")
+        return np.asarray(value).tolist()
+
+    def _begin(self, which: int, options: Mapping[str, Any]) -> Slot:
+        """Begin an episode in one of them."""
+        number, first = self.logs.draw(self.np_random, self.rules.length, options)
+        slots = self._slots[which]
+        if number not in slots:
+            slots[number] = Slot(self.logs[number], self.rules, self._parts[which])
+        slot = slots[number]
+        slot.begin(first)
+        if not slot.is_compiled and self._places.dtype != object:
+            self._places = np.empty(self.num_envs, object)
+        self._places[which] = slot.place
+        return slot
+
+    def _begin_again(self, over: npt.NDArray[np.bool_], rewards: npt.NDArray[np.float64]) -> dict[str, Any]:
+        """Begin the next episode where one is over; return what is told of those that are."""
+        last = np.full(self.num_envs, None, object)
+        told: dict[str, Any] = {}
+        for i in np.flatnonzero(over):
+            slot = self._playing[i]
+            rewards[i] += slot.ended()
+            last[i] = self._seen[i].copy()
+            for name, value in summary_of(slot).items():
+                told.setdefault(name, np.zeros(self.num_envs))[i] = value
+            self._playing[i] = self._begin(int(i), {})
+        return {"final_obs": last, "_final_obs": over.copy(), "final_info": told, "_final_info": over.copy()}
+
+    def _shown(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return an array as it is handed out."""
+        return array.copy() if self._copies else array

@@ -1,0 +1,116 @@
+"""Policies in Python: a function that decides by a ``Stepper``, used by its name wherever a compiled policy is."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NoReturn
+
+import numpy as np
+
+from swftools.errors import ParameterError, PolicyError
+from swftools.parameters import is_whole
+from swftools.simulator.machine.state import Machine
+from swftools.simulator.registry import Policy, add_policy
+from swftools.simulator.simulation import Simulation
+from swftools.simulator.stepping.stepper import Stepper
+
+Decide = Callable[[Stepper], object]
+
+
+def python_policy(
+    name: str,
+    *,
+    rests: bool = True,
+    needs: tuple[str, ...] = (),
+    promises: tuple[str, ...] = (),
+    version: int = 1,
+    made_in: str = "",
+    stamp: str = "",
+) -> Callable[[Decide], Decide]:
+    """Register a policy that a function of Python decides, under a name.
+
+    The function takes a ``Stepper`` that stands before a decision, looks, and acts; it returns nothing, and does not go
+    on. The engine is compiled; a decision costs what Python takes for it, some ten microseconds and more, where a
+    policy registered by ``policy`` takes one.
+
+    Parameters
+    ----------
+    name : str
+        By which it is asked for.
+    rests : bool
+        False: it is asked at every event, also where no waiting job fits.
+    needs, promises, version
+        As ``policy`` takes them.
+    made_in, stamp
+        Where it is published its version depends on the source of the module ``made_in``, by default that of the
+        function, and on ``stamp``: on weights, say.
+
+    Raises
+    ------
+    ParameterError
+        The name is taken, or cannot be one; the function does not take one argument; the version is no whole number.
+
+    Examples
+    --------
+    >>> from swftools import Trace
+    >>> from swftools.simulator import simulate
+    >>> @python_policy("example-widest")
+    ... def widest(stepper):
+    ...     for job in sorted(stepper.waiting, key=lambda job: -stepper.width[job]):
+    ...         if stepper.width[job] <= stepper.free:
+    ...             stepper.start(job)
+    >>> trace = Trace.from_columns(machine_processors=4, job_number=[7, 8, 9], submit_time=[0, 0, 0],
+    ...     run_time=[10, 10, 5], requested_time=[10, 10, 5], requested_processors=[1, 3, 4])
+    >>> simulate(trace, "example-widest").jobs["start_time"].tolist()
+    [5.0, 5.0, 0.0]
+    """
+    if not is_whole(version, 1):
+        raise ParameterError(f"policy {name!r}: version={version!r} is not an integer of 1 or more")
+
+    def register(decide: Decide) -> Decide:
+        try:
+            inspect.signature(decide).bind(None)
+        except TypeError:
+            raise ParameterError(f"policy {name!r}: the function must take one argument, the stepper") from None
+        made = Policy(
+            name,
+            wait,
+            rests=rests,
+            needs=needs,
+            promises=promises,
+            version=version,
+            in_python=partial(_decide, decide),
+            made_in=made_in or decide.__module__,
+            stamp=stamp,
+        )
+        add_policy(made, decide)
+        return decide
+
+    return register
+
+
+def wait(machine: Machine) -> None:
+    """Decide nothing: what is decided in Python is done already."""
+
+
+class _Deciding(Stepper):
+    """A simulation that stands before a decision, and is not gone on with by whoever decides."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self._simulation, self._acts, self.origin = simulation, 0, None
+        self._room = np.zeros(256, np.int64)
+        self._take_kernels()
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise PolicyError("a policy decides, and returns: the simulation goes on by itself")
+
+    advance = skip = finish = _refuse
+
+
+def _decide(decide: Decide, simulation: Simulation) -> None:
+    """Let a function decide; what it returns must be nothing."""
+    answer = decide(_Deciding(simulation))
+    if answer is not None:
+        raise PolicyError(f"it returned {answer!r:.60}; a policy acts by start(), it returns nothing")

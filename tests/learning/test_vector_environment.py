@@ -1,0 +1,125 @@
+"""Many environments in one call: each is as it would be alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode
+
+import swftools.learning  # noqa: F401 (registers the environment)
+from swftools.errors import ParameterError
+from swftools.learning import EpisodeLog, SchedulingEnv, SchedulingVectorEnv
+from tests.learning.logs import crowded
+
+SMALL = {"k": 5, "jobs": 20, "warm_up": 4}
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_each_is_as_it_would_be_alone(compiled: bool) -> None:
+    """Step for step, through several ends; what was seen last, and what is told then, is handed on."""
+    logs = [
+        EpisodeLog(crowded(seed, processors=8 * (seed + 1)), reference="sjf", compiled=compiled) for seed in range(2)
+    ]
+    envs, random = SchedulingVectorEnv(5, logs, **SMALL), np.random.default_rng(1)
+    seen, info = envs.reset(seed=3)
+    alone: list[Any] = []
+    for i in range(5):
+        env = SchedulingEnv(logs, **SMALL)
+        alone.append(env)
+        shown, told = env.reset(options=_where(envs, i))
+        np.testing.assert_array_equal(shown, seen[i])
+        assert told["action_mask"].tolist() == info["action_mask"][i].tolist()
+    ended = 0
+    for _ in range(60):
+        actions = np.array([random.choice(np.flatnonzero(mask)) for mask in info["action_mask"]])
+        seen, rewards, over, cut, info = envs.step(actions)
+        assert not cut.any()
+        assert ("final_obs" in info) == over.any()
+        for i, env in enumerate(alone):
+            shown, reward, ends, _, told = env.step(int(actions[i]))
+            assert (rewards[i], over[i]) == (reward, ends)
+            if ends:
+                ended += 1
+                np.testing.assert_array_equal(info["final_obs"][i], shown)
+                assert info["_final_obs"][i]
+                assert info["final_info"]["cost"][i] == told["cost"]
+                assert info["final_info"]["reference_cost"][i] == told["reference_cost"]
+                shown, told = env.reset(options=_where(envs, i))
+            np.testing.assert_array_equal(shown, seen[i])
+            assert told["action_mask"].tolist() == info["action_mask"][i].tolist()
+            assert envs.action_masks()[i].tolist() == env.action_masks().tolist()
+    assert ended > 5
+
+
+def _where(envs: SchedulingVectorEnv, i: int) -> dict[str, int]:
+    """Return which episode one of them plays."""
+    slot = envs._playing[i]
+    return {"log": [envs.logs[n] for n in range(len(envs.logs))].index(slot.log), "first": slot.first}
+
+
+def test_by_its_name() -> None:
+    """Gymnasium makes it, and knows how it begins again."""
+    envs = gymnasium.make_vec(
+        "swftools/SchedulingEnv-v1", num_envs=3, vectorization_mode="vector_entry_point", jobs=20, warm_up=0, k=4
+    )
+    assert isinstance(envs.unwrapped, SchedulingVectorEnv)
+    assert envs.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+    seen, _ = envs.reset(seed=1)
+    assert seen in envs.observation_space
+    actions = envs.action_space.sample()
+    assert envs.step(actions)[0] in envs.observation_space
+
+
+def test_what_is_handed_out_stays() -> None:
+    """With copies, at the next step; without, it is what is seen now."""
+    for copies in (True, False):
+        envs = SchedulingVectorEnv(2, crowded(1), **SMALL, copies=copies)
+        seen, info = envs.reset(seed=1)
+        before = seen.copy(), info["action_mask"].copy()
+        for _ in range(5):
+            envs.step(envs.action_masks().argmax(axis=1))
+        assert (seen == before[0]).all() == copies
+
+
+def test_given_episodes() -> None:
+    """One for all, or one for each."""
+    envs = SchedulingVectorEnv(3, crowded(1), **SMALL)
+    envs.reset(options={"first": 4})
+    assert [slot.first for slot in envs._playing] == [4, 4, 4]
+    envs.reset(options={"first": np.array([1, 5, 9]), "log": 0})
+    assert [slot.first for slot in envs._playing] == [1, 5, 9]
+    with pytest.raises(ParameterError, match="first has 2 values; give one, or 3"):
+        envs.reset(options={"first": [1, 2]})
+
+
+@pytest.mark.parametrize(
+    ("actions", "words"),
+    [
+        (np.array([0]), "give 2 integers"),
+        (np.array([[0, 1]]), "give 2 integers"),
+        (np.array([0.0, np.nan]), "give 2 integers"),
+        (np.array([0, 6]), "not all from 0 to 5"),
+        (np.array([-1, 0]), "not all from 0 to 5"),
+    ],
+)
+def test_what_are_no_actions(actions: Any, words: str) -> None:
+    """One clear error each."""
+    envs = SchedulingVectorEnv(2, crowded(1), **SMALL)
+    envs.reset()
+    with pytest.raises(ParameterError, match=words):
+        envs.step(actions)
+
+
+def test_bad_input() -> None:
+    """Likewise."""
+    for given, words in (({"num_envs": 0}, "num_envs=0"), ({"num_envs": 2.0}, "num_envs=2.0"), ({"k": -1}, "k=-1")):
+        with pytest.raises(ParameterError, match=words):
+            SchedulingVectorEnv(**{"num_envs": 2, "log": crowded(1), **SMALL, **given})
+    envs = SchedulingVectorEnv(2, crowded(1), **SMALL)
+    with pytest.raises(ParameterError, match="no episode has begun"):
+        envs.step(np.array([0, 0]))
+    with pytest.raises(ParameterError, match="one integer"):
+        envs.reset(seed=[1, 2])
