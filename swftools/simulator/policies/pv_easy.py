@@ -148,10 +148,16 @@ def no_shadow(jobs: int, processors: int) -> ShadowLoad:
     )
 
 
+def carry_shadow(old: ShadowLoad, new: ShadowLoad, jobs: IntArray) -> None:
+    """Take along who is sunny; the next decision looks at all that wait, as behind a disturbance."""
+    new.is_sunny[: len(jobs)], new.key[: len(jobs)] = old.is_sunny[jobs], old.key[jobs]
+
+
 @policy(
     "pv-easy",
     parameters=PvEasyParameters,
     memory=no_shadow,
+    carry=carry_shadow,
     needs_where={("order", "rank"): ("priority_rank",), ("preemption", "checkpoint"): ("checkpoint_interval",)},
     promises_where={
         "strict-fairness": {"slp": True, "order": "fcfs"},

@@ -170,10 +170,11 @@ class Stepper:
             Something was done in this decision already; or policy or predictor remember jobs, as ``conservative`` does.
         """
         self._simulation._check_whole()
-        other = copy.copy(self)
+        other = object.__new__(Stepper)
+        other.__dict__.update(self.__dict__)
         other._simulation, jobs = fork(self._simulation, later)
         other.origin = jobs if self.origin is None else self.origin[jobs]
-        other._room = np.zeros(max(256, 2 * len(jobs)), np.int64)
+        other._room = np.zeros(max(64, len(jobs)), np.int64)
         return other
 
     def schedule(self) -> Schedule:
@@ -229,42 +230,42 @@ class Stepper:
     @property
     def width(self) -> IntArray:
         """The processors that each job asks for, of all jobs; -1 of those that were not submitted yet."""
-        return _read_only(self._machine.requests.processors)
+        return self._of_jobs(self._machine.requests.processors)
 
     @property
     def submit_time(self) -> FloatArray:
         """When each job was submitted, s; NaN of those that were not yet."""
-        return _read_only(self._machine.requests.submit_time)
+        return self._of_jobs(self._machine.requests.submit_time)
 
     @property
     def requested_time(self) -> FloatArray:
         """How long each job may run, s; NaN of those that were not submitted yet."""
-        return _read_only(self._machine.requests.limit)
+        return self._of_jobs(self._machine.requests.limit)
 
     @property
     def estimated_time(self) -> FloatArray:
         """How long each job is expected to run, by the predictor or by its request, s; NaN likewise."""
-        return _read_only(self._machine.requests.requested_time)
+        return self._of_jobs(self._machine.requests.requested_time)
 
     @property
     def user(self) -> IntArray:
         """The user of each job, numbered from 0; -1 is not known."""
-        return _read_only(self._machine.requests.user_id)
+        return self._of_jobs(self._machine.requests.user_id)
 
     @property
     def queue(self) -> IntArray:
         """The queue of each job; -1 is not known."""
-        return _read_only(self._machine.requests.queue_id)
+        return self._of_jobs(self._machine.requests.queue_id)
 
     @property
     def allocated(self) -> IntArray:
         """The processors that each job holds; 0 if it does not run."""
-        return _read_only(self._machine.allocated)
+        return self._of_jobs(self._machine.allocated)
 
     @property
     def expected_end(self) -> FloatArray:
         """When each running job is expected to end, s."""
-        return _read_only(self._machine.expected_end)
+        return self._of_jobs(self._machine.expected_end)
 
     @property
     def wait(self) -> FloatArray:
@@ -363,6 +364,10 @@ class Stepper:
     @property
     def _machine(self) -> Machine:
         return self._simulation._machine
+
+    def _of_jobs(self, column: Any) -> Any:
+        """Return a column of the jobs that are known, not to be written to; there may be room behind them."""
+        return _read_only(column[: self._simulation._driver.jobs])
 
     @property
     def _replay_counts(self) -> IntArray:
