@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
 
 from swftools.trace import Trace
+
+_OTHERS = frozenset({"priority_rank", "checkpoint_interval", "speedup_curve", "utility"})
 
 
 class JobTable:
@@ -43,6 +46,16 @@ class JobTable:
         self._next_number = max(self.next_number, job["job_number"] + 1)
         return len(self) - 1
 
+    @cached_property
+    def columns(self) -> frozenset[str]:
+        """What is known of jobs."""
+        return frozenset(map(str, self._trace.jobs))
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether its jobs have none of the columns that a simulation reads beside those of SWF."""
+        return not _OTHERS & self.columns
+
     @property
     def next_number(self) -> int:
         """A number that no job has: above all of them."""
@@ -62,8 +75,19 @@ class JobTable:
         """Return all of them."""
         if self._count:
             jobs = self._trace.jobs
-            later = pd.DataFrame(self._later[: self._count]).reindex(columns=jobs.columns)
-            later = later.astype(jobs.dtypes.to_dict())
+            later = self._frame(self._later[: self._count])
             whole = pd.concat([jobs, later], ignore_index=True) if len(jobs) else later
             self._trace, self._later, self._count = self._trace.with_jobs(whole), [], 0
         return self._trace
+
+    def of_one(self, job: Mapping[str, Any]) -> Trace:
+        """Return a trace of one job, which is none of them, as it would be one of them."""
+        return self._trace.with_jobs(self._frame([job]))
+
+    def _frame(self, jobs: list[Mapping[str, Any]]) -> pd.DataFrame:
+        """Return jobs as a table with the columns of all, missing where they are not said."""
+        known = self._trace.jobs
+        series = {
+            name: pd.Series([job.get(str(name)) for job in jobs]).astype(kind) for name, kind in known.dtypes.items()
+        }
+        return pd.DataFrame(series, columns=known.columns)

@@ -128,7 +128,9 @@ class Simulation:
             overhead=overhead,
         )
         row, unknown = self._workload.coming.row, self._workload.no_requests()
-        self._cuts = bool(self._workload.is_cut.any())
+        cut = self._workload.is_cut
+        self._is_cut = cut if cut.any() else None  # by job; None: nobody is stopped at its limit
+        self._users: dict[int, int] | None = None  # the number of each user, where it was asked for
         machine = empty_machine(unknown, size, self._workload.restart, plans_by_limit=SEMANTICS[semantics] == CQSIM)
         self._taken_out = np.zeros(0)  # when, by job; no rows as long as nobody was
         self._own_rows: npt.NDArray[np.int32] | None = None  # the row of each job in the trace, if not those of coming
@@ -281,6 +283,8 @@ class Simulation:
             other._workload = self._workload._replace(coming=other._driver.coming)
         else:
             other._own_rows = self._own_rows.copy()
+            other._is_cut = None if self._is_cut is None else self._is_cut.copy()
+            other._taken_out = self._taken_out.copy()
         return other
 
     def _with_driver(
@@ -290,8 +294,7 @@ class Simulation:
         other = object.__new__(Simulation)
         other.__dict__.update(self.__dict__)
         other._driver, other._own_rows, other._taken_out, other._table = driver, rows, np.zeros(0), table
-        if self._cuts:
-            other._workload = self._workload._replace(is_cut=self._workload.is_cut[jobs])
+        other._is_cut = None if self._is_cut is None else self._is_cut[jobs]
         return other
 
     def _known(self) -> Workload:
@@ -300,8 +303,7 @@ class Simulation:
             return self._workload
         jobs, coming = self._driver.jobs, self._driver.coming
         columns = {name: getattr(coming, name)[:jobs] for name in ("run_time", "limit", "told", "restart_overhead")}
-        cut = self._workload.is_cut
-        is_cut = cut if len(cut) == jobs else np.zeros(jobs, np.bool_)
+        is_cut = np.zeros(jobs, np.bool_) if self._is_cut is None else self._is_cut[:jobs]
         known = coming._replace(row=self._own_rows[:jobs].copy(), **columns)
         return self._workload._replace(coming=known, is_cut=is_cut)
 
@@ -341,6 +343,12 @@ class Simulation:
             As ``run`` does.
         """
         self._check_whole()
+        if self._take_out(jobs):
+            self._decide_again()
+        return self
+
+    def _take_out(self, jobs: pd.DataFrame | npt.ArrayLike) -> bool:
+        """Let jobs vanish; return whether any of them was there already, so that others may start."""
         row = self._rows[: self._driver.jobs]
         is_out = chosen_rows(self.trace, jobs)[row]
         if len(self._taken_out):
@@ -351,17 +359,16 @@ class Simulation:
         known, order = let_fewer_come(self._known(), submitted, self._replay, is_out)
         if self._own_rows is None:
             self._workload, self._driver.coming = known, known.coming
+            self._is_cut = None if self._is_cut is None else known.is_cut
         elif (order[1:] < order[:-1]).any():
-            coming, self._workload = self._driver.coming, known._replace(coming=self._workload.coming)
+            coming, self._is_cut = self._driver.coming, known.is_cut
             self._own_rows, rows = known.coming.row, coming.row[: len(order)][order]
             self._driver.coming = known.coming._replace(row=rows)
         if self._driver.asked:
             self._driver.asked.expect(self._workload.coming)
         before = self._taken_out if len(self._taken_out) else np.full(len(row), np.nan)
         self._taken_out = np.where(is_out, self.now, before)[order]
-        if is_out[:submitted].any():
-            self._decide_again()
-        return self
+        return bool(is_out[:submitted].any())
 
     def schedule(self) -> Schedule:
         """Return the schedule of the jobs that have ended; the others are excluded from it, with the reason."""

@@ -55,6 +55,7 @@ from swftools.simulator.machine.views import (
     expected_time,
     fits,
     free,
+    is_away,
     next_fitting,
     now,
     width,
@@ -288,6 +289,8 @@ def _start(machine: Machine, memory: ShadowLoad, order: Order, job: int) -> None
 def _is_shadow(machine: Machine, memory: ShadowLoad, order: Order, job: int, head: int, key: float) -> bool:
     """Whether a running job has lower priority than the first waiting one, whose key is given, and was never sunny."""
     place = machine.queue.place
+    if is_away(machine, job):
+        return False
     if order.kind == FCFS:
         return place[job] > place[head]
     if memory.is_sunny[job]:

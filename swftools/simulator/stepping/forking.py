@@ -83,8 +83,8 @@ def fork(simulation: Simulation, later: int | None) -> tuple[Simulation, IntArra
     take = take.compiled if driver.called.is_compiled else take.py_func
     take(*driver.places(), coming, machine, replay, parts.origin, 1 if remembers else 0, to_come)
     origin = parts.origin[:jobs].copy()
-    rows = parts.trace_row[:jobs]
-    simulation._rows.take(origin, out=rows, mode="clip")  # which is the fastest, and never needed
+    rows = parts.trace_row
+    simulation._rows.take(origin, out=rows[:jobs], mode="clip")  # which is the fastest, and never needed
     table = simulation._table.copy()
     theirs = driver.with_parts(room.laid_out, jobs, lease, Numbers(table, rows))
     if remembers:

@@ -50,10 +50,12 @@ class Block:
         Another one of the same.
     """
 
+    ends: list[int]
+
     def __init__(self, specs: Any, like: Block | None = None) -> None:
         self.specs = specs
-        ends: list[int] = like.ends if like else np.cumsum([0, *(spec.size for spec in _leaves(specs))]).tolist()
-        self.ends, self.size = ends, ends[-1]
+        ends = self.ends = like.ends if like else np.cumsum([0, *(spec.size for spec in _leaves(specs))]).tolist()
+        self.size = ends[-1]
         self.bytes = np.zeros(self.size, np.uint8)
         self.address = address_of_array(self.bytes)
         self.arrays: Any = _filled(specs, zip(_leaves(specs), ends[:-1], strict=True), self.bytes)
@@ -176,9 +178,9 @@ class Rooms:
         self._first: dict[int, Room] = {}
 
     def take(self, driver: Driver, jobs: int) -> Lease:
-        """Return room for so many jobs, until the lease is forgotten."""
+        """Return room for so many jobs and another one, until the lease is forgotten."""
         size = LEAST
-        while size < jobs:
+        while size <= jobs:
             size *= 2
         free = self._free[size]
         while free:

@@ -4,43 +4,24 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
-from operator import index
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from swftools.errors import ParameterError, PolicyError
-from swftools.kernel import FloatArray, IntArray
+from swftools.kernel import IntArray
+from swftools.simulator.carrying import renumber
 from swftools.simulator.engine.replay import AT_DECISIONS, AT_EVENTS, COMING, DECIDED, DECIDING, TO_DECIDE
-from swftools.simulator.machine.state import (
-    FREE,
-    HELD,
-    RUNNING,
-    SUBMITTED,
-    SUSPEND,
-    WAITING,
-    WAKE,
-    Machine,
-)
-from swftools.simulator.machine.waiting_queue import NOBODY
+from swftools.simulator.machine.state import HELD, RUNNING, SUBMITTED, WAITING, WAKE
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.simulation import Simulation
-from swftools.simulator.stepping.acts import (
-    FILL,
-    HOLD,
-    PREEMPT,
-    RESIZED,
-    START,
-    START_ON,
-    act_kernel,
-    note_waiting_kernel,
-)
-from swftools.simulator.stepping.acts import WAKE as WAKING
+from swftools.simulator.stepping.acts import act_kernel, note_waiting_kernel
+from swftools.simulator.stepping.following import Follows, without_away
 from swftools.simulator.stepping.forking import fork
 from swftools.trace import Trace
 
 
-class Stepper:
+class Stepper(Follows):
     """A simulation that stops before each decision, to be looked at and acted on.
 
     Jobs have numbers from 0, in order of submission; ``job_number`` tells those of the trace. What is looked at are
@@ -72,6 +53,8 @@ class Stepper:
         self._simulation = Simulation(trace, policy, processors, **options)
         self._room = np.zeros(256, np.int64)
         self._acts = 0
+        self._present, self._for_good = -np.inf, np.inf
+        self._away: dict[int, float] = {}  # what stands for processors that are away: when they come back
         self.origin: IntArray | None = None
         """Of a fork: the number of each of its jobs in what was forked first; None of what is none."""
         self._take_kernels()
@@ -119,7 +102,7 @@ class Stepper:
         limit = np.inf if until is None else float(until)
         if np.isnan(limit):
             raise ParameterError(f"until={until!r} is no time (s)")
-        return self._simulation._driver.step(limit, _STOPS[to])
+        return self._step(limit, to)
 
     def skip(self, *, to: str = "decision", until: float | None = None) -> bool:
         """Let the policy decide in this place, after what was done already, and go on to the next decision.
@@ -132,9 +115,15 @@ class Stepper:
         if to not in _STOPS:
             raise ParameterError(f"to={to!r} is not one of: {', '.join(_STOPS)}")
         self._replay_counts[DECIDING] = TO_DECIDE
-        driver = self._simulation._driver
         # One decision: it stands before the next one only when the engine has left this one behind.
-        return driver.step(np.inf if until is None else float(until), _STOPS[to])
+        return self._step(np.inf if until is None else float(until), to)
+
+    def _step(self, until: float, to: str) -> bool:
+        """Go on to the next decision, and no further than a time; return whether it stands before one."""
+        is_there = self._simulation._driver.step(until, _STOPS[to])
+        if not is_there and until < np.inf:
+            self._was_run_to(until)
+        return is_there
 
     def finish(self) -> Schedule:
         """Let the policy decide from here to the end; return the schedule."""
@@ -174,8 +163,43 @@ class Stepper:
         other.__dict__.update(self.__dict__)
         other._simulation, jobs = fork(self._simulation, later)
         other.origin = jobs if self.origin is None else self.origin[jobs]
+        if self._away:
+            theirs = {job: renumber(np.array([job]), jobs).tolist() for job in self._away}
+            other._away = {new: self._away[job] for job, found in theirs.items() for new in found}
         other._room = np.zeros(max(64, len(jobs)), np.int64)
         return other
+
+    def would_start(self, processors: int, requested_time: float, **job: Any) -> float:
+        """Return when a job would start if it were submitted now, s; nobody else comes, and nothing is changed.
+
+        Every job runs as long as it is said to: those without a run time as long as they may.
+
+        Parameters
+        ----------
+        processors, requested_time, **job
+            As ``submit`` takes them.
+
+        Returns
+        -------
+        float
+            Infinity if it does not start while processors are away for good.
+        """
+        try:
+            ahead = self.fork()
+        except PolicyError:
+            ahead = self.copy()
+            ahead._simulation.without_later_jobs()
+        asked = ahead.submit(processors, requested_time, **job)
+        return ahead.run().first_start(asked)
+
+    def first_start(self, job: int) -> float:
+        """Return when a job started first, s; NaN if it has not, infinity if only when all that is away were back."""
+        log = self._simulation._replay.log
+        runs = np.flatnonzero(log.job[: log.size[0]] == job)
+        if not len(runs):
+            return np.nan
+        start = float(log.start[runs[0]])
+        return start if start < self._for_good else np.inf
 
     def schedule(self) -> Schedule:
         """Return the schedule of the jobs that have ended, as ``Simulation.schedule`` does.
@@ -183,173 +207,9 @@ class Stepper:
         Where anything was decided from outside, it is nobody's policy: ``validate`` holds it to no promise.
         """
         made = self._simulation.schedule()
+        if self._away:
+            made = without_away(made, [self.job_number(job) for job in self._away])
         return replace(made, policy="") if self._acts else made
-
-    # ------------------------------------------------------------ looking
-
-    @property
-    def now(self) -> float:
-        """The present instant, s; -inf before the first."""
-        return self._simulation.now
-
-    @property
-    def is_over(self) -> bool:
-        """Whether every job has ended."""
-        return self._simulation.is_over
-
-    @property
-    def is_deciding(self) -> bool:
-        """Whether it stands before a decision, so that something can be done."""
-        return bool(self._replay_counts[DECIDING])
-
-    @property
-    def processors(self) -> int:
-        """Processors of the machine."""
-        return self._simulation.processors
-
-    @property
-    def free(self) -> int:
-        """Processors that are free."""
-        return int(self._machine.counts[FREE])
-
-    @property
-    def waiting(self) -> IntArray:
-        """The waiting jobs, in the order of the queue."""
-        count = int(self._machine.counts[WAITING])
-        if count > len(self._room):
-            self._room = np.zeros(2 * count, np.int64)
-        self._note(self._simulation._driver.machine_place, self._room)
-        return _read_only(self._room[:count])
-
-    @property
-    def running(self) -> IntArray:
-        """The running jobs, by expected end."""
-        machine = self._machine
-        return _read_only(machine.running[: machine.counts[RUNNING]])
-
-    @property
-    def width(self) -> IntArray:
-        """The processors that each job asks for, of all jobs; -1 of those that were not submitted yet."""
-        return self._of_jobs(self._machine.requests.processors)
-
-    @property
-    def submit_time(self) -> FloatArray:
-        """When each job was submitted, s; NaN of those that were not yet."""
-        return self._of_jobs(self._machine.requests.submit_time)
-
-    @property
-    def requested_time(self) -> FloatArray:
-        """How long each job may run, s; NaN of those that were not submitted yet."""
-        return self._of_jobs(self._machine.requests.limit)
-
-    @property
-    def estimated_time(self) -> FloatArray:
-        """How long each job is expected to run, by the predictor or by its request, s; NaN likewise."""
-        return self._of_jobs(self._machine.requests.requested_time)
-
-    @property
-    def user(self) -> IntArray:
-        """The user of each job, numbered from 0; -1 is not known."""
-        return self._of_jobs(self._machine.requests.user_id)
-
-    @property
-    def queue(self) -> IntArray:
-        """The queue of each job; -1 is not known."""
-        return self._of_jobs(self._machine.requests.queue_id)
-
-    @property
-    def allocated(self) -> IntArray:
-        """The processors that each job holds; 0 if it does not run."""
-        return self._of_jobs(self._machine.allocated)
-
-    @property
-    def expected_end(self) -> FloatArray:
-        """When each running job is expected to end, s."""
-        return self._of_jobs(self._machine.expected_end)
-
-    @property
-    def wait(self) -> FloatArray:
-        """How long each job in ``waiting`` has waited, s; in its order."""
-        return np.asarray(self.now - self._machine.requests.submit_time[self.waiting])
-
-    def free_over_time(self) -> tuple[FloatArray, IntArray]:
-        """Return the free processors from now on, if running jobs end as expected and nobody starts.
-
-        Returns
-        -------
-        times, free : ndarray of float64 (s), ndarray of int64
-            From each time on so many processors are free, until the next one; the first time is now.
-        """
-        jobs, machine = self.running, self._machine
-        ends = np.maximum(machine.expected_end[jobs], self.now)
-        times, place = np.unique(np.concatenate([[self.now], ends]), return_inverse=True)
-        released = np.bincount(place[1:], weights=machine.allocated[jobs], minlength=len(times)).astype(np.int64)
-        return times, self.free + np.cumsum(released)
-
-    def job_number(self, job: int) -> int:
-        """Return the number that a job has in the trace."""
-        return int(self._simulation._number_of(job))  # type: ignore[call-overload]
-
-    # ------------------------------------------------------------ acting
-
-    def start(self, job: int) -> Self:
-        """Start a waiting job now, on the processors that it asks for.
-
-        Returns
-        -------
-        Stepper
-            Itself, as all acts.
-
-        Raises
-        ------
-        PolicyError
-            It stands before no decision; or that cannot be. Nothing is changed then, as of all acts.
-        """
-        return self._do(START, job)
-
-    def start_on(self, job: int, processors: int) -> Self:
-        """Start a waiting job now on another number of processors, which its speedup curve must allow."""
-        return self._do(START_ON, job, processors)
-
-    def preempt(self, job: int, how: int = SUSPEND) -> Self:
-        """Stop a running job now; ``how`` is ``KILL``, ``CHECKPOINT`` or ``SUSPEND`` of ``swftools.simulator``."""
-        return self._do(PREEMPT, job, how)
-
-    def resize(self, job: int, processors: int) -> Self:
-        """Let a running job go on on another number of processors."""
-        return self._do(RESIZED, job, processors)
-
-    def hold(self, job: int, until: float) -> Self:
-        """Keep a waiting job out of the queue until a time, s."""
-        return self._do(HOLD, job, 0, until)
-
-    def wake_at(self, time: float) -> Self:
-        """Ask for a decision at a time, s, if no event comes before it."""
-        return self._do(WAKING, NOBODY, 0, time)
-
-    def start_or_fill(self, job: int) -> Self:
-        """Start a waiting job if it fits; else let others go ahead that do not delay it, as EASY does.
-
-        The job has the reservation then, whoever stands before it in the queue, at this decision.
-        """
-        return self._do(FILL, job)
-
-    def _do(self, what: int, job: int, number: int = 0, time: float = 0.0) -> Self:
-        """Act on the machine; what cannot be is told, and changes nothing."""
-        self._simulation._check_whole()
-        if not self.is_deciding:
-            raise PolicyError("nothing is to be decided just now: call advance(), and act while it returns True")
-        try:
-            whole = index(job), index(number)
-        except TypeError:
-            raise ParameterError(f"job={job!r}, {number!r}: give whole numbers; jobs are those of waiting") from None
-        driver = self._simulation._driver
-        try:
-            self._act(driver.machine_place, what, *whole, float(time))
-        except ValueError:
-            raise PolicyError(f"not done, {driver.acted_wrongly()}") from None
-        self._acts += 1
-        return self
 
     def _check_alive(self) -> None:
         """Refuse to go on where jobs wait and nothing would ever happen."""
@@ -361,24 +221,5 @@ class Stepper:
                 f"one, such as job {self.waiting[0]} of the queue, or let the policy decide by skip()"
             )
 
-    @property
-    def _machine(self) -> Machine:
-        return self._simulation._machine
-
-    def _of_jobs(self, column: Any) -> Any:
-        """Return a column of the jobs that are known, not to be written to; there may be room behind them."""
-        return _read_only(column[: self._simulation._driver.jobs])
-
-    @property
-    def _replay_counts(self) -> IntArray:
-        return self._simulation._replay.counts
-
 
 _STOPS = {"decision": AT_DECISIONS, "event": AT_EVENTS}
-
-
-def _read_only(array: Any) -> Any:
-    """Return an array that shows another, and cannot be written to."""
-    shown = array[:]
-    shown.flags.writeable = False
-    return shown
