@@ -216,7 +216,7 @@ def make_room(simulation: Simulation, jobs: int, like: Coming) -> None:
         column = getattr(replay.requests, name)
         if name == "utility":
             column = _wider(column, points)
-        lacks = name in has and not has[name]
+        lacks = name in has and not has[name] and name != "priority_rank"  # which is there in any case
         asked[name] = column if lacks else longer(column[:known], np.nan if column.dtype.kind == "f" else -1)
     requests = Requests(**asked)
     most = min(room, int(machine.counts[CAPACITY])) + 1

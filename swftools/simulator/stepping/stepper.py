@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from swftools.errors import ParameterError, PolicyError
 from swftools.kernel import IntArray
@@ -18,6 +19,7 @@ from swftools.simulator.simulation import Simulation
 from swftools.simulator.stepping.acts import act_kernel, note_waiting_kernel
 from swftools.simulator.stepping.following import Follows, without_away
 from swftools.simulator.stepping.forking import fork
+from swftools.simulator.stepping.opening import trace_of_queue
 from swftools.trace import Trace
 
 
@@ -58,6 +60,68 @@ class Stepper(Follows):
         self.origin: IntArray | None = None
         """Of a fork: the number of each of its jobs in what was forked first; None of what is none."""
         self._take_kernels()
+
+    @classmethod
+    def from_queue(
+        cls,
+        running: pd.DataFrame,
+        waiting: pd.DataFrame,
+        processors: int,
+        policy: str = "easy",
+        *,
+        now: float | None = None,
+        **options: Any,
+    ) -> Stepper:
+        """Begin with a queue as it is at a moment; it stands before a decision, if any job waits or runs.
+
+        Every job runs as long as it may, until ``end`` says otherwise. Jobs are numbered in order of submission, those
+        that run as if they had been submitted when they started.
+
+        Parameters
+        ----------
+        running : pandas.DataFrame
+            One row a job that runs: processors, requested_time and elapsed (s), the time that it has run. A job beyond
+            its request is taken to run for another second.
+        waiting : pandas.DataFrame
+            One row a job that waits, in order of the queue where they came together: processors, requested_time, waited
+            (s). Both may have other columns of the table ``jobs``, such as job_number, user_id and priority_rank.
+        processors : int
+            Of the machine.
+        policy, **options
+            As ``Simulation`` takes them.
+        now : float, optional
+            What time it is, s, such as seconds since 1970; without it the longest time that a job has run or waited.
+
+        Raises
+        ------
+        ParameterError
+            The running jobs hold more processors than there are, a job needs more, a number is none; or as
+            ``Simulation`` raises it.
+
+        Examples
+        --------
+        >>> running = pd.DataFrame({"processors": [3], "requested_time": [600.0], "elapsed": [60.0]})
+        >>> waiting = pd.DataFrame({"processors": [4], "requested_time": [100.0], "waited": [20.0]})
+        >>> twin = Stepper.from_queue(running, waiting, 4)
+        >>> twin.now, twin.running.tolist(), twin.waiting.tolist(), twin.shadow()
+        (60.0, [0], [1], (600.0, 0))
+        >>> twin.would_start(1, 500.0), twin.would_start(1, 900.0)
+        (60.0, 700.0)
+        """
+        trace, present, start = trace_of_queue(running, waiting, processors, now)
+        stepper = cls(trace, policy, processors, **options)
+        rows = stepper._simulation._rows
+        times = np.unique(trace.arrays.submit_time)
+        for _ in times:  # what was decided before now is known: of these jobs some run, the others wait
+            stepper.advance(to="event", until=present)
+            for job in stepper.waiting.tolist():
+                if rows[job] < len(start) and start[rows[job]] == stepper.now:
+                    stepper.start(job)
+        if len(times):
+            stepper._machine.clock[WAKE] = present
+            stepper.advance(to="event", until=present)
+        stepper._was_run_to(present)
+        return stepper
 
     def _take_kernels(self) -> None:
         """Take what acts and looks, compiled where the engine is."""
