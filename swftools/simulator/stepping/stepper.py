@@ -20,6 +20,7 @@ from swftools.simulator.stepping.acts import act_kernel, note_waiting_kernel
 from swftools.simulator.stepping.following import Follows, without_away
 from swftools.simulator.stepping.forking import fork
 from swftools.simulator.stepping.opening import trace_of_queue
+from swftools.simulator.stepping.saved import simulation_of, state_of
 from swftools.trace import Trace
 
 
@@ -232,6 +233,46 @@ class Stepper(Follows):
             other._away = {new: self._away[job] for job, found in theirs.items() for new in found}
         other._room = np.zeros(max(64, len(jobs)), np.int64)
         return other
+
+    def to_bytes(self) -> bytes:
+        """Return all that it knows, to go on in another process; no code is in it, and none is run when it is read.
+
+        It is as large as the jobs that are known: a ``fork(None)`` has no past.
+
+        Raises
+        ------
+        StateError
+            A predictor in Python goes with it.
+        """
+        self._simulation._check_whole()
+        own = {
+            "acts": self._acts,
+            "present": self._present,
+            "for_good": self._for_good,
+            "away": list(self._away.items()),
+            "origin": None if self.origin is None else self.origin.tolist(),
+        }
+        return state_of(self._simulation, own)
+
+    @classmethod
+    def from_bytes(cls, state: bytes) -> Stepper:
+        """Return one that goes on where another one was when its ``to_bytes`` was called.
+
+        A policy of somebody's own must be importable by the name of its module.
+
+        Raises
+        ------
+        StateError
+            These are other bytes, they are damaged, or of another version of the form or of the policy.
+        """
+        stepper = object.__new__(cls)
+        stepper._simulation, own = simulation_of(state)
+        stepper._room, stepper._acts = np.zeros(256, np.int64), own["acts"]
+        stepper._present, stepper._for_good = own["present"], own["for_good"]
+        stepper._away = {int(job): float(back) for job, back in own["away"]}
+        stepper.origin = None if own["origin"] is None else np.array(own["origin"], np.int64)
+        stepper._take_kernels()
+        return stepper
 
     def would_start(self, processors: int, requested_time: float, **job: Any) -> float:
         """Return when a job would start if it were submitted now, s; nobody else comes, and nothing is changed.
