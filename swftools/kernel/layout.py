@@ -58,6 +58,26 @@ class Layout:
         self._words = np.array(words, np.uint64)
         self.address = address_of_array(self._words)
 
+    def moved(self, value: Any, begin: int, size: int, by: int) -> Layout:
+        """Return how another value is laid out, whose arrays lie elsewhere, and are otherwise the same.
+
+        Parameters
+        ----------
+        value : tuple
+            It is kept as long as what is returned is.
+        begin, size : int
+            Where the block of memory lies in which these arrays do, and how many bytes it has.
+        by : int
+            Bytes from there to where the others lie; arrays outside the block are the same ones.
+        """
+        other = object.__new__(Layout)
+        other._value = value
+        words = self._words.astype(np.int64)
+        words[(words >= begin) & (words < begin + size)] += by
+        other._words = words.view(np.uint64)
+        other.address = address_of_array(other._words)
+        return other
+
 
 def address_of_array(array: Any) -> int:
     """Return where the elements of an array lie."""

@@ -93,6 +93,28 @@ def copy_profile(source: Profile, target: Profile) -> None:
     target.counts[BLOCKS], target.counts[USED], target.counts[SPARES] = count, count, 0
 
 
+def carry_profile(source: Profile, target: Profile) -> None:
+    """Make a profile that was not used yet, and has room for what is reserved, equal to another."""
+    count = int(source.counts[BLOCKS])
+    if count == 0:
+        return
+    size, first = source.size[:count], source.first[:count]
+    ends = np.cumsum(size)
+    at = np.arange(ends[-1]) + np.repeat(first - (ends - size), size)
+    times, levels = source.times[at], source.levels[at] + np.repeat(source.offset[:count], size)
+    steps, each = len(times), 3 * BLOCK // 4
+    blocks = -(-steps // each)
+    begins = np.arange(blocks) * each
+    turn = np.arange(steps)
+    place = turn + turn // each * (BLOCK - each)
+    target.times[place], target.levels[place] = times, levels
+    target.begins[:blocks], target.first[:blocks] = times[begins], np.arange(blocks) * BLOCK
+    target.size[:blocks] = np.minimum(steps - begins, each)
+    target.low[:blocks], target.high[:blocks] = np.minimum.reduceat(levels, begins), np.maximum.reduceat(levels, begins)
+    target.offset[:blocks] = target.known[:blocks] = 0
+    target.counts[BLOCKS], target.counts[USED], target.counts[SPARES] = blocks, blocks, 0
+
+
 @kernel(allocates=False)
 def forget_past(profile: Profile, now: float) -> None:
     """Drop the steps that are over by now."""

@@ -72,6 +72,9 @@ class Policy:
     notes : callable, optional
         Takes the policy's memory and parameters; returns tables of what it noted in it, which become
         ``Schedule.notes``. A column ``job`` is replaced by the keys of the jobs.
+    carry : callable, optional
+        Takes its memory, an empty one, and jobs; writes into the empty one what it is still to know where jobs have
+        other numbers (``swftools.simulator.carrying``). Without it a policy with a memory, or draws, cannot be forked.
     allocates : bool
         False: it makes no array, and calls no kernel that returns a new one. It is faster then, as a kernel is; see
         ``swftools.kernel.kernel``.
@@ -102,6 +105,7 @@ class Policy:
     promises_where: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     restates: tuple[str, ...] = ()
     notes: Callable[[Memory, Any], dict[str, pd.DataFrame]] | None = None
+    carry: Callable[[Memory, Memory, Any], None] | None = None
     allocates: bool = True
     takes_long: str = ""
     version: int = 1
@@ -215,6 +219,7 @@ def policy(  # noqa: PLR0913 (facts by name)
     promises_where: Mapping[str, Mapping[str, Any]] | None = None,
     restates: tuple[str, ...] = (),
     notes: Callable[[Memory, Any], dict[str, pd.DataFrame]] | None = None,
+    carry: Callable[[Memory, Memory, Any], None] | None = None,
     allocates: bool = True,
     takes_long: str = "",
     version: int = 1,
@@ -258,6 +263,7 @@ def policy(  # noqa: PLR0913 (facts by name)
             promises_where=promises_where or {},
             restates=restates,
             notes=notes,
+            carry=carry,
             allocates=allocates,
             takes_long=takes_long,
             version=version,

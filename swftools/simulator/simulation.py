@@ -25,6 +25,7 @@ from swftools.simulator.engine.driver import Driver
 from swftools.simulator.engine.entry import pack
 from swftools.simulator.engine.loop import Options
 from swftools.simulator.engine.replay import BEYOND, COMING, DONE, Replay, begin_replay
+from swftools.simulator.job_table import JobTable
 from swftools.simulator.machine.state import (
     CAPACITY,
     HELD,
@@ -33,6 +34,7 @@ from swftools.simulator.machine.state import (
     SUBMITTED,
     WAKE,
     Machine,
+    Requests,
     empty_machine,
 )
 from swftools.simulator.machine.views import waiting_jobs
@@ -50,7 +52,7 @@ from swftools.simulator.requested import Logged, find_requests
 from swftools.simulator.restart import Column, Uniform, find_restart_overhead
 from swftools.simulator.run_options import check_needs, check_options, check_semantics
 from swftools.simulator.schedule import Schedule
-from swftools.simulator.workload import prepare
+from swftools.simulator.workload import Workload, prepare
 from swftools.trace import Trace
 
 Progress = Callable[[int, int, float], None]
@@ -112,7 +114,7 @@ class Simulation:
         check_options(overrun=overrun, cancelled=cancelled, predictor=found, semantics=semantics)
         check_needs(self.policy, given, trace)
         check_semantics(semantics, self.policy, found, overrun)
-        self.trace = trace
+        self._table = JobTable(trace)
         self._workload = prepare(
             trace,
             size,
@@ -127,8 +129,12 @@ class Simulation:
             overhead=overhead,
         )
         row, unknown = self._workload.coming.row, self._workload.no_requests()
+        cut = self._workload.is_cut
+        self._is_cut = cut if cut.any() else None  # by job; None: nobody is stopped at its limit
+        self._users: dict[int, int] | None = None  # the number of each user, where it was asked for
         machine = empty_machine(unknown, size, self._workload.restart, plans_by_limit=SEMANTICS[semantics] == CQSIM)
         self._taken_out = np.zeros(0)  # when, by job; no rows as long as nobody was
+        self._own_rows: npt.NDArray[np.int32] | None = None  # the row of each job in the trace, if not those of coming
         learning = Asked(learner, trace, self._workload.coming) if learner else None
         chosen = self._chosen = self.policy.chosen(given)
         memory, remembered = self.policy.empty_memory(len(row), size, chosen), told.empty_memory(len(row), size)
@@ -155,6 +161,16 @@ class Simulation:
             "seed": seed,
             **chosen.to_mapping(),
         }
+
+    @property
+    def trace(self) -> Trace:
+        """The jobs, also those that were submitted since it began."""
+        return self._table.trace()
+
+    @property
+    def _rows(self) -> npt.NDArray[np.int32]:
+        """The row of each job in the trace."""
+        return self._workload.coming.row if self._own_rows is None else self._own_rows
 
     @property
     def _machine(self) -> Machine:
@@ -267,8 +283,34 @@ class Simulation:
         other = copy.copy(self)
         other._driver = self._driver.copy()
         other._driver.number_of = other._number_of
-        other._workload = self._workload._replace(coming=other._driver.coming)
+        other._table = self._table.copy()
+        if self._own_rows is None:
+            other._workload = self._workload._replace(coming=other._driver.coming)
+        else:
+            other._own_rows = self._own_rows.copy()
+            other._is_cut = None if self._is_cut is None else self._is_cut.copy()
+            other._taken_out = self._taken_out.copy()
         return other
+
+    def _with_driver(
+        self, driver: Driver, table: JobTable, rows: npt.NDArray[np.int32], jobs: npt.NDArray[np.int64]
+    ) -> Simulation:
+        """Return the same of other jobs, by their rows in a table and their numbers here, which is driven already."""
+        other = object.__new__(Simulation)
+        other.__dict__.update(self.__dict__)
+        other._driver, other._own_rows, other._taken_out, other._table = driver, rows, np.zeros(0), table
+        other._is_cut = None if self._is_cut is None else self._is_cut[jobs]
+        return other
+
+    def _known(self) -> Workload:
+        """Return what is simulated, without the room for more."""
+        if self._own_rows is None:
+            return self._workload
+        jobs, coming = self._driver.jobs, self._driver.coming
+        columns = {name: getattr(coming, name)[:jobs] for name in ("run_time", "limit", "told", "restart_overhead")}
+        is_cut = np.zeros(jobs, np.bool_) if self._is_cut is None else self._is_cut[:jobs]
+        known = coming._replace(row=self._own_rows[:jobs].copy(), **columns)
+        return self._workload._replace(coming=known, is_cut=is_cut)
 
     def without_later_jobs(self) -> Self:
         """Let no more jobs come than were submitted by now; return the simulation itself.
@@ -306,22 +348,32 @@ class Simulation:
             As ``run`` does.
         """
         self._check_whole()
-        row = self._workload.coming.row
+        if self._take_out(jobs):
+            self._decide_again()
+        return self
+
+    def _take_out(self, jobs: pd.DataFrame | npt.ArrayLike) -> bool:
+        """Let jobs vanish; return whether any of them was there already, so that others may start."""
+        row = self._rows[: self._driver.jobs]
         is_out = chosen_rows(self.trace, jobs)[row]
         if len(self._taken_out):
             is_out &= np.isnan(self._taken_out)
         is_out[self._replay.counts[COMING] :] = False
         (take_out if self._driver.called.is_compiled else take_out.py_func)(self._machine, self._replay, is_out)
         submitted = int(self._machine.counts[SUBMITTED])
-        self._workload, order = let_fewer_come(self._workload, submitted, self._replay, is_out)
-        self._driver.coming = self._workload.coming
+        known, order = let_fewer_come(self._known(), submitted, self._replay, is_out)
+        if self._own_rows is None:
+            self._workload, self._driver.coming = known, known.coming
+            self._is_cut = None if self._is_cut is None else known.is_cut
+        elif (order[1:] < order[:-1]).any():
+            coming, self._is_cut = self._driver.coming, known.is_cut
+            self._own_rows, rows = known.coming.row, coming.row[: len(order)][order]
+            self._driver.coming = known.coming._replace(row=rows)
         if self._driver.asked:
             self._driver.asked.expect(self._workload.coming)
         before = self._taken_out if len(self._taken_out) else np.full(len(row), np.nan)
         self._taken_out = np.where(is_out, self.now, before)[order]
-        if is_out[:submitted].any():
-            self._decide_again()
-        return self
+        return bool(is_out[:submitted].any())
 
     def schedule(self) -> Schedule:
         """Return the schedule of the jobs that have ended; the others are excluded from it, with the reason."""
@@ -337,23 +389,25 @@ class Simulation:
     def _schedule(self, *, goes_on: bool) -> Schedule:
         """Return the schedule; a simulation that does not go on gives its memory away for it."""
         self._check_whole()
-        jobs = len(self._workload.coming.row)
+        workload, requests, jobs = self._known(), self._replay.requests, self._driver.jobs
+        if self._own_rows is not None:
+            requests = Requests._make([column[:jobs] for column in requests])
         log, runs = self._replay.log, int(self._replay.log.size[0])
         is_over = np.zeros(jobs, np.bool_)
         is_over[log.job[:runs]] = True
-        is_over &= self._machine.queue.place == -1
+        is_over &= self._machine.queue.place[:jobs] == -1
         is_over[self._machine.held[: self._machine.counts[HELD]]] = False
         lacks_some = False
         if len(self._taken_out):
             is_out = ~np.isnan(self._taken_out)
             is_over &= ~is_out
             lacks_some = bool(is_out[: self._machine.counts[SUBMITTED]].any())
-        parts = self._workload, self._replay.requests, log, self._taken_out
+        parts = workload, requests, log, self._taken_out
         about = f"not ended by {self.now:.10g} s", self.processors, self.policy.name, self.options
         holds, is_partial = int(self._machine.counts[HOLDS]), lacks_some or not self.is_over
         notes, assumed = self.notes, self.assumptions
         if not goes_on:
-            del self._workload, self._driver, log
+            del self._workload, self._driver, workload, requests, log
         done = what_was_done(*parts, copies=goes_on)
         del parts
         schedule = schedule_of(self.trace, done, is_over, *about)
@@ -363,19 +417,19 @@ class Simulation:
         """Return a table with the keys of jobs in place of a column ``job``, where it has one."""
         if "job" not in table:
             return table
-        at, row = list(table.columns).index("job"), self._workload.coming.row[table["job"].to_numpy()]
+        at, row = list(table.columns).index("job"), self._rows[table["job"].to_numpy()]
         keys = self.trace.jobs[["job_number"]].assign(job_occurrence=count_occurrences(self.trace.jobs)).iloc[row]
         return pd.concat([table.iloc[:, :at], keys.reset_index(drop=True), table.iloc[:, at + 1 :]], axis="columns")
 
     def _keys(self, jobs: Any) -> pd.DataFrame:
         """Return the keys of jobs."""
         names = [name for name in ("job_number", "job_occurrence") if name in self.trace.jobs]
-        keys: pd.DataFrame = self.trace.jobs[names].iloc[self._workload.coming.row[jobs]]
+        keys: pd.DataFrame = self.trace.jobs[names].iloc[self._rows[jobs]]
         return keys.reset_index(drop=True)
 
     def _number_of(self, job: int) -> object:
         """Return what a user calls a job: its number in the trace."""
-        return self.trace.jobs["job_number"].iloc[self._workload.coming.row[job]]
+        return self._table.number(int(self._rows[job]))
 
     def _decide_again(self) -> None:
         """Let the policy decide once more at the present instant, and whatever follows from that at once happen."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from swftools.errors import PolicyError
+from swftools.kernel.outside import Lent
 from swftools.simulator.engine.aside import run_aside
 from swftools.simulator.engine.asking import Asked
 from swftools.simulator.engine.calling import Called
@@ -56,6 +57,14 @@ SHORT = 0.002
 """Seconds: what takes no longer is not worth a thread of its own, and no interrupt waits for it noticeably."""
 
 
+class LaidOut(NamedTuple):
+    """Parts of a run, and where each lies; where the run does, and what is to be kept meanwhile."""
+
+    parts: list[tuple[Any, tuple[Any, Any]]]
+    place: Any
+    kept: Any
+
+
 class Driver:
     """A run of the engine.
 
@@ -92,7 +101,12 @@ class Driver:
         self.coming, self.machine, self.replay, self.asked = coming, machine, replay, asked
         self.options, self.observer, self.decider = options, observer, decider
         self.broken = ""
+        self.jobs = len(coming.row)
+        """Jobs that are known, also those that are not to come any more; there may be room for others behind them."""
+        self.rooms: Any = None
+        self.lease: Any = None
         self._laid_out: list[tuple[Any, tuple[Any, Any]]] = []  # the parts that the engine was handed, and where
+        self._laid: tuple[Any, ...] | None = None
         self._kept: Any = None
         self._place: Any = None
         self._machine_place: Any = None
@@ -113,7 +127,8 @@ class Driver:
         other = copy.copy(self)
         other.replay = _copied(self.replay)
         other.machine = with_requests(_copied(self.machine._replace(predicted=np.zeros(0))), other.replay.requests)
-        other.coming = self.coming._replace(told=self.coming.told.copy())
+        other.coming = _copied(self.coming) if self.lease else self.coming._replace(told=self.coming.told.copy())
+        other.rooms = other.lease = None
         other.observer, other.decider = _copied(self.observer), _copied(self.decider)
         other.asked = self.asked and self.asked.copy()
         return other
@@ -233,7 +248,7 @@ class Driver:
         counts = self.machine.counts
         job = int(counts[FAULT_JOB])
         to_come = f"at {self.now:g} s: job {job} was not submitted yet"
-        told = to_come if counts[SUBMITTED] <= job < len(self.coming.row) else self._told()
+        told = to_come if counts[SUBMITTED] <= job < self.jobs else self._told()
         counts[FAULT] = 0
         return told
 
@@ -270,23 +285,70 @@ class Driver:
             self.coming.told[job] = min(max(told, 0.0), self.coming.limit[job])
         counts[ASKS], counts[ANSWERED] = 0, job + 1
 
+    def places(self) -> tuple[Any, ...]:
+        """Return where coming, machine and replay lie; interpreted these themselves."""
+        self._given()
+        return tuple(place for _, (place, _) in self._laid_out[:3])
+
+    def laid_out(self, coming: Coming, machine: Machine, replay: Replay, decider: Own) -> LaidOut:
+        """Return how other parts of the same kind lie beside what this one observes with."""
+        self._given()
+        called = self.called
+        parts: list[tuple[Any, Lent]] = [(coming, coming_at), (machine, machine_at), (replay, replay_at)]
+        laid_out: list[Any] = [(part, called.lay_out(part, like)) for part, like in parts]
+        is_same = decider is self.decider
+        last = self._laid_out[4] if is_same else (decider, called.lay_out(decider, called.decider_at))
+        return self.as_laid_out([*laid_out, self._laid_out[3], last])
+
+    def as_laid_out(self, parts: list[tuple[Any, tuple[Any, Any]]]) -> LaidOut:
+        """Return how parts lie, with the run that is made of them."""
+        return LaidOut(parts, *self._run_of(parts))
+
+    def with_parts(self, laid_out: LaidOut, jobs: int, lease: Any, number_of: Callable[[int], object]) -> Driver:
+        """Return another one with other parts, of so many jobs, which are laid out already."""
+        other = object.__new__(Driver)
+        other.__dict__.update(self.__dict__)
+        other._laid_out = list(laid_out.parts)
+        (other.coming, _), (other.machine, _), (other.replay, _), _, (other.decider, _) = laid_out.parts
+        other._machine_place = laid_out.parts[1][1][0]
+        other._place, other._kept, other._laid = laid_out.place, laid_out.kept, other._parts()
+        other.jobs, other.lease, other.number_of = jobs, lease, number_of
+        return other
+
+    def _parts(self) -> tuple[Any, ...]:
+        """Return what is laid out."""
+        return self.coming, self.machine, self.replay, self.observer, self.decider
+
     def _given(self) -> Any:
         """Return what the engine is handed, which is laid out in memory at first, and where a part was replaced."""
-        called = self.called
-        parts = [
-            *((self.coming, coming_at), (self.machine, machine_at), (self.replay, replay_at)),
-            *((self.observer, called.observer_at), (self.decider, called.decider_at)),
-        ]
-        before = self._laid_out
-        if before and all(part is old for (part, _), (old, _) in zip(parts, before, strict=True)):
+        laid = self._laid
+        if (
+            laid is not None
+            and laid[1] is self.machine
+            and laid[2] is self.replay
+            and laid[0] is self.coming
+            and laid[3] is self.observer
+            and laid[4] is self.decider
+        ):
             return self._place
-        kept = {id(part): (part, place) for part, place in before}
-        self._laid_out = [kept.get(id(part)) or (part, called.lay_out(part, like)) for part, like in parts]
-        coming, machine, replay, observer, decider = (place for _, (place, _) in self._laid_out)
-        run = Run(coming, machine, replay, self.options, called.observe, observer, called.decide, decider)
-        self._machine_place = machine
-        self._place, self._kept = called.lay_out(run, run_at)
+        called = self.called
+        likes = coming_at, machine_at, replay_at, called.observer_at, called.decider_at
+        kept = {id(part): (part, place) for part, place in self._laid_out}
+        self._laid = self._parts()
+        self._laid_out = [
+            kept.get(id(part)) or (part, called.lay_out(part, like))
+            for part, like in zip(self._laid, likes, strict=True)
+        ]
+        self._machine_place = self._laid_out[1][1][0]
+        self._place, self._kept = self._run_of(self._laid_out)
         return self._place
+
+    def _run_of(self, laid_out: list[tuple[Any, tuple[Any, Any]]]) -> tuple[Any, Any]:
+        """Return where the run of some parts lies, and what is to be kept meanwhile."""
+        coming, machine, replay, observer, decider = (place for _, (place, _) in laid_out)
+        called = self.called
+        run = Run(coming, machine, replay, self.options, called.observe, observer, called.decide, decider)
+        return called.lay_out(run, run_at)
 
     def _run_some(self) -> None:
         """Run the engine until it stops, and say in words what went wrong."""
@@ -315,7 +377,7 @@ class Driver:
         """Return what the policy did wrong."""
         machine, coming = self.machine, self.coming
         index = int(machine.counts[FAULT_JOB])
-        known = 0 <= index < len(coming.row)
+        known = 0 <= index < self.jobs
         return f"at {machine.clock[NOW]:g} s: " + FAULTS[int(machine.counts[FAULT])].format(
             job=f"{index} of the queue (submitted at {self._submitted(index):g} s)" if known else index,
             index=index,

@@ -58,6 +58,9 @@ NOW, WAKE = range(2)
 KILL, CHECKPOINT, SUSPEND, RESIZE = range(4)
 """How a run is stopped before the job is done: all work is lost, what was done since the last checkpoint, or none."""
 
+AWAY = -(1 << 40)
+"""The queue of a job that stands for processors that are away: no policy stops it."""
+
 FIXED, PER_PROCESSOR = range(2)
 """Places in ``Machine.restart``."""
 

@@ -8,6 +8,7 @@ from swftools.kernel import kernel
 from swftools.simulator.machine.event_queue import push
 from swftools.simulator.machine.faults import (
     IN_THE_PAST,
+    IS_AWAY,
     NO_SUCH_JOB,
     NO_SUCH_WAY,
     NO_SUCH_WIDTH,
@@ -39,7 +40,7 @@ from swftools.simulator.machine.state import (
     WAKE,
     Machine,
 )
-from swftools.simulator.machine.views import expected_time, is_held
+from swftools.simulator.machine.views import expected_time, is_away, is_held
 from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting, leave, put
 from swftools.simulator.machine.work import last_checkpoint, restart_overhead, stretch_on, time_to_go, work_of_run
 
@@ -224,6 +225,8 @@ def _stop(machine: Machine, job: int, how: int) -> None:
 
     But if this decision stopped the job before, the stricter of the two ways counts: KILL, CHECKPOINT, SUSPEND, RESIZE.
     """
+    if is_away(machine, job):
+        fail(machine, IS_AWAY, job)
     counts, stops = machine.counts, machine.stops
     stop = _STOPPED_HERE - machine.run[job]
     if machine.run[job] >= 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from swftools.kernel import IntArray, kernel
-from swftools.simulator.machine.state import CAPACITY, FREE, HELD, NOW, RUNNING, WAITING, Machine
+from swftools.simulator.machine.state import AWAY, CAPACITY, FREE, HELD, NOW, RUNNING, WAITING, Machine
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY, first_place, next_fitting_place
 from swftools.simulator.machine.work import time_to_go
 
@@ -38,6 +38,12 @@ def width(machine: Machine, job: int) -> int:
 def fits(machine: Machine, job: int) -> bool:
     """Whether there is a job, and it fits into the free processors."""
     return job != NOBODY and machine.requests.processors[job] <= machine.counts[FREE]
+
+
+@kernel(allocates=False)
+def is_away(machine: Machine, job: int) -> bool:
+    """Whether a job is none, but stands for processors that are away: it cannot be stopped."""
+    return machine.requests.queue_id[job] == AWAY
 
 
 @kernel(allocates=False)

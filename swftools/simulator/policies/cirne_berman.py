@@ -32,12 +32,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from swftools.kernel import FloatArray, kernel
+from swftools.kernel import FloatArray, IntArray, kernel
 from swftools.parameters import choice, number
 from swftools.simulator.machine.state import FREE, NOW, Machine
 from swftools.simulator.machine.verbs import start_on
 from swftools.simulator.planning import LEAST_TIME, Plan, empty_plan, hold_running, place
-from swftools.simulator.policies.class_line import ClassParameters, Line, empty_line, line_up, put_in_order, time_on
+from swftools.simulator.policies.class_line import (
+    ClassParameters,
+    Line,
+    carry_line,
+    empty_line,
+    line_up,
+    put_in_order,
+    time_on,
+)
 from swftools.simulator.policies.class_plan import (
     BEGUN,
     QUEUED,
@@ -89,10 +97,17 @@ def cirne_berman_memory(jobs: int, processors: int) -> CirneBermanMemory:
     return CirneBermanMemory(line, copy, empty_plan(jobs), np.zeros(processors + 1))
 
 
+def carry_widths(old: CirneBermanMemory, new: CirneBermanMemory, jobs: IntArray) -> None:
+    """Take along who stands in line, and the widths that were given."""
+    carry_line(old.line, new.line, jobs)
+    new.copy.width[: len(jobs)] = old.copy.width[jobs]
+
+
 @policy(
     "cirne-berman",
     parameters=CirneBermanParameters,
     memory=cirne_berman_memory,
+    carry=carry_widths,
     needs=CURVES,
     allocates=False,
     version=1,

@@ -17,6 +17,7 @@ import numpy as np
 from swftools.kernel import FloatArray, IntArray, kernel
 from swftools.models.speedup import DOWNEY, NO_CURVE, downey_optimum_at, downey_speedup_at
 from swftools.parameters import Parameters, number
+from swftools.simulator.carrying import renumber, renumber_count
 from swftools.simulator.machine.state import CAPACITY, DISTURBED, NOW, SUBMITTED, Machine
 from swftools.simulator.machine.views import first_waiting, next_waiting
 from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting
@@ -81,6 +82,16 @@ def empty_line(jobs: int, processors: int) -> Line:  # noqa: ARG001 (as all memo
         ages=np.zeros(jobs),
         counts=np.zeros(3, np.int64),
     )
+
+
+def carry_line(old: Line, new: Line, jobs: IntArray) -> None:
+    """Take along who stands in line, and what is noted of jobs."""
+    for ours, theirs in zip(old[2:8], new[2:8], strict=True):  # from ``least`` to ``ages``
+        theirs[: len(jobs)] = ours[jobs]
+    waiting = renumber(old.waiting[: old.counts[LINED_UP]], jobs)
+    new.waiting[: len(waiting)] = waiting
+    new.counts[LINED_UP], new.counts[BEFORE] = len(waiting), old.counts[BEFORE]
+    new.counts[SEEN] = renumber_count(int(old.counts[SEEN]), jobs)
 
 
 @kernel(allocates=False)

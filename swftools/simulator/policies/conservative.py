@@ -48,6 +48,7 @@ from typing import NamedTuple
 import numpy as np
 
 from swftools.kernel import FloatArray, IntArray, kernel
+from swftools.simulator.carrying import carry_nothing, renumber, renumber_count
 from swftools.simulator.machine.event_queue import pop, push
 from swftools.simulator.machine.state import (
     DISTURBED,
@@ -76,7 +77,7 @@ from swftools.simulator.planning import (
     planned_time,
 )
 from swftools.simulator.policies.easy import profile_memory
-from swftools.simulator.profile import BLOCKS, Profile, add, earliest, falls_below, forget_past, most
+from swftools.simulator.profile import BLOCKS, Profile, add, carry_profile, earliest, falls_below, forget_past, most
 from swftools.simulator.registry import policy
 
 SEEN, DISTURBANCES, MOVED, LISTED = range(4)
@@ -108,9 +109,27 @@ def plan_memory(jobs: int, processors: int) -> KeptPlan:  # noqa: ARG001 (as all
     return KeptPlan(empty_plan(jobs), np.zeros(1), np.zeros(jobs), np.zeros(jobs, np.int64), np.zeros(4, np.int64))
 
 
+def carry_plan(old: KeptPlan, new: KeptPlan, jobs: IntArray) -> None:
+    """Take along the plan, the agenda, and how far it has followed."""
+    plan, theirs, count = old.plan, new.plan, len(jobs)
+    carry_profile(plan.profile, theirs.profile)
+    theirs.begin[:count], theirs.end[:count] = plan.begin[jobs], plan.end[jobs]
+    theirs.is_placed[:count] = plan.is_placed[jobs]
+    new.due[0], new.counts[:] = old.due[0], old.counts
+    new.counts[SEEN] = renumber_count(int(old.counts[SEEN]), jobs)
+    listed = max(int(old.counts[LISTED]), 0)
+    agenda = renumber(old.jobs[:listed], jobs)  # numbers rise as they did: in this order it is a heap, too
+    new.begins[:listed] = old.begins[:listed]
+    if len(agenda) == listed:
+        new.jobs[:listed] = agenda
+    else:
+        new.counts[LISTED] = NOT_KEPT
+
+
 @policy(
     "conservative",
     memory=plan_memory,
+    carry=carry_plan,
     promises=("reservation",),
     restates=("pyss",),
     allocates=False,
@@ -123,7 +142,14 @@ def conservative(machine: Machine, memory: KeptPlan) -> None:
     decide_by_plan(machine, memory, True)
 
 
-@policy("conservative-fixed", memory=plan_memory, promises=("fixed-reservation",), allocates=False, version=2)
+@policy(
+    "conservative-fixed",
+    memory=plan_memory,
+    carry=carry_plan,
+    promises=("fixed-reservation",),
+    allocates=False,
+    version=2,
+)
 def conservative_fixed(machine: Machine, memory: KeptPlan) -> None:
     """Start jobs at their reservations, which do not move."""
     decide_by_plan(machine, memory, False)
@@ -132,6 +158,7 @@ def conservative_fixed(machine: Machine, memory: KeptPlan) -> None:
 @policy(
     "conservative-replanned",
     memory=profile_memory,
+    carry=carry_nothing,
     rests=True,
     allocates=False,
     promises=("exact-reservation",),

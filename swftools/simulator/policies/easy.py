@@ -39,6 +39,7 @@ import numpy as np
 
 from swftools.kernel import kernel
 from swftools.parameters import Parameters, choice, whole
+from swftools.simulator.carrying import carry_nothing
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.machine.verbs import start
 from swftools.simulator.machine.views import (
@@ -104,6 +105,7 @@ def easy_as_usual(machine: Machine) -> None:
     parameters=EasyParameters,
     usual=easy_as_usual,
     memory=easy_memory,
+    carry=carry_nothing,
     rests=True,
     promises=("head-reservation", "backfilling", "no-idle-head"),
     restates=("pyss", "cqsim"),

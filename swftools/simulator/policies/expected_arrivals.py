@@ -24,6 +24,7 @@ from swftools.models.speedup import (
 from swftools.parameters import LARGEST_SEED
 from swftools.simulator.machine.event_queue import pop, push
 from swftools.simulator.machine.state import CAPACITY, NOW, Machine
+from swftools.simulator.machine.views import is_away
 from swftools.simulator.policies.class_line import CLASSES, LONG, MEDIUM, SEEN, SHORT, Line
 
 PAST, MODEL = range(2)
@@ -96,6 +97,8 @@ def learn(machine: Machine, line: Line, arrivals: Arrivals) -> None:
     while arrivals.learned[0] < line.counts[SEEN]:
         job = arrivals.learned[0]
         arrivals.learned[0] += 1
+        if is_away(machine, job):
+            continue
         kind = line.kind[job]
         half_hour = int((requests.submit_time[job] % DAY) // BUCKET)
         for later in range(half_hour + 1, BUCKETS + 1):

@@ -45,6 +45,7 @@ import pandas as pd
 from swftools.kernel import IntArray, kernel
 from swftools.kernel.outside import monotonic_seconds
 from swftools.parameters import Parameters, choice, number, text, truth, whole
+from swftools.simulator.carrying import renumber
 from swftools.simulator.machine.faults import WRONG_COST, fail
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.machine.verbs import start
@@ -221,10 +222,18 @@ def genetic_notes(memory: GeneticMemory, parameters: GeneticParameters) -> dict[
     return tables_of(memory.search.notes, parameters.means)
 
 
+def carry_best(old: GeneticMemory, new: GeneticMemory, jobs: IntArray) -> None:
+    """Take along the number of the decision, and the last one's best order of those that are still there."""
+    new.search.counts[DECISION] = old.search.counts[DECISION]
+    best = renumber(old.last[: old.last_count[0]], jobs)
+    new.last[: len(best)], new.last_count[0] = best, len(best)
+
+
 @policy(
     "genetic",
     parameters=GeneticParameters,
     memory=genetic_memory,
+    carry=carry_best,
     rests=True,
     needs_where=columns_needed,
     notes=genetic_notes,

@@ -43,6 +43,7 @@ from swftools.simulator.policies.genetic import (
     GeneticMemory,
     GeneticParameters,
     breed,
+    carry_best,
     columns_needed,
     compete_waiting,
     competitors,
@@ -108,10 +109,17 @@ def checkpoint_notes(memory: CheckpointMemory, parameters: GeneticCheckpointPara
     return dict(genetic_notes(memory.genetic, parameters))
 
 
+def carry_stopped(old: CheckpointMemory, new: CheckpointMemory, jobs: IntArray) -> None:
+    """Take along what ``genetic`` does, and who was stopped."""
+    carry_best(old.genetic, new.genetic, jobs)
+    new.was_stopped[: len(jobs)] = old.was_stopped[jobs]
+
+
 @policy(
     "genetic-checkpoint",
     parameters=GeneticCheckpointParameters,
     memory=checkpoint_memory,
+    carry=carry_stopped,
     needs=("checkpoint_interval",),
     needs_where=columns_needed,
     notes=checkpoint_notes,

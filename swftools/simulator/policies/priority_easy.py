@@ -48,6 +48,7 @@ import numpy as np
 
 from swftools.kernel import IntArray
 from swftools.parameters import Parameters, number
+from swftools.simulator.carrying import carry_nothing, renumber_count
 from swftools.simulator.machine.state import SUBMITTED, Machine
 from swftools.simulator.machine.verbs import start
 from swftools.simulator.machine.views import can_start_any, fits
@@ -100,7 +101,15 @@ def no_ranked_jobs(jobs: int, processors: int) -> RankedJobs:
     return RankedJobs(empty_heap(jobs, processors), empty_shelves(jobs))
 
 
-@policy("prio-fifo", memory=no_ranked_jobs, rests=True, needs=("priority_rank",), allocates=False, version=1)
+@policy(
+    "prio-fifo",
+    memory=no_ranked_jobs,
+    carry=carry_nothing,
+    rests=True,
+    needs=("priority_rank",),
+    allocates=False,
+    version=1,
+)
 def prio_fifo(machine: Machine, memory: RankedJobs) -> None:
     """EASY backfilling of a queue in order of priority rank, and of submission within a rank."""
     head = first_of_heap(machine, memory.heap, rank_order(0.0))
@@ -123,8 +132,19 @@ def no_ranks(jobs: int, processors: int) -> Ranks:  # noqa: ARG001 (as all memor
     return Ranks(np.ones(1, np.int64), np.zeros(1, np.int64))
 
 
+def carry_ranks(old: Ranks, new: Ranks, jobs: IntArray) -> None:
+    """Take along what was seen."""
+    new.below[0], new.seen[0] = old.below[0], renumber_count(int(old.seen[0]), jobs)
+
+
 @policy(
-    "weighted-priority", parameters=WeightedPriorityParameters, memory=no_ranks, rests=True, allocates=False, version=2
+    "weighted-priority",
+    parameters=WeightedPriorityParameters,
+    memory=no_ranks,
+    carry=carry_ranks,
+    rests=True,
+    allocates=False,
+    version=2,
 )
 def weighted_priority(machine: Machine, parameters: Any, memory: Ranks) -> None:
     """EASY backfilling of a queue in order of falling weighted sum."""

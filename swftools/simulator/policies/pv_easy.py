@@ -55,6 +55,7 @@ from swftools.simulator.machine.views import (
     expected_time,
     fits,
     free,
+    is_away,
     next_fitting,
     now,
     width,
@@ -148,10 +149,16 @@ def no_shadow(jobs: int, processors: int) -> ShadowLoad:
     )
 
 
+def carry_shadow(old: ShadowLoad, new: ShadowLoad, jobs: IntArray) -> None:
+    """Take along who is sunny; the next decision looks at all that wait, as behind a disturbance."""
+    new.is_sunny[: len(jobs)], new.key[: len(jobs)] = old.is_sunny[jobs], old.key[jobs]
+
+
 @policy(
     "pv-easy",
     parameters=PvEasyParameters,
     memory=no_shadow,
+    carry=carry_shadow,
     needs_where={("order", "rank"): ("priority_rank",), ("preemption", "checkpoint"): ("checkpoint_interval",)},
     promises_where={
         "strict-fairness": {"slp": True, "order": "fcfs"},
@@ -282,6 +289,8 @@ def _start(machine: Machine, memory: ShadowLoad, order: Order, job: int) -> None
 def _is_shadow(machine: Machine, memory: ShadowLoad, order: Order, job: int, head: int, key: float) -> bool:
     """Whether a running job has lower priority than the first waiting one, whose key is given, and was never sunny."""
     place = machine.queue.place
+    if is_away(machine, job):
+        return False
     if order.kind == FCFS:
         return place[job] > place[head]
     if memory.is_sunny[job]:

@@ -40,6 +40,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pandas as pd
 
+from swftools.kernel import IntArray
 from swftools.kernel.outside import monotonic_seconds
 from swftools.parameters import Parameters, choice, number, text, truth, whole
 from swftools.simulator.machine.faults import WRONG_COST, fail
@@ -163,10 +164,16 @@ def search_notes(memory: Search, parameters: SearchParameters) -> dict[str, pd.D
     return tables_of(memory.notes, parameters.means)
 
 
+def carry_search(old: Search, new: Search, jobs: IntArray) -> None:  # noqa: ARG001 (as all of them)
+    """Take along the number of the decision; what was noted of those before it is not."""
+    new.counts[DECISION] = old.counts[DECISION]
+
+
 @policy(
     "search",
     parameters=SearchParameters,
     memory=search_memory,
+    carry=carry_search,
     rests=True,
     needs_where=columns_needed,
     notes=search_notes,

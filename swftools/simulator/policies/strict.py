@@ -27,6 +27,7 @@ Feitelson, Rudolph and Schwiegelshohn 2005, "Parallel job scheduling - a status 
 from __future__ import annotations
 
 from swftools.kernel import kernel
+from swftools.simulator.carrying import carry_nothing
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.machine.verbs import start
 from swftools.simulator.machine.views import first_waiting, fits, next_waiting
@@ -51,13 +52,13 @@ def sjf(machine: Machine) -> None:
     start_in_order(machine, SJF)
 
 
-@policy("ljf", memory=empty_heap, rests=True, allocates=False, version=1)
+@policy("ljf", memory=empty_heap, carry=carry_nothing, rests=True, allocates=False, version=1)
 def ljf(machine: Machine, memory: JobHeap) -> None:
     """Start the job of the longest estimate first, until the first that does not fit."""
     start_from_heap(machine, memory, LJF)
 
 
-@policy("widest", memory=empty_heap, rests=True, allocates=False, version=1)
+@policy("widest", memory=empty_heap, carry=carry_nothing, rests=True, allocates=False, version=1)
 def widest(machine: Machine, memory: JobHeap) -> None:
     """Start the job of the most processors first, until the first that does not fit."""
     start_from_heap(machine, memory, WIDEST)

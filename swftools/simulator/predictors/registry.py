@@ -240,7 +240,7 @@ class Predictor:
             return limit.copy()
         mine: dict[str, Any] = {
             "parameters": self.given,
-            "rng": generator(seed, f"simulate/{self.name}"),
+            "rng": generator(seed, f"simulate/{self.name}") if "rng" in self.foretells_with else None,
             "keyed": keyed,
         }
         own = [mine[name] for name in self.foretells_with]

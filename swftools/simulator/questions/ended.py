@@ -22,7 +22,7 @@ def ends_so_far(simulation: Simulation) -> FloatArray:
     >>> ends_so_far(Simulation(trace, "fcfs").run(until=6)).tolist()
     [5.0, nan]
     """
-    log, row = simulation._replay.log, simulation._workload.coming.row
+    log, row = simulation._replay.log, simulation._rows
     runs = int(log.size[0])
     is_over = (log.ended_by[:runs] == COMPLETED) & (log.end[:runs] <= simulation.now)
     ends = np.full(len(simulation.trace), np.nan)

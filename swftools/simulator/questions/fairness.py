@@ -203,13 +203,13 @@ def _priorities(trace: Trace) -> IntArray:
 def _runs_of(simulation: Simulation, row: int) -> tuple[FloatArray, FloatArray]:
     """Return when a job of the trace was started so far, only from nothing, and all times."""
     log = simulation._replay.log
-    runs = np.flatnonzero(simulation._workload.coming.row[log.job[: log.size[0]]] == row)
+    runs = np.flatnonzero(simulation._rows[log.job[: log.size[0]]] == row)
     return log.start[runs[log.before[runs] == 0.0]], log.start[runs]
 
 
 def _running_since_before(simulation: Simulation, since: float) -> IntArray:
     """Return the rows in the trace of those that run, and did before the present instant; resizing is no start."""
-    machine, log, row = simulation._machine, simulation._replay.log, simulation._workload.coming.row
+    machine, log, row = simulation._machine, simulation._replay.log, simulation._rows
     found = []
     for job in machine.running[: machine.counts[RUNNING]]:
         run, begin = machine.run[job], machine.start_time[job]

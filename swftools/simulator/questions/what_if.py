@@ -8,13 +8,9 @@ import numpy as np
 import pandas as pd
 
 from swftools.errors import ParameterError
-from swftools.kernel import FloatArray
 from swftools.parameters import is_whole
+from swftools.simulator.stepping.opening import check_queue, time_left
 from swftools.simulator.stepping.stepper import Stepper
-from swftools.trace import Trace
-
-LEAST = 1.0
-"""What a running job beyond its request is taken to run on, s."""
 
 
 def what_if(
@@ -23,6 +19,8 @@ def what_if(
     jobs: Iterable[Mapping[str, float]],
     processors: int,
     policies: Iterable[str] = ("easy",),
+    *,
+    away: Iterable[Mapping[str, float]] = (),
 ) -> pd.DataFrame:
     """Say when jobs would start that are submitted now, behind those that wait.
 
@@ -31,28 +29,30 @@ def what_if(
 
     Parameters
     ----------
-    running : pandas.DataFrame
-        One row a job that runs: processors, requested_time and elapsed (s), the time that it has run.
-    waiting : pandas.DataFrame
-        One row a job that waits, in order of submission: processors, requested_time, waited (s).
+    running, waiting : pandas.DataFrame
+        As ``Stepper.from_queue`` takes them.
     jobs : iterable of mapping
         Those that are asked about, with ``processors`` and ``requested_time`` (s); each by itself, as if the others
         were not submitted.
     processors : int
-        Of the machine, less what is out of order.
+        Of the machine.
     policies : iterable of str
         As ``simulate`` takes them.
+    away : iterable of mapping
+        Processors that go away, with ``processors``, ``after`` (s from now) and perhaps ``time`` (s): how long they
+        are away; without it they do not come back. What becomes of jobs there tells ``Stepper.take_away``.
 
     Returns
     -------
     pandas.DataFrame
-        One row a policy and job: policy, processors, requested_time, wait (s), behind (jobs that wait now and start
-        before it).
+        One row a policy and job: policy, processors, requested_time, wait (s; infinity where it would not start
+        without processors that do not come back), behind (jobs that wait now and start before it).
 
     Raises
     ------
     ParameterError
-        The running jobs have more processors than there are; a job needs more, or is no job.
+        The running jobs have more processors than there are; a job needs more, or is no job; more go away than there
+        are.
     PolicyError
         As ``simulate`` does.
 
@@ -64,21 +64,16 @@ def what_if(
     >>> what_if(running, waiting, asked, 4, ["fcfs", "easy"])[["policy", "wait", "behind"]].values.tolist()
     [['fcfs', 640.0, 1], ['fcfs', 640.0, 1], ['easy', 0.0, 0], ['easy', 640.0, 1]]
     """
-    if not is_whole(processors, 1, 2**31 - 1):
-        raise ParameterError(f"processors={processors!r} is not a whole number from 1 on")
-    held = int(running["processors"].sum())
-    if held > processors:
-        raise ParameterError(
-            f"the running jobs hold {held:,} processors, and the machine has {processors:,}: is it of another machine, "
-            "or a part of it (--processors)?"
-        )
-    asked = [dict(job) for job in jobs]
+    check_queue(running, waiting, processors)
+    asked, outages = [dict(job) for job in jobs], sorted((dict(each) for each in away), key=lambda each: each["after"])
     for job in asked:
         _check(job, processors)
-    if len(waiting) and (waiting["processors"] > processors).any():
-        widest = int(waiting["processors"].max())
-        raise ParameterError(f"a waiting job needs {widest:,} processors, and the machine has {processors:,}")
-    rows = [(policy, *_asked(running, waiting, job, processors, policy)) for policy in policies for job in asked]
+    for outage in outages:
+        _check_outage(outage, processors)
+    rows = []
+    for policy in policies:
+        now = Stepper.from_queue(running, waiting, processors, policy)
+        rows += [(policy, *_asked(now, len(asked) == 1, job, outages)) for job in asked]
     return pd.DataFrame(rows, columns=["policy", "processors", "requested_time", "wait", "behind"])
 
 
@@ -103,16 +98,11 @@ def free_windows(running: pd.DataFrame, processors: int) -> pd.DataFrame:
     >>> free_windows(running, 6).values.tolist()
     [[0.0, 2.0], [40.0, 6.0]]
     """
-    left = _left(running)
+    left = time_left(running)
     times = np.unique(np.concatenate([[0.0], left]))
     width = running["processors"].to_numpy(dtype=np.int64)
     free = [processors - int(width[left > time].sum()) for time in times]
     return pd.DataFrame({"time": times, "free": free})
-
-
-def _left(running: pd.DataFrame) -> FloatArray:
-    """Return how long running jobs are taken to run on, s."""
-    return np.maximum((running["requested_time"] - running["elapsed"]).to_numpy(dtype=np.float64), LEAST)
 
 
 def _check(job: dict[str, float], processors: int) -> None:
@@ -125,31 +115,31 @@ def _check(job: dict[str, float], processors: int) -> None:
         raise ParameterError(f"job {job}: requested_time is not above 0")
 
 
+def _check_outage(outage: dict[str, float], processors: int) -> None:
+    """Refuse processors that cannot go away."""
+    if not {"processors", "after"} <= set(outage) <= {"processors", "after", "time"}:
+        raise ParameterError(f"away {outage}: give processors and after, and perhaps time")
+    if not is_whole(outage["processors"], 1, processors):
+        raise ParameterError(f"away {outage}: processors is not a whole number from 1 to {processors:,}")
+    if not 0 <= outage["after"] < np.inf:
+        raise ParameterError(f"away {outage}: after is not 0 or more (s from now)")
+    if not 0 < outage.get("time", 1.0) < np.inf:
+        raise ParameterError(f"away {outage}: time is not above 0 (s)")
+
+
 def _asked(
-    running: pd.DataFrame, waiting: pd.DataFrame, job: Mapping[str, float], processors: int, policy: str
+    now: Stepper, is_last: bool, job: Mapping[str, float], outages: list[dict[str, float]]
 ) -> tuple[int, float, float, int]:
-    """Return a job, how long it waits under a policy, and behind how many of those that wait."""
-    left = _left(running)
-    waited = waiting["waited"].to_numpy(dtype=float)
-    now = max(waited.max(initial=0.0), 1.0)
-    submit = np.concatenate([np.zeros(len(left)), np.maximum(now - waited, 0.0), [now]])
-    order = np.argsort(submit, kind="stable")  # running jobs first: they are started as soon as it is now
-    times = np.concatenate([left, waiting["requested_time"].to_numpy(dtype=float), [job["requested_time"]]])
-    width = np.concatenate([running["processors"], waiting["processors"], [job["processors"]]]).astype(np.int64)
-    trace = Trace.from_columns(
-        machine_processors=processors,
-        job_number=np.arange(len(order)),
-        submit_time=submit[order],
-        run_time=times[order],
-        requested_time=times[order],
-        requested_processors=width[order],
-    )
-    stepper = Stepper(trace, policy, processors)
-    while stepper.advance(to="event") and stepper.now < now:
-        pass  # what was decided before now is known: these jobs wait
-    for number in range(len(left)):
-        stepper.start(number)
-    starts = stepper.finish().jobs["start_time"].to_numpy(dtype=float)
-    mine = starts[-1]
-    behind = int((starts[len(left) : -1] < mine).sum())
-    return int(job["processors"]), float(job["requested_time"]), float(mine - now), behind
+    """Return a job, how long it waits, and behind how many of those that wait."""
+    ahead = now if is_last else now.copy()
+    begin, waiting = ahead.present, ahead.waiting.tolist()
+    mine = ahead.submit(int(job["processors"]), float(job["requested_time"]))
+    for outage in outages:
+        since = begin + outage["after"]
+        if since > begin:
+            ahead.run(before=since)
+        ahead.take_away(int(outage["processors"]), since + outage["time"] if "time" in outage else None)
+    ahead.run()
+    start = ahead.first_start(mine)
+    behind = sum(ahead.first_start(other) < start for other in waiting)
+    return int(job["processors"]), float(job["requested_time"]), start - begin, behind

@@ -195,7 +195,7 @@ def _of_schedule(schedule: Schedule) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def _of_simulation(simulation: Simulation) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the same of a simulation, of the jobs submitted so far; who runs ends when nothing stops it."""
-    trace, row = simulation.trace, simulation._workload.coming.row
+    trace, row = simulation.trace, simulation._rows
     keys = pd.DataFrame({"job_number": trace.jobs["job_number"], "job_occurrence": count_occurrences(trace.jobs)})
     requests, log = simulation._machine.requests, simulation._replay.log
     submitted, begun = int(simulation._machine.counts[SUBMITTED]), int(log.size[0])

@@ -99,9 +99,7 @@ class _Deciding(Stepper):
     """A simulation that stands before a decision, and is not gone on with by whoever decides."""
 
     def __init__(self, simulation: Simulation) -> None:
-        self._simulation, self._acts, self.origin = simulation, 0, None
-        self._room = np.zeros(256, np.int64)
-        self._take_kernels()
+        self._take_up(simulation)
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise PolicyError("a policy decides, and returns: the simulation goes on by itself")

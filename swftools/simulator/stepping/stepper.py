@@ -5,43 +5,27 @@ from __future__ import annotations
 import copy
 from dataclasses import replace
 from functools import partial
-from operator import index
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from swftools.errors import ParameterError, PolicyError
-from swftools.kernel import FloatArray, IntArray
+from swftools.kernel import IntArray
+from swftools.simulator.carrying import renumber
 from swftools.simulator.engine.replay import AT_DECISIONS, AT_EVENTS, COMING, DECIDED, DECIDING, TO_DECIDE
-from swftools.simulator.machine.state import (
-    FREE,
-    HELD,
-    RUNNING,
-    SUBMITTED,
-    SUSPEND,
-    WAITING,
-    WAKE,
-    Machine,
-)
-from swftools.simulator.machine.waiting_queue import NOBODY
+from swftools.simulator.machine.state import HELD, RUNNING, SUBMITTED, WAITING, WAKE
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.simulation import Simulation
-from swftools.simulator.stepping.acts import (
-    FILL,
-    HOLD,
-    PREEMPT,
-    RESIZED,
-    START,
-    START_ON,
-    act_kernel,
-    note_waiting_kernel,
-)
-from swftools.simulator.stepping.acts import WAKE as WAKING
+from swftools.simulator.stepping.acts import act_kernel, note_waiting_kernel
+from swftools.simulator.stepping.following import Follows, without_away
 from swftools.simulator.stepping.forking import fork
+from swftools.simulator.stepping.opening import trace_of_queue
+from swftools.simulator.stepping.saved import simulation_of, state_of
 from swftools.trace import Trace
 
 
-class Stepper:
+class Stepper(Follows):
     """A simulation that stops before each decision, to be looked at and acted on.
 
     Jobs have numbers from 0, in order of submission; ``job_number`` tells those of the trace. What is looked at are
@@ -70,12 +54,79 @@ class Stepper:
     """
 
     def __init__(self, trace: Trace, policy: str = "easy", processors: int | None = None, **options: Any) -> None:
-        self._simulation = Simulation(trace, policy, processors, **options)
+        self._take_up(Simulation(trace, policy, processors, **options))
+
+    def _take_up(self, simulation: Simulation) -> None:
+        """Step a simulation that nothing was done to from outside."""
+        self._simulation, self._acts = simulation, 0
         self._room = np.zeros(256, np.int64)
-        self._acts = 0
+        self._present, self._for_good = -np.inf, np.inf
+        self._away: dict[int, float] = {}  # what stands for processors that are away: when they come back
         self.origin: IntArray | None = None
         """Of a fork: the number of each of its jobs in what was forked first; None of what is none."""
         self._take_kernels()
+
+    @classmethod
+    def from_queue(
+        cls,
+        running: pd.DataFrame,
+        waiting: pd.DataFrame,
+        processors: int,
+        policy: str = "easy",
+        *,
+        now: float | None = None,
+        **options: Any,
+    ) -> Stepper:
+        """Begin with a queue as it is at a moment; it stands before a decision, if any job waits or runs.
+
+        Every job runs as long as it may, until ``end`` says otherwise. Jobs are numbered in order of submission, those
+        that run as if they had been submitted when they started.
+
+        Parameters
+        ----------
+        running : pandas.DataFrame
+            One row a job that runs: processors, requested_time and elapsed (s), the time that it has run. A job beyond
+            its request is taken to run for another second.
+        waiting : pandas.DataFrame
+            One row a job that waits, in order of the queue where they came together: processors, requested_time, waited
+            (s). Both may have other columns of the table ``jobs``, such as job_number, user_id and priority_rank.
+        processors : int
+            Of the machine.
+        policy, **options
+            As ``Simulation`` takes them.
+        now : float, optional
+            What time it is, s, such as seconds since 1970; without it the longest time that a job has run or waited.
+
+        Raises
+        ------
+        ParameterError
+            The running jobs hold more processors than there are, a job needs more, a number is none; or as
+            ``Simulation`` raises it.
+
+        Examples
+        --------
+        >>> running = pd.DataFrame({"processors": [3], "requested_time": [600.0], "elapsed": [60.0]})
+        >>> waiting = pd.DataFrame({"processors": [4], "requested_time": [100.0], "waited": [20.0]})
+        >>> twin = Stepper.from_queue(running, waiting, 4)
+        >>> twin.now, twin.running.tolist(), twin.waiting.tolist(), twin.shadow()
+        (60.0, [0], [1], (600.0, 0))
+        >>> twin.would_start(1, 500.0), twin.would_start(1, 900.0)
+        (60.0, 700.0)
+        """
+        trace, present, start = trace_of_queue(running, waiting, processors, now)
+        stepper = cls(trace, policy, processors, **options)
+        rows = stepper._simulation._rows
+        times = np.unique(trace.arrays.submit_time)
+        for _ in times:  # what was decided before now is known: of these jobs some run, the others wait
+            stepper.advance(to="event", until=present)
+            for job in stepper.waiting.tolist():
+                if rows[job] < len(start) and start[rows[job]] == stepper.now:
+                    stepper.start(job)
+        if len(times):
+            stepper._machine.clock[WAKE] = present
+            stepper.advance(to="event", until=present)
+        stepper._was_run_to(present)
+        return stepper
 
     def _take_kernels(self) -> None:
         """Take what acts and looks, compiled where the engine is."""
@@ -120,7 +171,7 @@ class Stepper:
         limit = np.inf if until is None else float(until)
         if np.isnan(limit):
             raise ParameterError(f"until={until!r} is no time (s)")
-        return self._simulation._driver.step(limit, _STOPS[to])
+        return self._step(limit, to)
 
     def skip(self, *, to: str = "decision", until: float | None = None) -> bool:
         """Let the policy decide in this place, after what was done already, and go on to the next decision.
@@ -133,11 +184,17 @@ class Stepper:
         if to not in _STOPS:
             raise ParameterError(f"to={to!r} is not one of: {', '.join(_STOPS)}")
         self._replay_counts[DECIDING] = TO_DECIDE
-        driver, in_python = self._simulation._driver, self._simulation.policy.in_python
-        if in_python:
-            driver.let_decide(partial(in_python, self._simulation))
+        if in_python := self._simulation.policy.in_python:
+            self._simulation._driver.let_decide(partial(in_python, self._simulation))
         # One decision: it stands before the next one only when the engine has left this one behind.
-        return driver.step(np.inf if until is None else float(until), _STOPS[to])
+        return self._step(np.inf if until is None else float(until), to)
+
+    def _step(self, until: float, to: str) -> bool:
+        """Go on to the next decision, and no further than a time; return whether it stands before one."""
+        is_there = self._simulation._driver.step(until, _STOPS[to])
+        if not is_there and until < np.inf:
+            self._was_run_to(until)
+        return is_there
 
     def finish(self) -> Schedule:
         """Let the policy decide from here to the end; return the schedule."""
@@ -173,11 +230,87 @@ class Stepper:
             Something was done in this decision already; or policy or predictor remember jobs, as ``conservative`` does.
         """
         self._simulation._check_whole()
-        other = copy.copy(self)
+        other = object.__new__(Stepper)
+        other.__dict__.update(self.__dict__)
         other._simulation, jobs = fork(self._simulation, later)
         other.origin = jobs if self.origin is None else self.origin[jobs]
-        other._room = np.zeros(max(256, 2 * len(jobs)), np.int64)
+        if self._away:
+            theirs = {job: renumber(np.array([job]), jobs).tolist() for job in self._away}
+            other._away = {new: self._away[job] for job, found in theirs.items() for new in found}
+        other._room = np.zeros(max(64, len(jobs)), np.int64)
         return other
+
+    def to_bytes(self) -> bytes:
+        """Return all that it knows, to go on in another process; no code is in it, and none is run when it is read.
+
+        It is as large as the jobs that are known: a ``fork(None)`` has no past.
+
+        Raises
+        ------
+        StateError
+            A predictor in Python goes with it.
+        """
+        self._simulation._check_whole()
+        own = {
+            "acts": self._acts,
+            "present": self._present,
+            "for_good": self._for_good,
+            "away": list(self._away.items()),
+            "origin": None if self.origin is None else self.origin.tolist(),
+        }
+        return state_of(self._simulation, own)
+
+    @classmethod
+    def from_bytes(cls, state: bytes) -> Stepper:
+        """Return one that goes on where another one was when its ``to_bytes`` was called.
+
+        A policy of somebody's own must be importable by the name of its module.
+
+        Raises
+        ------
+        StateError
+            These are other bytes, they are damaged, or of another version of the form or of the policy.
+        """
+        stepper = object.__new__(cls)
+        stepper._simulation, own = simulation_of(state)
+        stepper._room, stepper._acts = np.zeros(256, np.int64), own["acts"]
+        stepper._present, stepper._for_good = own["present"], own["for_good"]
+        stepper._away = {int(job): float(back) for job, back in own["away"]}
+        stepper.origin = None if own["origin"] is None else np.array(own["origin"], np.int64)
+        stepper._take_kernels()
+        return stepper
+
+    def would_start(self, processors: int, requested_time: float, **job: Any) -> float:
+        """Return when a job would start if it were submitted now, s; nobody else comes, and nothing is changed.
+
+        Every job runs as long as it is said to: those without a run time as long as they may.
+
+        Parameters
+        ----------
+        processors, requested_time, **job
+            As ``submit`` takes them.
+
+        Returns
+        -------
+        float
+            Infinity if it does not start while processors are away for good.
+        """
+        try:
+            ahead = self.fork()
+        except PolicyError:
+            ahead = self.copy()
+            ahead._simulation.without_later_jobs()
+        asked = ahead.submit(processors, requested_time, **job)
+        return ahead.run().first_start(asked)
+
+    def first_start(self, job: int) -> float:
+        """Return when a job started first, s; NaN if it has not, infinity if only when all that is away were back."""
+        log = self._simulation._replay.log
+        runs = np.flatnonzero(log.job[: log.size[0]] == job)
+        if not len(runs):
+            return np.nan
+        start = float(log.start[runs[0]])
+        return start if start < self._for_good else np.inf
 
     def schedule(self) -> Schedule:
         """Return the schedule of the jobs that have ended, as ``Simulation.schedule`` does.
@@ -185,173 +318,9 @@ class Stepper:
         Where anything was decided from outside, it is nobody's policy: ``validate`` holds it to no promise.
         """
         made = self._simulation.schedule()
+        if self._away:
+            made = without_away(made, [self.job_number(job) for job in self._away])
         return replace(made, policy="") if self._acts else made
-
-    # ------------------------------------------------------------ looking
-
-    @property
-    def now(self) -> float:
-        """The present instant, s; -inf before the first."""
-        return self._simulation.now
-
-    @property
-    def is_over(self) -> bool:
-        """Whether every job has ended."""
-        return self._simulation.is_over
-
-    @property
-    def is_deciding(self) -> bool:
-        """Whether it stands before a decision, so that something can be done."""
-        return bool(self._replay_counts[DECIDING])
-
-    @property
-    def processors(self) -> int:
-        """Processors of the machine."""
-        return self._simulation.processors
-
-    @property
-    def free(self) -> int:
-        """Processors that are free."""
-        return int(self._machine.counts[FREE])
-
-    @property
-    def waiting(self) -> IntArray:
-        """The waiting jobs, in the order of the queue."""
-        count = int(self._machine.counts[WAITING])
-        if count > len(self._room):
-            self._room = np.zeros(2 * count, np.int64)
-        self._note(self._simulation._driver.machine_place, self._room)
-        return _read_only(self._room[:count])
-
-    @property
-    def running(self) -> IntArray:
-        """The running jobs, by expected end."""
-        machine = self._machine
-        return _read_only(machine.running[: machine.counts[RUNNING]])
-
-    @property
-    def width(self) -> IntArray:
-        """The processors that each job asks for, of all jobs; -1 of those that were not submitted yet."""
-        return _read_only(self._machine.requests.processors)
-
-    @property
-    def submit_time(self) -> FloatArray:
-        """When each job was submitted, s; NaN of those that were not yet."""
-        return _read_only(self._machine.requests.submit_time)
-
-    @property
-    def requested_time(self) -> FloatArray:
-        """How long each job may run, s; NaN of those that were not submitted yet."""
-        return _read_only(self._machine.requests.limit)
-
-    @property
-    def estimated_time(self) -> FloatArray:
-        """How long each job is expected to run, by the predictor or by its request, s; NaN likewise."""
-        return _read_only(self._machine.requests.requested_time)
-
-    @property
-    def user(self) -> IntArray:
-        """The user of each job, numbered from 0; -1 is not known."""
-        return _read_only(self._machine.requests.user_id)
-
-    @property
-    def queue(self) -> IntArray:
-        """The queue of each job; -1 is not known."""
-        return _read_only(self._machine.requests.queue_id)
-
-    @property
-    def allocated(self) -> IntArray:
-        """The processors that each job holds; 0 if it does not run."""
-        return _read_only(self._machine.allocated)
-
-    @property
-    def expected_end(self) -> FloatArray:
-        """When each running job is expected to end, s."""
-        return _read_only(self._machine.expected_end)
-
-    @property
-    def wait(self) -> FloatArray:
-        """How long each job in ``waiting`` has waited, s; in its order."""
-        return np.asarray(self.now - self._machine.requests.submit_time[self.waiting])
-
-    def free_over_time(self) -> tuple[FloatArray, IntArray]:
-        """Return the free processors from now on, if running jobs end as expected and nobody starts.
-
-        Returns
-        -------
-        times, free : ndarray of float64 (s), ndarray of int64
-            From each time on so many processors are free, until the next one; the first time is now.
-        """
-        jobs, machine = self.running, self._machine
-        ends = np.maximum(machine.expected_end[jobs], self.now)
-        times, place = np.unique(np.concatenate([[self.now], ends]), return_inverse=True)
-        released = np.bincount(place[1:], weights=machine.allocated[jobs], minlength=len(times)).astype(np.int64)
-        return times, self.free + np.cumsum(released)
-
-    def job_number(self, job: int) -> int:
-        """Return the number that a job has in the trace."""
-        return int(self._simulation._number_of(job))  # type: ignore[call-overload]
-
-    # ------------------------------------------------------------ acting
-
-    def start(self, job: int) -> Self:
-        """Start a waiting job now, on the processors that it asks for.
-
-        Returns
-        -------
-        Stepper
-            Itself, as all acts.
-
-        Raises
-        ------
-        PolicyError
-            It stands before no decision; or that cannot be. Nothing is changed then, as of all acts.
-        """
-        return self._do(START, job)
-
-    def start_on(self, job: int, processors: int) -> Self:
-        """Start a waiting job now on another number of processors, which its speedup curve must allow."""
-        return self._do(START_ON, job, processors)
-
-    def preempt(self, job: int, how: int = SUSPEND) -> Self:
-        """Stop a running job now; ``how`` is ``KILL``, ``CHECKPOINT`` or ``SUSPEND`` of ``swftools.simulator``."""
-        return self._do(PREEMPT, job, how)
-
-    def resize(self, job: int, processors: int) -> Self:
-        """Let a running job go on on another number of processors."""
-        return self._do(RESIZED, job, processors)
-
-    def hold(self, job: int, until: float) -> Self:
-        """Keep a waiting job out of the queue until a time, s."""
-        return self._do(HOLD, job, 0, until)
-
-    def wake_at(self, time: float) -> Self:
-        """Ask for a decision at a time, s, if no event comes before it."""
-        return self._do(WAKING, NOBODY, 0, time)
-
-    def start_or_fill(self, job: int) -> Self:
-        """Start a waiting job if it fits; else let others go ahead that do not delay it, as EASY does.
-
-        The job has the reservation then, whoever stands before it in the queue, at this decision.
-        """
-        return self._do(FILL, job)
-
-    def _do(self, what: int, job: int, number: int = 0, time: float = 0.0) -> Self:
-        """Act on the machine; what cannot be is told, and changes nothing."""
-        self._simulation._check_whole()
-        if not self.is_deciding:
-            raise PolicyError("nothing is to be decided just now: call advance(), and act while it returns True")
-        try:
-            whole = index(job), index(number)
-        except TypeError:
-            raise ParameterError(f"job={job!r}, {number!r}: give whole numbers; jobs are those of waiting") from None
-        driver = self._simulation._driver
-        try:
-            self._act(driver.machine_place, what, *whole, float(time))
-        except ValueError:
-            raise PolicyError(f"not done, {driver.acted_wrongly()}") from None
-        self._acts += 1
-        return self
 
     def _check_alive(self) -> None:
         """Refuse to go on where jobs wait and nothing would ever happen."""
@@ -363,20 +332,5 @@ class Stepper:
                 f"one, such as job {self.waiting[0]} of the queue, or let the policy decide by skip()"
             )
 
-    @property
-    def _machine(self) -> Machine:
-        return self._simulation._machine
-
-    @property
-    def _replay_counts(self) -> IntArray:
-        return self._simulation._replay.counts
-
 
 _STOPS = {"decision": AT_DECISIONS, "event": AT_EVENTS}
-
-
-def _read_only(array: Any) -> Any:
-    """Return an array that shows another, and cannot be written to."""
-    shown = array[:]
-    shown.flags.writeable = False
-    return shown

@@ -13,15 +13,33 @@ from swftools import Trace
 from swftools.errors import PolicyError
 from swftools.simulator import KILL, SUSPEND, Stepper, simulate
 from tests.drawn import draw_trace
+from tests.every_policy import OURS, light, with_all_columns
+from tests.simulator.test_stop_and_go import MeanOfUser
 from tests.strategies import crowded_trace
 
-STATELESS = ["fcfs", "easy", "lxf", "sjf", "narrowest", "lxf-backfill"]
+FORGET = ["fcfs", "easy", "lxf", "sjf", "narrowest", "lxf-backfill"]
+REMEMBER = [
+    *(light(name) for name in OURS if name not in {*FORGET, "scojo-p"}),
+    *("easy:backfill_order=sjf", "easy:reservations=3", "pv-easy:order=lxf,preemption=suspend"),
+    *("genetic:generations=1,individuals=6,warm_start=true", "cirne-berman:inner=conservative"),
+]
+"""Policies with a memory, or draws, that a copy takes along."""
+
+
+def times(stepper: Stepper, name: str) -> dict[int, float]:
+    """Let it go on to the end; return a time of each job, by its number in the trace."""
+    jobs = stepper.finish().jobs
+    return dict(zip(jobs["job_number"].tolist(), jobs[name].tolist(), strict=True))
 
 
 def starts(stepper: Stepper) -> dict[int, float]:
-    """Let it go on to the end; return when each job starts, by its number in the trace."""
-    jobs = stepper.finish().jobs
-    return dict(zip(jobs["job_number"].tolist(), jobs["start_time"].tolist(), strict=True))
+    """Let it go on to the end; return when each job starts."""
+    return times(stepper, "start_time")
+
+
+def ends(stepper: Stepper) -> dict[int, float]:
+    """Let it go on to the end; return when each job ends."""
+    return times(stepper, "end_time")
 
 
 def after(trace: Trace, policy: str, decisions: int, **options: Any) -> Stepper:
@@ -37,7 +55,7 @@ def after(trace: Trace, policy: str, decisions: int, **options: Any) -> Stepper:
 @settings(max_examples=60)
 @given(
     seed=st.integers(0, 2**32 - 1),
-    policy=st.sampled_from(STATELESS),
+    policy=st.sampled_from(FORGET),
     decisions=st.integers(0, 60),
     overrun=st.sampled_from(["extend", "kill", "run-on"]),
     compiled=st.sampled_from([True, True, False]),
@@ -55,6 +73,26 @@ def test_it_goes_on_as_the_whole_does(seed: int, policy: str, decisions: int, ov
     assert ours.items() <= whole.items()
     ended = set(whole) - set(ours)
     assert all(whole[job] <= fork.now for job in ended)
+
+
+@pytest.mark.parametrize("policy", REMEMBER)
+def test_what_a_policy_remembers_is_in_it(policy: str) -> None:
+    """Forks at every third decision end each job when the whole does; runs that were stopped before are not in them."""
+    trace = with_all_columns(crowded_trace(50, seed=9))
+    stepper = after(trace, policy, 0, seed=3)
+    whole = ends(Stepper(trace, policy, seed=3))
+    decisions = 0
+    while stepper.skip():
+        decisions += 1
+        if decisions % 3:
+            continue
+        fork = stepper.fork(None)
+        for _ in range(decisions % 2):
+            fork.skip()
+        ours = ends(fork.fork(None))
+        assert ours.items() <= whole.items()
+        assert len(ours) >= len(stepper.waiting) - 2
+    assert decisions > 20
 
 
 def test_without_later_jobs() -> None:
@@ -146,14 +184,14 @@ def test_jobs_that_are_held_back() -> None:
 @pytest.mark.parametrize(
     ("policy", "options", "message"),
     [
-        ("conservative", {}, "policy 'conservative' remembers what happened"),
-        ("easy:backfill_order=sjf", {}, "policy 'easy' remembers"),
+        ("scojo-p", {}, "policy 'scojo-p' remembers what a fork does not have"),
         ("easy", {"predictor": "last-model"}, "predictor 'last-model' remembers"),
+        ("easy", {"predictor": MeanOfUser()}, "the predictor in Python remembers"),
     ],
 )
-def test_who_remembers_is_refused(policy: str, options: dict[str, Any], message: str) -> None:
+def test_who_remembers_the_past_is_refused(policy: str, options: dict[str, Any], message: str) -> None:
     """And told to take the whole."""
-    stepper = after(crowded_trace(20, seed=1), policy, 3, **options)
+    stepper = after(with_all_columns(crowded_trace(20, seed=1)), policy, 3, **options)
     with pytest.raises(PolicyError, match=rf"{message}.*take copy\(\)"):
         stepper.fork()
     stepper.copy().finish()

@@ -1,0 +1,33 @@
+"""What a policy remembers, taken along into a light copy of a simulation, where jobs have other numbers.
+
+A policy that can be copied so says how by ``carry`` in its decorator: a function of the memory, of another one, which
+is as at the beginning, and of the jobs that are taken along, by their old numbers in ascending order. It writes into
+the other what is still to be known. Of a job the new number is its place among them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from swftools.kernel import IntArray
+
+
+def carry_nothing(old: Any, new: Any, jobs: IntArray) -> None:
+    """Take nothing along: of a memory that is room to decide in, or is made anew from the machine where it is empty."""
+
+
+def renumber(some: npt.NDArray[Any], jobs: IntArray) -> IntArray:
+    """Return the new numbers of some jobs, in their order, of those that are taken along."""
+    if not len(jobs):
+        return np.zeros(0, np.int64)
+    place = np.searchsorted(jobs, some)
+    is_there = jobs[np.minimum(place, len(jobs) - 1)] == some
+    return np.asarray(place if is_there.all() else place[is_there], dtype=np.int64)
+
+
+def renumber_count(count: int, jobs: IntArray) -> int:
+    """Return how many of the first so many jobs are taken along."""
+    return int(np.searchsorted(jobs, count))

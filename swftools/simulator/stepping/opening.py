@@ -1,0 +1,103 @@
+"""The beginning of a simulation from a queue as it is: jobs that run and jobs that wait, with their pasts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from swftools.errors import ParameterError
+from swftools.fields.jobs import SWF_NAMES
+from swftools.kernel import FloatArray
+from swftools.parameters import is_whole
+from swftools.trace import Trace
+
+LEAST = 1.0
+"""What a running job beyond its request is taken to run on, s."""
+
+_DESCRIBED = {"processors", "requested_time", "elapsed", "waited", "name"}
+
+
+def check_queue(running: pd.DataFrame, waiting: pd.DataFrame, processors: int) -> None:
+    """Raise ParameterError where running and waiting jobs cannot be on a machine of so many processors."""
+    if not is_whole(processors, 1, 2**31 - 1):
+        raise ParameterError(f"processors={processors!r} is not a whole number from 1 on")
+    for what, jobs, name in (("running", running, "elapsed"), ("waiting", waiting, "waited")):
+        for column in ("processors", "requested_time", name):
+            if column not in jobs:
+                raise ParameterError(f"the {what} jobs have no column {column!r}")
+            numbers = pd.to_numeric(jobs[column], errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+            least = {"processors": 1.0, "requested_time": np.nextafter(0.0, 1.0)}.get(column, 0.0)
+            wrong = np.flatnonzero(~((numbers >= least) & (numbers < np.inf)))
+            if len(wrong):
+                raise ParameterError(
+                    f"{what} job {wrong[0] + 1} of {len(jobs)}: {column} is {jobs[column].iloc[wrong[0]]!r}"
+                )
+    held = int(running["processors"].sum())
+    if held > processors:
+        raise ParameterError(
+            f"the running jobs hold {held:,} processors, and the machine has {processors:,}: is it of another machine, "
+            "or a part of it (--processors)?"
+        )
+    if len(waiting) and (waiting["processors"] > processors).any():
+        widest = int(waiting["processors"].max())
+        raise ParameterError(f"a waiting job needs {widest:,} processors, and the machine has {processors:,}")
+
+
+def time_left(running: pd.DataFrame) -> FloatArray:
+    """Return how long running jobs are taken to run on, s."""
+    return np.maximum((running["requested_time"] - running["elapsed"]).to_numpy(dtype=np.float64), LEAST)
+
+
+def trace_of_queue(
+    running: pd.DataFrame, waiting: pd.DataFrame, processors: int, now: float | None
+) -> tuple[Trace, float, FloatArray]:
+    """Return jobs that run and wait as a trace, what time it is, and when those that run started.
+
+    Parameters
+    ----------
+    running, waiting : pandas.DataFrame
+        As ``Stepper.from_queue`` takes them.
+    processors : int
+        Of the machine.
+    now : float, optional
+        What time it is, s; without it the least at which nobody began before 0.
+
+    Returns
+    -------
+    trace : Trace
+        In its jobs those that run come first; they are submitted when they started.
+    now : float
+        In s.
+    start : numpy.ndarray of float64, shape (running jobs,)
+        In s.
+
+    Raises
+    ------
+    ParameterError
+        There cannot be such a queue.
+    """
+    check_queue(running, waiting, processors)
+    elapsed, waited = (
+        jobs[name].to_numpy(dtype=np.float64) for jobs, name in ((running, "elapsed"), (waiting, "waited"))
+    )
+    earliest = max(elapsed.max(initial=0.0), waited.max(initial=0.0))
+    present = earliest if now is None else float(now)
+    if not earliest <= present < np.inf:
+        raise ParameterError(f"now={now!r}: a job began {earliest:.10g} s ago, which would be before 0")
+    count = len(running) + len(waiting)
+    start = present - elapsed
+    limit = np.concatenate([elapsed + time_left(running), waiting["requested_time"].to_numpy(dtype=np.float64)])
+    both = pd.concat([running, waiting], ignore_index=True)
+    columns: dict[str, Any] = {
+        "job_number": np.arange(1, count + 1),
+        **{str(name): both[name].fillna(-1) for name in both if name in SWF_NAMES},
+        "submit_time": np.concatenate([start, present - waited]),
+        "run_time": limit,
+        "requested_time": limit,
+        "requested_processors": both["processors"].to_numpy(dtype=np.int64),
+    }
+    trace = Trace.from_columns(machine_processors=processors, **columns)
+    others = {str(name): both[name].array for name in both if name not in _DESCRIBED and name not in SWF_NAMES}
+    return (trace.with_jobs(trace.jobs.assign(**others)) if others else trace), present, start
