@@ -19,7 +19,7 @@ ROOMS = [
     *("swftools.offered_work", "swftools.description", "swftools.cleaning", "swftools.estimates"),
     *("swftools.drift", "swftools.checkpoints"),
     *("swftools.models", "swftools.selection", "swftools.simulator", "swftools.market", "swftools.qbets"),
-    "swftools.history",
+    *("swftools.reservations", "swftools.history"),
     *("swftools.plots", "swftools.rehearsal", "swftools"),
     *("pipelines.names", "pipelines.keys", "pipelines.exit_statuses", "pipelines.catalog", "pipelines.config"),
     "pipelines.store",

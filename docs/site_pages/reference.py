@@ -21,6 +21,7 @@ PACKAGES = {
     "swftools.drift": "How far the last weeks are from the year before.",
     "swftools.checkpoints": "Checkpoints of jobs, from surveys of users.",
     "swftools.market": "Prices of finished schedules.",
+    "swftools.reservations": "When to submit a job so that it runs at a time; such jobs in simulations; several sites.",
     "swftools.plots": "Pictures.",
     "swftools.parameters": "How parameters are declared and written.",
     "swftools.kernel": "Compiled functions for policies, predictors and bounds of your own.",

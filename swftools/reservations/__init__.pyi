@@ -1,0 +1,5 @@
+from .plans import ReservationPlan as ReservationPlan
+from .plans import ReservedJob as ReservedJob
+from .plans import plan_reservation as plan_reservation
+from .plans import probability_of_start as probability_of_start
+from .trajectory import Trajectory as Trajectory
