@@ -20,7 +20,7 @@ ROOMS = [
     *("swftools.drift", "swftools.checkpoints"),
     *("swftools.models", "swftools.selection", "swftools.simulator", "swftools.energy", "swftools.market"),
     "swftools.qbets",
-    *("swftools.learning", "swftools.history"),
+    *("swftools.learning", "swftools.reservations", "swftools.history"),
     *("swftools.plots", "swftools.rehearsal", "swftools"),
     *("pipelines.names", "pipelines.keys", "pipelines.exit_statuses", "pipelines.catalog", "pipelines.config"),
     "pipelines.store",

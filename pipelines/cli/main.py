@@ -23,6 +23,7 @@ from pipelines.cli.papers import reproduce
 from pipelines.cli.pictures import plot, report
 from pipelines.cli.predict import predict
 from pipelines.cli.prices import price_log
+from pipelines.cli.reserve import reserve
 from pipelines.cli.schedules import check_schedule, compare, simulate_log
 from pipelines.cli.tasks import augment, run
 from pipelines.cli.waits import evaluate
@@ -51,6 +52,7 @@ def main() -> None:
     What users owe for it:    swftools price LOG --mechanism fixed
     Predict waits:            swftools evaluate --log LOG
     Of a job submitted now:   swftools predict --state STATE --queue 3
+    When to submit it:        swftools reserve --state STATE --start +6h ...
     When it would start:      swftools whatif --running now.txt --job ...
     Evaluate what arrives:    swftools reevaluate --inbox DIR --history NAME
     Make a paper's tables:    swftools reproduce nurmi2009
@@ -80,7 +82,7 @@ main.add_family("Data sets", augment, versions, diff, tag, rollback, promote, ve
 main.add_family(
     "Simulation", simulate_log, compare, run_experiment, explain, check_schedule, price_log, measure_log_energy
 )
-main.add_family("Waits in queues", evaluate, predict, whatif)
+main.add_family("Waits in queues", evaluate, predict, reserve, whatif)
 main.add_family("Histories", reevaluate)
 main.add_family("Papers", reproduce)
 main.add_family("Pictures", plot, report)

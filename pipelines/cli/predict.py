@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -58,6 +58,35 @@ def predict(
                   --requested-time 4h --deadline 2h
               swftools predict --history site --queue normal --requested-time 4h
     """
+    path, asked = state_and_group(state, history, method, data_root, {**options, "group": group})
+    from swftools.qbets.prediction import predict_wait
+
+    answer = predict_wait(
+        path,
+        group=asked,
+        processors=processors,
+        requested_time=options["requested_time"],
+        quantiles=quantiles,
+        deadline=options["deadline"],
+    )
+    if as_json:
+        print_json(answer.to_mapping())
+    else:
+        click.echo("\n".join(_lines(answer)))
+    sys.exit(0 if answer.is_answered else CANNOT_SAY)
+
+
+def state_and_group(
+    state: str | None, history: str | None, method: str | None, data_root: str | None, options: Mapping[str, Any]
+) -> tuple[str, str | dict[str, str] | None]:
+    """Return the file of the state that is asked, and the group of the job, as the options name them.
+
+    Raises
+    ------
+    UsageError
+        They do not go together.
+    """
+    group: str | None = options["group"]
     given = {name: options[name] for name in GROUPED_BY if options[name] is not None}
     if group is not None and given:
         raise click.UsageError(f"give --group or --{next(iter(given))}, not both")
@@ -72,21 +101,7 @@ def predict(
         given = {kind: str(names.get(kind, {}).get(value, value)) for kind, value in given.items()}
     elif method is not None:
         raise click.UsageError("--method chooses among those of a --history; a state is of one")
-    from swftools.qbets.prediction import predict_wait
-
-    answer = predict_wait(
-        str(state),
-        group=group if group is not None else given or None,
-        processors=processors,
-        requested_time=options["requested_time"],
-        quantiles=quantiles,
-        deadline=options["deadline"],
-    )
-    if as_json:
-        print_json(answer.to_mapping())
-    else:
-        click.echo("\n".join(_lines(answer)))
-    sys.exit(0 if answer.is_answered else CANNOT_SAY)
+    return str(state), group if group is not None else given or None
 
 
 def _lines(answer: WaitAnswer) -> Iterator[str]:

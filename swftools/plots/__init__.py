@@ -25,6 +25,7 @@ from swftools.plots import slowdowns as _slowdowns  # noqa: F401
 from swftools.plots import tightening as _tightening  # noqa: F401
 from swftools.plots import tightness as _tightness  # noqa: F401
 from swftools.plots import told as _told  # noqa: F401
+from swftools.plots import trajectory as _trajectory  # noqa: F401
 from swftools.plots import used as _used  # noqa: F401
 from swftools.plots import utilization as _utilization  # noqa: F401
 from swftools.plots import wait_by_size as _wait_by_size  # noqa: F401

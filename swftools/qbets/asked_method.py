@@ -109,6 +109,26 @@ class AskedMethod(ABC):
             raise ParameterError(f"quantile: what was saved tells the {self.quantile!r} quantile and no other")
         return tuple(self.told(quantile) for quantile in sorted(set(quantiles or usual)))
 
+    def percentiles(self) -> FloatArray:
+        """Return the bounds of the 1, 2, ... 99 percent quantiles, s; NaN where none is told.
+
+        Of a method that tells one quantile its bound is that of all smaller ones too.
+        """
+        return np.array([self._percentile(percent) for percent in range(1, 100)])
+
+    def _percentile(self, percent: int) -> float:
+        """Return the bound of a percentile, s; NaN where none is told."""
+        quantile = percent / 100.0
+        if not self.tells_any:
+            if quantile > self.quantile:
+                return math.nan
+            quantile = self.quantile
+        try:
+            seconds = self.told(quantile).seconds
+        except ParameterError:  # too close to 0 or 1 to be computed
+            return math.nan
+        return math.nan if seconds is None else seconds
+
 
 class AskedBinomial(AskedMethod):
     """The binomial bound.
@@ -140,6 +160,10 @@ class AskedBinomial(AskedMethod):
         within = bisect_right(self.waits, seconds)
         share = largest_quantile(lambda quantile: 0 < self._rank(quantile) <= within)
         return ToldDeadline(seconds, share, self.confidence, within)
+
+    def _percentile(self, percent: int) -> float:
+        rank = self._rank(percent / 100.0)
+        return self.waits[rank - 1] if rank else math.nan
 
     def _rank(self, quantile: float) -> int:
         return upper_rank(len(self.waits), quantile, self.confidence, is_large=self._is_large)

@@ -10,25 +10,21 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from swftools.errors import ParameterError
-from swftools.kernel import FloatArray
 from swftools.output.shown_html import ShowsItself, counted, lasting, percent
-from swftools.parameters import did_you_mean, is_number, is_whole
-from swftools.parameters.as_text import read_entry
-from swftools.qbets.asked_cluster import AskedCluster, kept_waits
-from swftools.qbets.asked_method import (
-    FIRST_WAIT,
-    AskedBinomial,
-    AskedBound,
-    AskedMethod,
-    AskedObject,
-    ToldBound,
-    ToldDeadline,
+from swftools.parameters import is_number, is_whole
+from swftools.qbets.asked_cluster import AskedCluster
+from swftools.qbets.asked_method import ToldBound, ToldDeadline
+from swftools.qbets.asked_state import (
+    check_state,
+    date_of,
+    explanatory_of,
+    label_of,
+    method_of,
+    start_until,
+    starts_of,
 )
 from swftools.qbets.change_points import rare_events
 from swftools.qbets.known_queue import KnownQueue, nothing_known
@@ -37,19 +33,6 @@ from swftools.qbets.saved_state import SavedState, read_state
 
 if TYPE_CHECKING:
     import pandas as pd
-
-SHOWN = 20
-"""Groups that a message lists."""
-
-EVERYBODY = "all"
-"""What the one group of all jobs is called."""
-
-OPTIONS = {
-    "requested_time": ("requested_time",),
-    "requested_processors": ("processors",),
-    "requested_work": ("requested_time", "processors"),
-}
-"""What must be said of a job to know its explanatory variable."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -190,16 +173,16 @@ def predict_wait(
     saved = state if isinstance(state, SavedState) else read_state(state)
     chosen = saved.about["parameters"]
     _check_job(processors, requested_time, deadline, quantiles or ())
-    _check_state(saved, method)
-    label = _label(saved, group)
+    check_state(saved, method)
+    label = label_of(saved, group)
     known: KnownQueue = saved.known(label, nothing_known())
     clusters = len(known.history.end)
-    value = _explanatory(saved, chosen["explanatory"], processors, requested_time, is_needed=clusters > 1)
+    value = explanatory_of(saved, chosen["explanatory"], processors, requested_time, is_needed=clusters > 1)
     time = math.inf if now is None else _checked_time(now, known.last)
     least = needed_waits(chosen["quantile"], chosen["confidence"]) if chosen["trimming"] else 0
     cluster = AskedCluster(known.history, -1.0 if value is None else value, least, rare_events(chosen["rare_events"]))
-    started = _start_until(known, cluster, time)
-    asks = _method_of(saved, known, cluster, method)
+    started = start_until(known, cluster, time)
+    asks = method_of(saved, known, cluster, method)
     bounds = asks.bounds(quantiles)
     group_waits = int(known.history.size[0]) + started
     reason = None
@@ -209,7 +192,7 @@ def predict_wait(
         reason = "too-few-waits"
     elif known.is_down[0] and not started:
         reason = "unavailable"
-    until = max(known.last, float(_starts(known).max(initial=-math.inf, where=_starts(known) <= time)))
+    until = max(known.last, float(starts_of(known).max(initial=-math.inf, where=starts_of(known) <= time)))
     above = known.history.end[cluster.place - 1] if cluster.place else -math.inf
     return WaitAnswer(
         saved.about["name"],
@@ -224,8 +207,8 @@ def predict_wait(
         chosen["training"],
         _finite(cluster.first_time),
         _finite(until),
-        _date(saved, cluster.first_time),
-        _date(saved, until),
+        date_of(saved, cluster.first_time),
+        date_of(saved, until),
         chosen["explanatory"],
         value,
         cluster.place,
@@ -247,74 +230,6 @@ def _check_job(processors: object, requested_time: object, deadline: object, qua
             raise ParameterError(f"quantile={quantile!r} is not a number between 0 and 1, both excluded")
 
 
-def _check_state(saved: SavedState, method: object) -> None:
-    """Refuse a state of a rival, and one of somebody's own object without that."""
-    about = saved.about
-    if saved.is_of_rival:
-        raise ParameterError(
-            f"{saved.name} is of the rival {about['name']}, which looks at who waits and runs when a job is submitted: "
-            "of a job that is in no log nothing can be told; replay the log with it, or ask a state of a bound"
-        )
-    if about["method"] is None and method is None:
-        raise ParameterError(
-            f"{saved.name} is of an object of somebody's own, {about['name']}, which is in no file: in Python, pass "
-            "method= to predict_wait"
-        )
-    if about["method"] is not None and method is not None:
-        raise ParameterError(f"{saved.name} was saved with {about['method']}: leave method= out")
-
-
-def _label(saved: SavedState, group: str | Mapping[str, object] | None) -> str:
-    """Return the group that is meant, as the state calls it."""
-    by = saved.about["by"]
-    if isinstance(group, Mapping):
-        more, missing = [name for name in group if name not in by], [name for name in by if name not in group]
-        if more or missing:
-            wrong = f"leave out {', '.join(more)}" if more else f"say {', '.join(missing)} too"
-            raise ParameterError(
-                f"{saved.name} has {f'groups by {_all(by)}' if by else 'all jobs in one group'}: {wrong}"
-            )
-        group = "/".join(str(group[name]) for name in by) if by else None
-    if group is None and by and len(saved.labels) == 1:
-        (group,) = saved.labels  # there is no other that could be meant
-    if group is None:
-        if by:
-            raise ParameterError(
-                f"{saved.name} has groups by {_all(by)}: say which; there are: {_listed(saved.labels)}"
-            )
-        group = EVERYBODY
-    if group not in saved.labels:
-        there_are = f"there are: {_listed(saved.labels)}" if saved.labels else "nothing was replayed"
-        alike = did_you_mean([group], saved.labels)
-        raise ParameterError(f"{saved.name} knows no {'/'.join(by) or 'group'} {group!r}; {there_are}{alike}")
-    return group
-
-
-def _all(by: Sequence[str]) -> str:
-    """Return what jobs are grouped by, in words."""
-    return " and ".join(by)
-
-
-def _listed(labels: Sequence[str]) -> str:
-    """Return groups in words, not too many."""
-    more = len(labels) - SHOWN
-    return ", ".join(labels[:SHOWN]) + (f" and {more} more" if more > 0 else "")
-
-
-def _explanatory(
-    saved: SavedState, name: str, processors: int | None, requested_time: float | None, *, is_needed: bool
-) -> float | None:
-    """Return the explanatory variable of a job; None if it is not known, and not needed."""
-    given = {"processors": processors, "requested_time": requested_time}
-    missing = [option for option in OPTIONS[name] if given[option] is None]
-    if not missing:
-        return math.prod(float(given[option] or 0.0) for option in OPTIONS[name])
-    if is_needed:
-        asked = " and ".join(f"{option} (--{option.replace('_', '-')})" for option in missing)
-        raise ParameterError(f"{saved.name} tells jobs of that group apart by {name.replace('_', ' ')}: give {asked}")
-    return None
-
-
 def _checked_time(now: object, last: float) -> float:
     """Return when a job is submitted."""
     if not is_number(now) or float(now) < last:  # type: ignore[arg-type]
@@ -322,48 +237,6 @@ def _checked_time(now: object, last: float) -> float:
     return float(now)  # type: ignore[arg-type]
 
 
-def _starts(known: KnownQueue) -> FloatArray:
-    """Return when the jobs start that wait, s."""
-    return known.waiting.submit + known.waiting.wait
-
-
-def _start_until(known: KnownQueue, cluster: AskedCluster, time: float) -> int:
-    """Let the jobs start that do by a time, and a cluster learn the waits of its own; return how many start."""
-    start = _starts(known)
-    order = np.lexsort((np.arange(len(start)), start))
-    started = order[start[order] <= time]
-    for job in started.tolist():
-        if cluster.cluster_of(known.waiting.x[job]) == cluster.place:
-            cluster.learn(float(known.waiting.wait[job]), float(known.waiting.told[job]), float(start[job]))
-    return len(started)
-
-
-def _method_of(saved: SavedState, known: KnownQueue, cluster: AskedCluster, method: Any) -> AskedMethod:
-    """Return the method of a state, with the waits that a cluster keeps."""
-    begin = int(known.history.places[: cluster.place].sum())
-    state = known.history.states[begin : begin + int(known.history.places[cluster.place])]
-    quantile = saved.about["parameters"]["quantile"]
-    if method is not None:
-        kept = cluster.newest() if cluster.is_renewed else [*state[FIRST_WAIT:].tolist(), *cluster.new]
-        return AskedObject(method, kept, quantile)
-    name, given = read_entry(saved.about["method"])
-    if name == "binomial":
-        return AskedBinomial(kept_waits(cluster, state[FIRST_WAIT:]), given)
-    return AskedBound(saved.about["method"], state, cluster, quantile)
-
-
 def _finite(number: float) -> float | None:
     """Return a number; None for one that is not finite."""
     return float(number) if math.isfinite(number) else None
-
-
-def _date(saved: SavedState, seconds: float) -> str | None:
-    """Return a moment in words, if the log said when it began."""
-    start = saved.about["start"]
-    if start is None or not math.isfinite(seconds):
-        return None
-    try:
-        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=start + seconds)
-    except OverflowError:
-        return None
-    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -1,0 +1,237 @@
+"""The command that says when to submit a job so that it runs at a time: reserve."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta, tzinfo
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pipelines.cli.durations import Duration, clock
+from pipelines.cli.moments import at_command, moment_of, shown_moment, zone_of
+from pipelines.cli.options import PROCESSORS, data_root_of_task
+from pipelines.cli.output import check_picture, json_option, print_json
+from pipelines.cli.predict import state_and_group
+from pipelines.exit_statuses import CANNOT_SAY
+from swftools.output.shown_text import WIDTH, shown
+
+if TYPE_CHECKING:
+    from swftools.reservations.plans import ReservationPlan
+
+COMMAND = "sbatch --ntasks={processors} --time={time} job.sh"
+"""What is run at the time, if nobody says otherwise."""
+
+OLD = 86_400.0
+"""Seconds behind which a state is said to be old."""
+
+
+@click.command(short_help="Say when to submit a job so that it runs at a time.", name="reserve")
+@click.option("--state", type=click.Path(), help="What a wait predictor has learnt, a file.")
+@click.option("--history", help="Name of a history, whose newest state is asked, and which knows names of queues.")
+@click.option("--method", help="Of those that the history follows; default: its first.")
+@data_root_of_task
+@click.option("--queue", help="Of the job, where the state is by queue.")
+@click.option("--user", help="Of the job, where the state is by user.")
+@click.option("--partition", help="Of the job, where the state is by partition.")
+@click.option("--group", help="Of the job, as tables of predictions have it: 3, or 3/17 by queue and user.")
+@click.option("--processors", type=PROCESSORS, default=1, show_default=True, help="That the job requests.")
+@click.option("--requested-time", type=Duration(), required=True, help="How long it is to run: 30m, 4h, 04:00:00.")
+@click.option("--start", required=True, help='When it is to run: "tomorrow 09:00", 2027-03-01T09:00, +6h.')
+@click.option("--probability", type=float, default=0.95, show_default=True, help="Above 0, up to .99.")
+@click.option("--longest", type=Duration(), help="The longest request that the queue takes, such as 24h.")
+@click.option("--step", type=Duration(), default="30", show_default=True, help="Between two times of submission.")
+@click.option("--zone", help="Of times, such as Europe/Berlin; default: that of this machine.")
+@click.option("--now", help="Plan from another moment on, as --start gives it; default: the clock's.")
+@click.option("--command", default=COMMAND, show_default=True, help="To be run; {time} is the request as Slurm has it.")
+@click.option("--picture", metavar="FILE", help="Draw the probability by submission: .svg, .png or .pdf.")
+@json_option
+def reserve(  # noqa: PLR0913, PLR0917 (options by name)
+    state: str | None,
+    history: str | None,
+    method: str | None,
+    data_root: str | None,
+    probability: float,
+    start: str,
+    zone: str | None,
+    now: str | None,
+    command: str,
+    picture: str | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Say when to submit a job, and what to request, so that it runs at a time with a probability.
+
+    The request has the time from the submission until the start in it: where the job starts earlier it waits on its
+    processors. Exits with 1 if no submission will do, and says the best that can be had.
+
+    \b
+    Examples: swftools reserve --history site --queue normal --processors 64 \\
+                  --requested-time 4h --start "tomorrow 09:00" --probability .95
+              swftools reserve --state blue.state --queue 3 --requested-time 1h \\
+                  --start +6h --probability .5 --picture trajectory.svg
+    """
+    if picture:
+        check_picture(picture, [])
+    given_zone = zone_of(zone)
+    clock_now = datetime.now(UTC).replace(microsecond=0)
+    begin = moment_of(now, clock_now, given_zone) if now else clock_now
+    end = moment_of(start, begin, given_zone)
+    if end <= begin:
+        raise click.UsageError(
+            f"--start {start}: {shown_moment(end, given_zone)} is in the past; now is {shown_moment(begin, given_zone)}"
+        )
+    path, group = state_and_group(state, history, method, data_root, options)
+    from swftools.reservations.known_starts import KnownStarts
+    from swftools.reservations.plans import ReservedJob, plan_reservation
+
+    job = ReservedJob(options["requested_time"], options["processors"], group)
+    saved = KnownStarts(path, group)
+    first = saved.until if math.isfinite(saved.until) else 0.0
+    ahead = (end - begin).total_seconds()
+    plan = plan_reservation(
+        saved.saved, job, first + ahead, probability, now=first, step=options["step"], longest=options["longest"]
+    )
+    told = _Told(plan, begin, end, given_zone, command)
+    if picture:
+        _draw(plan, picture)
+    if as_json:
+        print_json({**told.mapping(), "picture": picture})
+    else:
+        click.echo("\n".join(told.lines()))
+        if picture:
+            click.echo(f"picture: {shown(picture)}")
+    sys.exit(0 if plan.is_accepted else CANNOT_SAY)
+
+
+class _Told:
+    """A plan in words: its seconds are those of the state, its moments those of the clock."""
+
+    def __init__(
+        self, plan: ReservationPlan, begin: datetime, end: datetime, zone: tzinfo | None, command: str
+    ) -> None:
+        self.plan, self.begin, self.end, self.zone = plan, begin, end, zone
+        self._command = command
+
+    def _moment(self, seconds: float) -> datetime:
+        """Return the clock's moment for one of the plan."""
+        return self.end - timedelta(seconds=self.plan.start - seconds)
+
+    @property
+    def command(self) -> str | None:
+        """What is to be run at the submission."""
+        if self.plan.requested_time is None:
+            return None
+        try:
+            return self._command.format(time=clock(self.plan.requested_time), processors=self.plan.processors)
+        except (KeyError, IndexError, ValueError):
+            raise click.UsageError(f"--command {self._command!r}: it may have {{time}} and {{processors}}") from None
+
+    @property
+    def at(self) -> str | None:
+        """The line that has it run."""
+        if self.command is None or self.plan.submit_time is None:
+            return None
+        return at_command(self._moment(self.plan.submit_time), self.command)
+
+    @property
+    def waiting(self) -> str:
+        """What the job begins with, to wait until the start."""
+        return f"while [ $(date +%s) -lt {math.floor(self.end.timestamp())} ]; do sleep 1; done"
+
+    def mapping(self) -> dict[str, Any]:
+        """Return all of it for programs; moments are of the clock, in UTC."""
+        plan = self.plan
+        found = {name: value for name, value in plan.to_mapping().items() if not name.endswith("_utc")}
+        for name in ("submit", "best_submit"):
+            seconds = getattr(plan, f"{name}_time")
+            found[f"{name}_utc"] = None if seconds is None else _utc(self._moment(seconds))
+        told = {"now_utc": _utc(self.begin), "start_utc": _utc(self.end), "known_until_utc": plan.until_utc}
+        return {**found, **told, "command": self.command, "at": self.at, "job_begins_with": self.waiting}
+
+    def lines(self) -> Iterator[str]:
+        """Yield what is printed."""
+        plan = self.plan
+        processors = f"{plan.processors:,} processor{'' if plan.processors == 1 else 's'}"
+        own = clock((plan.needed or 0.0) / (plan.processors or 1))
+        yield from _wrapped(
+            f"a job of {own} on {processors}, to run at {shown_moment(self.end, self.zone)}, "
+            f"{clock(plan.start - plan.now)} from now on, with probability {plan.target:g}"
+        )
+        yield from _wrapped(f"by {plan.method}, of {plan.group_waits:,} waits of group {plan.group}{self._age()}")
+        yield ""
+        if plan.is_accepted:
+            yield from self._accepted()
+        else:
+            yield from _wrapped(self._denied())
+
+    def _accepted(self) -> Iterator[str]:
+        """Yield what to do, and what it costs."""
+        plan = self.plan
+        if plan.submit_time is None or plan.requested_time is None or plan.probability is None:
+            return
+        yield f"submit         {shown_moment(self._moment(plan.submit_time), self.zone)}, in {clock(plan.wait or 0.0)}"
+        yield f"request        {clock(plan.requested_time)} ({plan.requested_time:,.0f} s)"
+        yield f"probability    {plan.probability:.2f} that it runs by then"
+        most, expected, needed = (
+            (value or 0.0) / 3600 for value in (plan.most_surplus, plan.expected_surplus, plan.needed)
+        )
+        yield f"it costs       {needed:,.1f} processor-hours, and up to {most:,.1f} beyond; about {expected:,.1f}"
+        yield ""
+        yield self.at or ""
+        yield ""
+        yield "and the job begins with"
+        yield f"  {self.waiting}"
+
+    def _denied(self) -> str:
+        """Say why there is no submission, and what can be had."""
+        plan = self.plan
+        if plan.why_denied == "training":
+            known = f"{plan.group_waits:,} waits of group {plan.group} are known, and {plan.training:,} must be"
+            return f"Denied: nothing is told yet: {known}."
+        if plan.why_denied == "too-few-waits":
+            return f"Denied: nothing can be told of so few waits as {plan.group_waits:,}."
+        if plan.why_denied == "unavailable":
+            return "Denied: jobs came, and for longer than usual none has started: the queue seems to be unavailable."
+        if plan.best_probability is None or plan.best_submit_time is None or plan.best_requested_time is None:
+            return "Denied: of no submission anything can be promised. Take a later start."
+        return (
+            f"Denied: no submission meets it. The best that can be had is {plan.best_probability:.2f}, by a submission "
+            f"at {shown_moment(self._moment(plan.best_submit_time), self.zone)} with a request of "
+            f"{clock(plan.best_requested_time)}. Take a later start, or less of a probability."
+        )
+
+    def _age(self) -> str:
+        """Say where the state ends long before now."""
+        if not self.plan.until_utc:
+            return ""
+        until = datetime.fromisoformat(self.plan.until_utc)
+        age = (self.begin - until).total_seconds()
+        if age > OLD:
+            return f"; it knows nothing behind {shown_moment(until, self.zone)}, {age / OLD:,.0f} days ago"
+        return ""
+
+
+def _utc(moment: datetime) -> str:
+    """Return a moment for programs."""
+    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _wrapped(text: str) -> Iterator[str]:
+    """Yield the lines of a sentence."""
+    yield from click.wrap_text(shown(text), WIDTH, subsequent_indent="  ").splitlines()
+
+
+def _draw(plan: ReservationPlan, path: str) -> None:
+    """Draw the trajectory of a plan."""
+    from swftools import plots
+    from swftools.output.whole_files import create_file
+
+    with plots.style("screen"):
+        axes = plots.plot(plan.trajectory.table(), "trajectory", probability=plan.target)
+        figure: Any = axes.figure
+        with create_file(path) as file:
+            figure.savefig(file, format=Path(path).suffix[1:].lower(), dpi=200)

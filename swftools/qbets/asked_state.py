@@ -1,0 +1,145 @@
+"""What a saved state is asked about a job of a group: which group, which cluster, by which method.
+
+``swftools.qbets.prediction`` asks it of waits, ``swftools.reservations`` of starts by a time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+
+from swftools.errors import ParameterError
+from swftools.kernel import FloatArray
+from swftools.parameters import did_you_mean
+from swftools.parameters.as_text import read_entry
+from swftools.qbets.asked_cluster import AskedCluster, kept_waits
+from swftools.qbets.asked_method import FIRST_WAIT, AskedBinomial, AskedBound, AskedMethod, AskedObject
+from swftools.qbets.known_queue import KnownQueue
+from swftools.qbets.saved_state import SavedState
+
+SHOWN = 20
+"""Groups that a message lists."""
+
+EVERYBODY = "all"
+"""What the one group of all jobs is called."""
+
+OPTIONS = {
+    "requested_time": ("requested_time",),
+    "requested_processors": ("processors",),
+    "requested_work": ("requested_time", "processors"),
+}
+"""What must be said of a job to know its explanatory variable."""
+
+
+def check_state(saved: SavedState, method: object) -> None:
+    """Refuse a state of a rival, and one of somebody's own object without that."""
+    about = saved.about
+    if saved.is_of_rival:
+        raise ParameterError(
+            f"{saved.name} is of the rival {about['name']}, which looks at who waits and runs when a job is submitted: "
+            "of a job that is in no log nothing can be told; replay the log with it, or ask a state of a bound"
+        )
+    if about["method"] is None and method is None:
+        raise ParameterError(
+            f"{saved.name} is of an object of somebody's own, {about['name']}, which is in no file: in Python, pass "
+            "method= to predict_wait"
+        )
+    if about["method"] is not None and method is not None:
+        raise ParameterError(f"{saved.name} was saved with {about['method']}: leave method= out")
+
+
+def label_of(saved: SavedState, group: str | Mapping[str, object] | None) -> str:
+    """Return the group that is meant, as the state calls it."""
+    by = saved.about["by"]
+    if isinstance(group, Mapping):
+        more, missing = [name for name in group if name not in by], [name for name in by if name not in group]
+        if more or missing:
+            wrong = f"leave out {', '.join(more)}" if more else f"say {', '.join(missing)} too"
+            raise ParameterError(
+                f"{saved.name} has {f'groups by {_all(by)}' if by else 'all jobs in one group'}: {wrong}"
+            )
+        group = "/".join(str(group[name]) for name in by) if by else None
+    if group is None and by and len(saved.labels) == 1:
+        (group,) = saved.labels  # there is no other that could be meant
+    if group is None:
+        if by:
+            raise ParameterError(
+                f"{saved.name} has groups by {_all(by)}: say which; there are: {_listed(saved.labels)}"
+            )
+        group = EVERYBODY
+    if group not in saved.labels:
+        there_are = f"there are: {_listed(saved.labels)}" if saved.labels else "nothing was replayed"
+        alike = did_you_mean([group], saved.labels)
+        raise ParameterError(f"{saved.name} knows no {'/'.join(by) or 'group'} {group!r}; {there_are}{alike}")
+    return group
+
+
+def explanatory_of(
+    saved: SavedState, name: str, processors: int | None, requested_time: float | None, *, is_needed: bool
+) -> float | None:
+    """Return the explanatory variable of a job; None if it is not known, and not needed."""
+    given = {"processors": processors, "requested_time": requested_time}
+    missing = [option for option in OPTIONS[name] if given[option] is None]
+    if not missing:
+        return math.prod(float(given[option] or 0.0) for option in OPTIONS[name])
+    if is_needed:
+        asked = " and ".join(f"{option} (--{option.replace('_', '-')})" for option in missing)
+        raise ParameterError(f"{saved.name} tells jobs of that group apart by {name.replace('_', ' ')}: give {asked}")
+    return None
+
+
+def starts_of(known: KnownQueue) -> FloatArray:
+    """Return when the jobs start that wait, s."""
+    return known.waiting.submit + known.waiting.wait
+
+
+def start_until(known: KnownQueue, cluster: AskedCluster, time: float) -> int:
+    """Let the jobs start that do by a time, and a cluster learn the waits of its own; return how many start."""
+    start = starts_of(known)
+    order = np.lexsort((np.arange(len(start)), start))
+    started = order[start[order] <= time]
+    for job in started.tolist():
+        if cluster.cluster_of(known.waiting.x[job]) == cluster.place:
+            cluster.learn(float(known.waiting.wait[job]), float(known.waiting.told[job]), float(start[job]))
+    return len(started)
+
+
+def method_of(saved: SavedState, known: KnownQueue, cluster: AskedCluster, method: Any) -> AskedMethod:
+    """Return the method of a state, with the waits that a cluster keeps."""
+    begin = int(known.history.places[: cluster.place].sum())
+    state = known.history.states[begin : begin + int(known.history.places[cluster.place])]
+    quantile = saved.about["parameters"]["quantile"]
+    if method is not None:
+        kept = cluster.newest() if cluster.is_renewed else [*state[FIRST_WAIT:].tolist(), *cluster.new]
+        return AskedObject(method, kept, quantile)
+    name, given = read_entry(saved.about["method"])
+    if name == "binomial":
+        return AskedBinomial(kept_waits(cluster, state[FIRST_WAIT:]), given)
+    return AskedBound(saved.about["method"], state, cluster, quantile)
+
+
+def date_of(saved: SavedState, seconds: float) -> str | None:
+    """Return a moment in words, if the log said when it began."""
+    start = saved.about["start"]
+    if start is None or not math.isfinite(seconds):
+        return None
+    try:
+        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=start + seconds)
+    except OverflowError:
+        return None
+    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _all(by: Sequence[str]) -> str:
+    """Return what jobs are grouped by, in words."""
+    return " and ".join(by)
+
+
+def _listed(labels: Sequence[str]) -> str:
+    """Return groups in words, not too many."""
+    more = len(labels) - SHOWN
+    return ", ".join(labels[:SHOWN]) + (f" and {more} more" if more > 0 else "")

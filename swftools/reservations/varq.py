@@ -1,0 +1,458 @@
+"""VARQ in the simulator: a share of the jobs is to run at times, and is submitted when the waits so far say so.
+
+A job that wants a reservation asks for it when the log submits it. It is held back, outside the machine's queue, until
+the latest submission that meets the target; as long as it is held back its plan is made anew whenever a wait becomes
+known. Then it is submitted like any other, with the time until its start in its request; where it starts earlier it
+waits on its processors. The policy decides as ever, and knows nothing of reservations.
+
+References
+----------
+Nurmi 2009, sections 5.2 and 5.3.4.
+
+Reading chosen
+    Where a plan cannot be kept, since no later submission meets the target any more, the job is submitted when it has
+    the best chance from then on, the latest of these. A job that is denied is submitted at once, as it is in the log.
+    Who does not start in time goes on waiting, and runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from swftools.errors import ParameterError
+from swftools.kernel import FloatArray, IntArray
+from swftools.keyed_random import count_occurrences, uniforms
+from swftools.parameters import Parameters, choice, number
+from swftools.qbets.log_columns import group_labels
+from swftools.qbets.predictor import WaitPredictor
+from swftools.reservations.live_waits import LiveWaits
+from swftools.reservations.start_table import least_percent
+from swftools.simulator.machine.state import HELD, SUBMITTED
+from swftools.simulator.simulation import Progress
+from swftools.simulator.stepping.stepper import Stepper
+from swftools.trace import Trace
+
+DRAW = "reservations"
+"""The step by whose draws jobs are chosen."""
+
+EACH = 4096
+"""Stops between two calls of ``progress``."""
+
+TRAINING, UNAVAILABLE, NONE_MEETS_IT, NO_REQUEST = DENIALS = (
+    "training",
+    "unavailable",
+    "no-submission-meets-it",
+    "no-request",
+)
+"""Why a reservation is denied."""
+
+
+@dataclass(frozen=True)
+class VarqParameters(Parameters):
+    """Who asks for reservations, and of what kind.
+
+    Parameters
+    ----------
+    share : float
+        Of the jobs, drawn by their keys: those of a smaller share are among those of a larger one.
+    probability : float
+        That is asked for, up to .99.
+    every : float
+        Seconds between the times at which jobs are to run: each takes the next one behind its submission in the log.
+    ahead : float
+        0, or seconds from a job's submission in the log until it is to run, instead of ``every``.
+    step : float
+        Seconds between two times of submission that are looked at.
+    replans : {"changes", "never"}
+        Whether the plan of a job that is held back is made anew whenever what is known of waits changes.
+    """
+
+    NAME: ClassVar[str] = "varq"
+    share: float = number(0.1, least=0, most=1)
+    probability: float = number(0.95, above=0, most=0.99)
+    every: float = number(21_600.0, above=0, unit="s")
+    ahead: float = number(0.0, least=0, unit="s")
+    step: float = number(30.0, above=0, unit="s")
+    replans: str = choice("changes", "never")
+
+
+@dataclass(frozen=True)
+class Bids:
+    """Jobs that are held back, an element each: when each is to run, its own request, and what its plan is made of.
+
+    ``job`` is its number in the simulation, ``group`` that of its waits; ``asked``, ``start``, ``request`` in s.
+    """
+
+    job: IntArray
+    group: IntArray
+    asked: FloatArray
+    start: FloatArray
+    request: FloatArray
+    processors: FloatArray
+
+
+def no_bids() -> Bids:
+    """Return none."""
+    whole, number = np.zeros(0, np.int64), np.zeros(0)
+    return Bids(whole, whole, number, number, number, number)
+
+
+def latest_submissions(bids: Bids, waits: LiveWaits, now: float, percent: int, step: float, explanatory: str) -> Any:
+    """Return the lead of the latest submission from now on that meets a percentage, of jobs of one group; NaN: none.
+
+    It is what a walk back over the trajectory finds: leads are start - asked less multiples of the step, above 0, and
+    not more than what is left. In each cluster of requests a lead must be no less than the bound of the percentile
+    there; so the least that is, and on the grid, is the latest submission in that cluster.
+
+    Parameters
+    ----------
+    bids : Bids
+        The jobs.
+    waits : LiveWaits
+        Of their group.
+    now : float
+        The earliest submission, s.
+    percent : int
+        1 to 99.
+    step : float
+        Seconds between two submissions.
+    explanatory : str
+        What jobs are clustered by.
+    """
+    whole, left = bids.start - bids.asked, bids.start - now
+    found = np.full(len(bids.job), np.nan)
+    ends = waits.ends
+    for place in range(len(ends)):
+        bound = waits.seconds(percent, place)
+        if bound == np.inf:
+            continue
+        above = ends[place - 1] if place else -np.inf
+        low, high = _leads_of_cluster(bids, explanatory, above, float(ends[place]))
+        # Grid: lead = whole - step * k for k = 0, 1, ...; the largest k whose lead is within all limits.
+        k = np.floor((whole - np.maximum(bound, 0.0)) / step)
+        lead = whole - step * k
+        k = np.where(lead < bound, k - 1, k)
+        k = np.where(whole - step * k <= 0.0, k - 1, k)  # a submission at the start is none
+        lead = whole - step * k
+        k = np.where(lead <= low, np.ceil((whole - low) / step) - 1, k)  # more than low belongs to this cluster
+        lead = whole - step * k
+        fits = (k >= 0) & (lead > low) & (lead <= high) & (lead <= left) & (lead >= bound) & (lead > 0.0)
+        better = fits & ~(found <= lead)
+        found[better] = lead[better]
+    return found
+
+
+def _leads_of_cluster(bids: Bids, explanatory: str, above: float, end: float) -> tuple[FloatArray, FloatArray]:
+    """Return which leads make requests of a cluster: more than the first, up to the second."""
+    if explanatory == "requested_processors":
+        within = (bids.processors > above) & (bids.processors <= end)
+        return np.where(within, -np.inf, np.inf), np.where(within, np.inf, -np.inf)
+    by = bids.processors if explanatory == "requested_work" else np.ones(len(bids.job))
+    return above / by - bids.request, end / by - bids.request
+
+
+class VarqRun:
+    """A simulation in which jobs reserve; ``simulate_reservations`` makes one, runs it and tells what came of it.
+
+    Parameters
+    ----------
+    trace, policy, processors, **options
+        As ``Simulation`` takes them; policies plan with requests.
+    varq : VarqParameters
+        Who asks for what.
+    waits : WaitPredictor
+        How waits are bounded; it is not changed, and what it has learnt is not used.
+    seed : int
+        Who asks, and of the simulation.
+
+    Raises
+    ------
+    ParameterError
+        Policies are to be told something else than requests, or make jobs wider or narrower; or the method of waits is
+        no bound that can be asked about any percentile.
+    """
+
+    def __init__(
+        self,
+        trace: Trace,
+        policy: str,
+        processors: int | None,
+        varq: VarqParameters,
+        waits: WaitPredictor,
+        seed: int = 0,
+        **options: Any,
+    ) -> None:
+        if options.get("predictor", "request") != "request":
+            raise ParameterError(
+                f"predictor={options['predictor']!r}: a reservation's request has the time until its start in it, of "
+                "which no predictor of run times knows; leave predictor= out"
+            )
+        self.varq, self.seed, self.waits = varq, seed, waits
+        self.stepper = Stepper(trace, policy, processors, seed=seed, **options)
+        simulation = self.stepper._simulation
+        if "speedup_curve" in simulation.policy.needed(simulation._chosen.to_mapping()):
+            raise ParameterError(
+                f"policy {simulation.policy.name!r} makes jobs wider and narrower; take one that does not"
+            )
+        driver = simulation._driver
+        # What is paid beyond a job is part of its run, and nobody else's: copies of the simulation share the rest.
+        driver.coming = driver.coming._replace(run_time=driver.coming.run_time.copy(), limit=driver.coming.limit.copy())
+        simulation._workload = simulation._workload._replace(coming=driver.coming)
+        coming = driver.coming
+        self.row, jobs = coming.row, len(coming.row)
+        self.run_time, self.request = coming.run_time.copy(), coming.limit.copy()
+        self.logged_submit = coming.submit_time[self.row]
+        self.processors = coming.processors[self.row].astype(np.float64)
+        self.explanatory = waits.parameters.explanatory
+        self._groups(trace)
+        self.is_chosen = self._chosen(trace)
+        self.has_request = (trace.arrays.requested_time > 0)[self.row]
+        self.percent = least_percent(varq.probability)
+        self.start_by = np.full(jobs, np.nan)
+        self.submit_time = np.full(jobs, np.nan)
+        self.begin_time = np.full(jobs, np.nan)
+        self.denied = np.full(jobs, -1, np.int8)
+        self.told_at_ask = np.full(jobs, np.nan)
+        self.planned_at_ask = np.full(jobs, np.nan)
+        self.told_at_submission = np.full(jobs, np.nan)
+        self._known = np.full(jobs, -1, np.int64)  # number among its group's waits
+        self._lead = np.full(jobs, np.nan)
+        self._bids = no_bids()
+        self._versions: dict[int, int] = {}
+        self._active = np.zeros(0, np.int64)
+        self._seen_runs = self._seen_jobs = 0
+
+    def _groups(self, trace: Trace) -> None:
+        """Make what learns the waits of each group."""
+        labels = group_labels(trace.jobs, self.waits.by)
+        self.labels = [str(label) for label in labels.categories]
+        self.group = np.asarray(labels.codes, np.int64)[self.row]
+        counts = np.bincount(self.group, minlength=len(self.labels))
+        self.live = [LiveWaits(self.waits, max(int(count), 1)) for count in counts]
+
+    def _chosen(self, trace: Trace) -> Any:
+        """Return which jobs ask for reservations."""
+        occurrence = np.asarray(count_occurrences(trace.jobs), np.int64)[self.row]
+        number = trace.arrays.job_number[self.row]
+        return uniforms(self.seed, DRAW, number, occurrence, 1)[:, 0] < self.varq.share
+
+    # ------------------------------------------------------------ going on
+
+    def run(self, progress: Progress | None = None) -> None:
+        """Go on to the end."""
+        stops = 0
+        goes_on = self.stepper.advance(to="event")
+        while goes_on:
+            self.happen()
+            goes_on = self.stepper.skip(to="event")
+            stops += 1
+            if progress and stops % EACH == 0:
+                progress(self._seen_jobs, len(self.row), self.stepper.now)
+        self._see_starts(np.inf)
+        reserved = np.flatnonzero((self.denied < 0) & ~np.isnan(self.start_by) & ~np.isnan(self.begin_time))
+        waited = np.maximum(self.start_by[reserved] - self.begin_time[reserved], 0.0)
+        self.stepper._simulation._driver.coming.run_time[reserved] = self.run_time[reserved] + waited
+
+    def happen(self) -> None:
+        """Take in what happened at this instant, before the policy decides; hold back who asks, and who is to wait."""
+        now = self.stepper.now
+        self._see_starts(now)
+        self._see_releases(now)
+        self._see_submissions(now)
+        self._plan_anew(now)
+        self._wait_on_processors(now)
+
+    def _see_starts(self, now: float) -> None:
+        """Learn the waits of the jobs that started."""
+        log = self.stepper._simulation._replay.log
+        runs = int(log.size[0])
+        if runs == self._seen_runs:
+            return
+        groups = set()
+        for run in range(self._seen_runs, runs):
+            job, start = int(log.job[run]), float(log.start[run])
+            if np.isnan(self.begin_time[job]):
+                group = int(self.group[job])
+                self.live[group].started(int(self._known[job]), start)
+                groups.add(group)
+            self.begin_time[job] = start
+        self._seen_runs = runs
+        for group in groups:
+            self.live[group].learn(min(now, float(log.start[runs - 1])))
+
+    def _see_releases(self, now: float) -> None:
+        """Take in who was held back until now."""
+        bids = self._bids
+        if not len(bids.job):
+            return
+        due = bids.start - self._lead[bids.job] <= now
+        if not due.any():
+            return
+        for job in bids.job[due].tolist():
+            self.told_at_submission[job] = self._percent(job, float(self._lead[job])) / 100.0
+            self._submit(job, self.start_by[job] - self._lead[job])
+        self._keep(~due)
+
+    def _see_submissions(self, now: float) -> None:
+        """Take in the jobs that the log submits now."""
+        submitted = int(self.stepper._machine.counts[SUBMITTED])
+        for job in range(self._seen_jobs, submitted):
+            if not (self.is_chosen[job] and self._reserve(job, now)):
+                self._submit(job, now)
+        self._seen_jobs = submitted
+
+    def _submit(self, job: int, time: float) -> None:
+        """Take in that a job is submitted."""
+        self.submit_time[job] = time
+        limit = self.stepper._simulation._replay.requests.limit[job]
+        self._known[job] = self.live[self.group[job]].submitted(time, self._explain(job, limit))
+
+    def _explain(self, job: int, limit: float) -> float:
+        """Return the explanatory variable of a job with a request."""
+        if self.explanatory == "requested_processors":
+            return float(self.processors[job])
+        if not self.has_request[job]:
+            return -1.0
+        return float(limit * self.processors[job] if self.explanatory == "requested_work" else limit)
+
+    def _percent(self, job: int, lead: float) -> int:
+        """Return with how many percent a job starts in time that is submitted so long before."""
+        return self.live[self.group[job]].percent(self._explain(job, self.request[job] + lead), lead)
+
+    # ------------------------------------------------------------ plans
+
+    def _reserve(self, job: int, now: float) -> bool:
+        """Let a job ask for its reservation; return whether it is held back."""
+        varq, live = self.varq, self.live[self.group[job]]
+        start = now + varq.ahead if varq.ahead > 0.0 else (np.floor(now / varq.every) + 1.0) * varq.every
+        self.start_by[job] = start
+        if not self.has_request[job]:
+            self.denied[job] = DENIALS.index(NO_REQUEST)
+        elif not live.is_trained:
+            self.denied[job] = DENIALS.index(TRAINING)
+        elif live.is_down:
+            self.denied[job] = DENIALS.index(UNAVAILABLE)
+        if self.denied[job] >= 0:
+            return False
+        bid = self._bid(job, now, start)
+        lead = latest_submissions(bid, live, now, self.percent, varq.step, self.explanatory)[0]
+        if np.isnan(lead):
+            self.denied[job] = DENIALS.index(NONE_MEETS_IT)
+            return False
+        self.told_at_ask[job] = self._percent(job, lead) / 100.0
+        self.planned_at_ask[job] = start - lead
+        self.stepper.hold(job, max(start, now + 1.0))
+        self._bids = Bids(*(np.append(old, new) for old, new in zip(_columns(self._bids), _columns(bid), strict=True)))
+        self._active = np.append(self._active, job)
+        self._put(np.array([job]), np.array([lead]))
+        return True
+
+    def _bid(self, job: int, now: float, start: float) -> Bids:
+        """Return what is asked for."""
+        numbers = (np.array([value]) for value in (now, start, self.request[job], self.processors[job]))
+        return Bids(np.array([job]), np.array([self.group[job]]), *numbers)
+
+    def _plan_anew(self, now: float) -> None:
+        """Plan the jobs that are held back anew, where more is known of waits than before."""
+        if not len(self._bids.job) or self.varq.replans == "never":
+            return
+        for group in np.unique(self._bids.group).tolist():
+            live = self.live[group]
+            if self._versions.get(group) == live.version:
+                continue
+            self._versions[group] = live.version
+            bids = Bids(*(column[self._bids.group == group] for column in _columns(self._bids)))
+            leads = latest_submissions(bids, live, now, self.percent, self.varq.step, self.explanatory)
+            for i in np.flatnonzero(np.isnan(leads)).tolist():
+                leads[i] = self._best_lead(bids, i, now)
+            changed = leads != self._lead[bids.job]
+            if changed.any():
+                self._put(bids.job[changed], leads[changed])
+
+    def _best_lead(self, bids: Bids, place: int, now: float) -> float:
+        """Return the lead of the latest submission of the greatest probability from now on."""
+        one = Bids(*(column[[place]] for column in _columns(bids)))
+        live, low, high = self.live[int(one.group[0])], 0, self.percent - 1
+        best = float(one.start[0] - now)  # at once, where nothing can be told
+        while low < high:
+            middle = (low + high + 1) // 2
+            lead = latest_submissions(one, live, now, middle, self.varq.step, self.explanatory)[0]
+            if np.isnan(lead):
+                high = middle - 1
+            else:
+                low, best = middle, float(lead)
+        return best
+
+    def _put(self, jobs: IntArray, leads: FloatArray) -> None:
+        """Let jobs that are held back be submitted at other times, and with other requests."""
+        self._lead[jobs] = leads
+        machine, requests = self.stepper._machine, self.stepper._simulation._replay.requests
+        requests.limit[jobs] = requests.requested_time[jobs] = self.request[jobs] + leads
+        submit = self.start_by[jobs] - leads
+        requests.submit_time[jobs] = submit
+        count = int(machine.counts[HELD])
+        held, until = machine.held[:count], machine.held_until[:count]
+        for job, time in zip(jobs.tolist(), submit.tolist(), strict=True):
+            until[np.flatnonzero(held == job)[0]] = max(time, self.stepper.now)
+        order = np.lexsort((held, until))  # what is in order is a heap
+        held[:], until[:] = held[order], until[order]
+
+    def _keep(self, chosen: Any) -> None:
+        """Keep some of those that are held back."""
+        self._bids = Bids(*(column[chosen] for column in _columns(self._bids)))
+
+    def _wait_on_processors(self, now: float) -> None:
+        """Let jobs that may start now run until they are to, and then for their own time."""
+        if not len(self._active):
+            return
+        machine, jobs = self.stepper._machine, self._active
+        over = (machine.queue.place[jobs] < 0) & ~np.isnan(self.begin_time[jobs])
+        if over.any():
+            jobs = self._active = jobs[~over]
+        # Of who runs too, since this decision may stop it and start it again.
+        coming = self.stepper._simulation._driver.coming
+        coming.run_time[jobs] = self.run_time[jobs] + np.maximum(self.start_by[jobs] - now, 0.0)
+
+    # ------------------------------------------------------------ what came of it
+
+    def table(self) -> pd.DataFrame:
+        """Return a row for each job that asked; see ``ReservedSchedule.reservations``."""
+        jobs = np.flatnonzero(self.is_chosen & ~np.isnan(self.start_by))
+        accepted = self.denied[jobs] < 0
+        reason = np.array([None, *DENIALS], dtype=object)[self.denied[jobs] + 1]
+        trace = self.stepper._simulation.trace
+        row, start = self.row[jobs], self.begin_time[jobs]
+        surplus = np.where(accepted, np.maximum(self.start_by[jobs] - start, 0.0), 0.0)
+        met = pd.array(start <= self.start_by[jobs], dtype="boolean")
+        met[~accepted | np.isnan(start)] = pd.NA
+        return pd.DataFrame(
+            {
+                "job_number": trace.jobs["job_number"].to_numpy()[row],
+                "job_occurrence": np.asarray(count_occurrences(trace.jobs), np.int64)[row],
+                "group": np.array(self.labels, dtype=object)[self.group[jobs]],
+                "ask_time": self.logged_submit[jobs],
+                "start_by": self.start_by[jobs],
+                "target": self.varq.probability,
+                "is_accepted": accepted,
+                "why_denied": pd.array(reason, dtype="string"),
+                "probability": self.told_at_ask[jobs],
+                "planned_submit_time": self.planned_at_ask[jobs],
+                "probability_at_submission": self.told_at_submission[jobs],
+                "submit_time": self.submit_time[jobs],
+                "requested_time": self.stepper._simulation._replay.requests.limit[jobs].copy(),
+                "processors": self.processors[jobs].astype(np.int64),
+                "start_time": start,
+                "is_met": met,
+                "run_time": self.run_time[jobs],
+                "surplus_time": surplus,
+            }
+        )
+
+
+def _columns(bids: Bids) -> tuple[Any, ...]:
+    """Return the columns of jobs that are held back."""
+    return bids.job, bids.group, bids.asked, bids.start, bids.request, bids.processors
