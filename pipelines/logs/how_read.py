@@ -65,6 +65,8 @@ class HowRead:
         said: dict[str, Any] = {}
         if self.format not in ("", SWF):
             said["format"] = self.format
+            kind, given = find_format(self.format)
+            said |= kind(**given).depends_on()
         if self.anonymise != "no":
             said["anonymise"] = self.anonymise
         if self.anonymise == "hash":  # another key makes other names

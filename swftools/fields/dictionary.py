@@ -27,7 +27,7 @@ from swftools.fields.reproduction import MEASUREMENTS, REPRODUCTION
 from swftools.fields.schedules import EXCLUSION_REASON, METRICS, SCHEDULE_COLUMNS, SEED, SEGMENT_COLUMNS
 from swftools.fields.search import SEARCH_DECISIONS, SEARCH_IMPROVEMENTS, SEARCH_ORDERS
 
-SCHEMA_VERSION = 11
+SCHEMA_VERSION = 12
 """Raised whenever a column is added, removed, renamed, retyped or given another meaning."""
 
 

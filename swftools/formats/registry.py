@@ -100,6 +100,10 @@ class LogFormat(Parameters):
         """
         return b""
 
+    def depends_on(self) -> dict[str, str]:
+        """Return what else a reading depends on but the log and the options, such as the hash of a file they name."""
+        return {}
+
     def cut(self, text: bytes) -> int:
         """Return where a text of whole lines may be parted, at a record that may go on in the next piece.
 
