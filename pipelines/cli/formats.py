@@ -9,24 +9,37 @@ import click
 
 from pipelines.cli.completing import complete_format
 from pipelines.cli.output import json_option, print_json
+from swftools.output.shown_text import shown
 
 if TYPE_CHECKING:
     from swftools.formats.registry import LogFormat
 
+_PROPOSE = "propose"
 
-@click.command(short_help="List the formats that are read.")
+
+@click.command(short_help="List the formats that are read; propose a mapping for a table.")
 @click.argument("name", required=False, shell_complete=complete_format)
+@click.argument("file", required=False)
 @json_option
-def formats(name: str | None, as_json: bool) -> None:
+def formats(name: str | None, file: str | None, as_json: bool) -> None:
     """List the formats of logs that are read; of one also its options, and the command by which a site gets such a log.
+
+    With propose FILE write a mapping for a table that no format knows, and say what it is unsure of.
 
     \b
     Example: swftools formats loadleveler
+             swftools formats propose jobs.csv > mine.yaml
+             swftools describe jobs.csv --format table:mapping=mine.yaml
     """
     import swftools.formats.detect  # noqa: F401 (registers them)
     from swftools.formats.registry import find_format, list_formats
 
-    if as_json:
+    if (name == _PROPOSE) != (file is not None):
+        context = click.get_current_context()
+        raise click.UsageError("a file goes with propose alone: formats propose FILE, or formats NAME", context)
+    if file is not None:
+        _propose(file, as_json=as_json)
+    elif as_json:
         kinds = list_formats() if name is None else {name: find_format(name)[0]}
         print_json([{**_facts(kind), "options": kind().to_mapping()} for kind in kinds.values()])
     elif name is None:
@@ -34,6 +47,20 @@ def formats(name: str | None, as_json: bool) -> None:
             click.echo(f"{known:<14} {kind.TITLE}")
     else:
         _print_format(find_format(name)[0])
+
+
+def _propose(file: str, *, as_json: bool) -> None:
+    """Print a mapping, and on the other stream what it is unsure of."""
+    from swftools.formats.tables.proposing import propose
+
+    proposal = propose(file)
+    if as_json:
+        print_json({"mapping": proposal.text, "unsure": proposal.unsure})
+        return
+    for line in proposal.text.splitlines():
+        click.echo(shown(line))
+    for each in proposal.unsure:
+        click.echo(shown(f"unsure of {each}"), err=True)
 
 
 def _facts(kind: type[LogFormat]) -> dict[str, str]:

@@ -12,6 +12,10 @@ def _count(name: str, unit: str, meaning: str, known: Known) -> Field:
     return Field(name, INT64, unit, meaning, maximum=_MOST_PROCESSORS, minimum=0, known=known)
 
 
+def _share(name: str, unit: str, meaning: str) -> Field:
+    return Field(name, FLOAT64, unit, meaning, maximum=_MOST_PROCESSORS, minimum=0, known="submission")
+
+
 ACCOUNTING_COLUMNS = (
     Field(
         "log_id",
@@ -35,6 +39,8 @@ ACCOUNTING_COLUMNS = (
     _count("fewest_processors", "processors", "Fewest processors the job would have taken.", "submission"),
     _count("allocated_gpus", "GPUs", "GPUs the job was given.", "start"),
     _count("requested_gpus", "GPUs", "GPUs the job asked for.", "submission"),
+    _share("exact_processors", "processors", "What the width counts as told, where it was rounded up to processors."),
+    _share("exact_gpus", "GPUs", "GPUs as told, where shares of one were rounded up."),
     Field("restarts", INT64, "1", "How often the job was started again.", minimum=0, known="end"),
     Field("exit_code", INT64, "1", "Exit status of the job's program.", known="end"),
     Field("exit_signal", INT64, "1", "Signal that ended the job's program, 0 for none.", minimum=0, known="end"),

@@ -39,13 +39,14 @@ Progress = Callable[[int, int | None], None]
 _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 # Parallel compressors begin with a frame for themselves, which decompressors skip.
 _MAGIC |= {bytes([first]) + b"\x2a\x4d\x18": "zstd" for first in range(0x50, 0x60)}
+_PARQUET = b"PAR1"
 _FOREIGN = {
     b"PK\x03\x04": "a zip archive; unpack it first",
     b"7z\xbc\xaf": "a 7z archive; unpack it first",
     b"\x1f\x9d": "compressed by compress (.Z); uncompress it first",
     b"\xff\xfe": "UTF-16 text; convert it to UTF-8 first",
     b"\xfe\xff": "UTF-16 text; convert it to UTF-8 first",
-    b"PAR1": "a Parquet file; pandas.read_parquet reads it",
+    _PARQUET: "a Parquet file, which is no text; swftools.read_log reads tables of jobs in it",
 }
 _TWICE = {magic: f"itself {kind}; decompress it once" for magic, kind in _MAGIC.items()}
 _TAR, _TAR_AT = b"ustar", 257
@@ -132,7 +133,7 @@ class LogStream:
 
 @contextmanager
 def open_log(
-    source: LogSource, *, max_bytes: int = TEXT_LIMIT, progress: Progress | None = None
+    source: LogSource, *, max_bytes: int = TEXT_LIMIT, progress: Progress | None = None, is_text: bool = True
 ) -> Iterator[LogStream]:
     """Open a log for reading its decompressed bytes.
 
@@ -146,6 +147,8 @@ def open_log(
     progress : callable, optional
         Called as the log is read with the bytes of the file read so far, compressed ones where it is compressed,
         and the size of the file, None for a pipe. What it raises stops the reading.
+    is_text : bool
+        Whether what is read is text: Parquet is refused then.
 
     Raises
     ------
@@ -176,10 +179,10 @@ def open_log(
             raw = source
         if not hasattr(raw, "read"):
             raise ParameterError(f"a log is a path or a binary file object, not {type(source).__name__}")
-        yield _decompressed(raw, name, max_bytes, progress)
+        yield _decompressed(raw, name, max_bytes, progress, is_text=is_text)
 
 
-def _decompressed(raw: BinaryIO, name: str, max_bytes: int, progress: Progress | None) -> LogStream:
+def _decompressed(raw: BinaryIO, name: str, max_bytes: int, progress: Progress | None, *, is_text: bool) -> LogStream:
     """Return the stream that decompresses ``raw`` according to its first bytes."""
     is_file = _is_regular_file(raw)
     size = os.fstat(raw.fileno()).st_size - raw.tell() if is_file else None
@@ -187,7 +190,8 @@ def _decompressed(raw: BinaryIO, name: str, max_bytes: int, progress: Progress |
     head = b""
     while len(head) < _HEAD and (part := _read(counted, _HEAD - len(head), name, None)):
         head += part
-    _refuse(head, f"{name}:", _FOREIGN)
+    if is_text or not head.startswith(_PARQUET):
+        _refuse(head, f"{name}:", _FOREIGN)
     compression = next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), None)
     if is_file and compression is None:
         _check_suffix(name, head)

@@ -7,9 +7,29 @@ import swftools.formats.lsf
 import swftools.formats.pbs
 import swftools.formats.sge
 import swftools.formats.slurm
-import swftools.formats.swf.format  # noqa: F401 (imported for what they register)
+import swftools.formats.swf.format
+import swftools.formats.tables.mapping
+import swftools.formats.tables.published.acme
+import swftools.formats.tables.published.alcf
+import swftools.formats.tables.published.azure
+import swftools.formats.tables.published.fdata
+import swftools.formats.tables.published.gwf
+import swftools.formats.tables.published.helios
+import swftools.formats.tables.published.nrel
+import swftools.formats.tables.published.openb
+import swftools.formats.tables.published.opendc
+import swftools.formats.tables.published.pai
+import swftools.formats.tables.published.philly
+import swftools.formats.tables.published.pm100
+import swftools.formats.tables.published.spot
+import swftools.formats.tables.published.supercloud
+import swftools.formats.tables.published.wta  # noqa: F401 (imported for what they register)
 from swftools.errors import LogFormatError
 from swftools.formats.registry import Fit, list_formats
+from swftools.formats.tables.heads import head_of
+
+_TABLE = 4
+"""Columns from which a text with separators is taken for a table."""
 
 
 def detect(head: bytes, name: str) -> tuple[str, str]:
@@ -40,6 +60,13 @@ def detect(head: bytes, name: str) -> tuple[str, str]:
         )
     if not head.strip():
         raise LogFormatError(f"{name}: it is empty")
+    table = head_of(head)
+    if table is not None and len(table.columns) >= _TABLE:
+        raise LogFormatError(
+            f"{name}: a table that no format knows, with the columns {', '.join(table.columns[:60])}; is it one of "
+            "those that swftools formats lists? Then say so by format=NAME (--format NAME). Else write a "
+            f"mapping: swftools formats propose {name} > mine.yaml, and read it by --format table:mapping=mine.yaml"
+        )
     missing = "\n".join(f"  {kind}: {fit.why}" for kind, fit in fits.items())
     raise LogFormatError(
         f"{name}: it looks like none of the formats that are read; say which it is by format=NAME (--format NAME) if "

@@ -11,13 +11,14 @@ import glob
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from swftools.errors import LogFormatError, ParameterError, UnreadableLogError
 from swftools.formats.compression import TEXT_LIMIT, LogSource, LogStream, Progress, open_log, source_name
+from swftools.formats.parquet_head import parquet_head
 
 HEAD = 1 << 16
 """Bytes from which a format is recognised."""
@@ -41,8 +42,12 @@ class LogFiles:
     name: str
     begins: list[int] = field(default_factory=list)
     """The first line of each file, as far as they have been read."""
+    unit: str = "line"
+    """What is counted: lines, or rows of files that have none."""
     _places: dict[int, int] = field(default_factory=dict)
     """Where each stream stood at first."""
+    _beginnings: dict[int, bytes] = field(default_factory=dict)
+    """The beginning of each stream, once it was looked at."""
 
     @property
     def are_several(self) -> bool:
@@ -52,23 +57,30 @@ class LogFiles:
     def place(self, line: int) -> str:
         """Return where a line stands: its number, of several files also which, and its number there."""
         if not self.are_several:
-            return f"line {line}"
+            return f"{self.unit} {line}"
         which = max((number for number, first in enumerate(self.begins) if first <= line), default=0)
-        return f"{Path(source_name(self.sources[which])).name}, line {line - self.begins[which] + 1}"
+        return f"{Path(source_name(self.sources[which])).name}, {self.unit} {line - self.begins[which] + 1}"
 
     def heads(self) -> list[bytes]:
-        """Return the beginning of each file's text; a stream can still be read from there."""
-        found = []
-        for number, source in enumerate(self.sources):
-            if isinstance(source, str | os.PathLike):
-                with open_log(source) as stream:
-                    found.append(stream.read(HEAD))
-            else:
-                peeked = source if _seekable(source) else _Peeked(source)
-                self.sources[number] = cast(BinaryIO, peeked)
-                self._places[id(peeked)] = peeked.tell()
-                found.append(_head_of_stream(cast(BinaryIO, peeked)))
-        return found
+        """Return the beginning of each file's text; a stream can still be read from there.
+
+        Of Parquet it is what ``parquet_head`` says.
+        """
+        return [self.head(number) for number in range(len(self.sources))]
+
+    def head(self, number: int) -> bytes:
+        """Return the beginning of one file's text, as ``heads`` does."""
+        source = self.sources[number]
+        if isinstance(source, str | os.PathLike):
+            return _head_of_file(source)
+        if id(source) in self._beginnings:
+            return self._beginnings[id(source)]
+        is_kept = isinstance(cast(object, source), Peeked) or _seekable(source)
+        peeked = source if is_kept else Peeked(source)
+        self.sources[number] = cast(BinaryIO, peeked)
+        self._places[id(peeked)] = peeked.tell()
+        head = self._beginnings[id(peeked)] = _head_of_stream(cast(BinaryIO, peeked))
+        return head
 
     def again(self) -> None:
         """Put streams back to where they were, to be read a second time.
@@ -218,7 +230,7 @@ def _seekable(source: BinaryIO) -> bool:
     return bool(is_seekable and is_seekable())
 
 
-class _Peeked:
+class Peeked:
     """A stream that cannot go back, of which the beginning is kept."""
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -226,9 +238,11 @@ class _Peeked:
         self._kept, self._at, self._keeps = b"", 0, True
 
     def seekable(self) -> bool:
+        """Return that it cannot go back but to its beginning."""
         return False
 
     def tell(self) -> int:
+        """Return where it stands."""
         return self._at
 
     def seek(self, place: int) -> None:
@@ -236,6 +250,7 @@ class _Peeked:
         self._at, self._keeps = place, False
 
     def read(self, size: int = -1, /) -> bytes:
+        """Return so many bytes, what was kept of them first."""
         data = self._kept[self._at : None if size < 0 else self._at + size]
         if size < 0 or not data:
             more = self._stream.read(size)
@@ -247,9 +262,20 @@ class _Peeked:
         return data
 
 
+def _head_of_file(path: str | os.PathLike[str]) -> bytes:
+    """Return the beginning of a file's text."""
+    with suppress(OSError, ValueError), Path(os.fsdecode(path)).open("rb") as raw:
+        if raw.seekable() and (head := parquet_head(raw, source_name(path))):
+            return head
+    with open_log(path) as stream:
+        return stream.read(HEAD)
+
+
 def _head_of_stream(source: BinaryIO) -> bytes:
     """Return the beginning of a stream's text, and put the stream back to where it was."""
     place = source.tell()
+    if _seekable(source) and (head := parquet_head(source, source_name(source))):
+        return head
     with open_log(source) as stream:
         head = stream.read(HEAD)
     source.seek(place)

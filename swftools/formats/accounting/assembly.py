@@ -191,6 +191,8 @@ class Origin(NamedTuple):
     nodes: int | None
     processors: int | None
     notes: tuple[str, ...]
+    has_dates: bool = True
+    """Whether second 0 of its times is that of 1970; else it is the beginning of the log, whenever that was."""
 
 
 def log_header(origin: Origin, decision: Decision, parts: list[Part], ledger: Ledger) -> SwfHeader:
@@ -203,7 +205,7 @@ def log_header(origin: Origin, decision: Decision, parts: list[Part], ledger: Le
     ]
     jobs = int((decision.number > 0).sum())
     entries.append(("MaxJobs", str(jobs)))
-    if jobs:
+    if jobs and origin.has_dates:
         ends = [part.numbers["end"] for part in parts if "end" in part.numbers]
         last = max((float(np.nanmax(each)) for each in ends if np.isfinite(each).any()), default=np.nan)
         entries += [
@@ -219,6 +221,8 @@ def log_header(origin: Origin, decision: Decision, parts: list[Part], ledger: Le
             entries.append((f"Max{label}s", str(len(named))))
         if ledger.privacy.anonymise != "numbers":
             entries += [(label, f"{number} {ledger.privacy.name(kind, name)}") for number, name in named.items()]
+    if jobs and not origin.has_dates:
+        entries.append(("Note", f"Times have no date: second 0 is second {decision.origin} of the log."))
     entries += [("Note", note) for note in origin.notes]
     entries += [
         ("Note", f"{told}: {count} record{'s' * (count != 1)}") for told, count in sorted(ledger.anomalies.items())

@@ -37,6 +37,25 @@ _LEAST_PIECE = 1 << 16
 """Bytes to which the pieces of a log grow that is asked for in smaller ones."""
 
 
+@dataclass
+class Tally:
+    """What is known of a log's text once it has been read.
+
+    Parameters
+    ----------
+    digest : object of hashlib, optional
+        Takes the text.
+    count : int
+        Bytes of it.
+    unverified : str, optional
+        Why damage would not have shown; None where it would.
+    """
+
+    digest: Any = None
+    count: int = 0
+    unverified: str | None = None
+
+
 @dataclass(frozen=True)
 class AccountingFormat(LogFormat):
     """Base of the formats of accounting logs.
@@ -53,6 +72,8 @@ class AccountingFormat(LogFormat):
 
     NOTES: ClassVar[tuple[str, ...]] = ()
     """What the header should tell of the mapping to SWF."""
+    HAS_DATES: ClassVar[bool] = True
+    """Whether its times count from 1970, or else from the beginning of the log."""
 
     time_zone: str | None = text(None, words="a zone of the tz database")
     computer: str | None = text(None)
@@ -72,7 +93,7 @@ class AccountingFormat(LogFormat):
         given = {name: value for name, value in self.to_mapping().items() if value != usual[name]}
         told = write_entry(self.NAME, given)
         machine = (self.computer, self.installation, self.time_zone, self.nodes, self.processors)
-        return Origin(self.TITLE, told, *machine, self.NOTES)
+        return Origin(self.TITLE, told, *machine, self.NOTES, self.HAS_DATES)
 
     @abstractmethod
     def records(self, stretches: Iterable[Stretch]) -> Iterator[Records]:
@@ -92,24 +113,24 @@ class AccountingFormat(LogFormat):
     def read(self, files: LogFiles, how: Reading) -> Trace:
         """Read a whole log; see ``swftools.read_log``."""
         ledger = Ledger(how.privacy)
-        digest = hashlib.sha256()
+        tally = Tally(hashlib.sha256())
         parts = []
-        with open_joined(files, max_bytes=how.max_bytes, progress=how.progress) as stream:
-            for _, part in self._parts(stream, files, how, ledger, digest):
-                parts.append(part)
-                if how.strict and len(part.quarantine):
-                    _refuse(files, part)
+        for part in self._parts(files, how, ledger, tally):
+            parts.append(part)
+            if how.strict and len(part.quarantine):
+                _refuse(files, part)
         decision = _decide(parts)
+        self.look_over(parts, decision, ledger)
         merged = merged_lines(parts, decision)
         quarantine = _placed(files, parts)
         header = log_header(self.origin, decision, parts, ledger)
         jobs = jobs_of(parts, decision, ends_of(parts, decision))
         provenance = {
             "name": Path(files.name).name or files.name,
-            "bytes": stream.count,
-            "sha256": digest.hexdigest(),
+            "bytes": tally.count,
+            "sha256": tally.digest.hexdigest(),
             "format": self.origin.options,
-            **({"unverified": stream.unverified} if stream.unverified else {}),
+            **({"unverified": tally.unverified} if tally.unverified else {}),
             **({"anomalies": dict(sorted(ledger.anomalies.items()))} if ledger.anomalies else {}),
             **({"files": [Path(source_name(source)).name for source in files.sources]} if files.are_several else {}),
         }
@@ -120,10 +141,7 @@ class AccountingFormat(LogFormat):
         """Read a log in chunks, twice: see ``swftools.iter_log``."""
         files.again()  # which also refuses at once what cannot be read twice
         ledger = Ledger(how.privacy)
-        seen = []
-        with open_joined(files, max_bytes=how.max_bytes, progress=how.progress) as stream:
-            for _, part in self._parts(stream, files, how, ledger, None):
-                seen.append(_outline(part))
+        seen = [_outline(part) for part in self._parts(files, how, ledger, Tally())]
         decision = _decide(seen)
         header = log_header(self.origin, decision, seen, ledger)
         row = 0
@@ -131,23 +149,22 @@ class AccountingFormat(LogFormat):
         seen.clear()  # most of what is kept of a record
         again = Ledger(how.privacy)
         files.again()
-        with open_joined(files, max_bytes=how.max_bytes, progress=how.progress) as stream:
-            for _, part in self._parts(stream, files, how, again, None):
-                rows = slice(row, row + len(part.line))
-                own = Decision(decision.origin, decision.number[rows], decision.into[rows], decision.preceding[rows])
-                row = rows.stop
-                is_closed = np.isin(np.append(part.merged_into, own.into[own.into > 0]), part.line).all()
-                if how.strict and len(part.quarantine):
-                    _refuse(files, part)
-                yield Trace(
-                    header,
-                    jobs_of([part], own, ends, in_order=False),
-                    _placed(files, [part]),
-                    self.processors,
-                    provenance={"name": Path(files.name).name or files.name, "format": self.origin.options},
-                    merged=merged_lines([part], own, None if is_closed else (lines, decision)),
-                    names=again.names.table(how.privacy),
-                )
+        for part in self._parts(files, how, again, Tally()):
+            rows = slice(row, row + len(part.line))
+            own = Decision(decision.origin, decision.number[rows], decision.into[rows], decision.preceding[rows])
+            row = rows.stop
+            is_closed = np.isin(np.append(part.merged_into, own.into[own.into > 0]), part.line).all()
+            if how.strict and len(part.quarantine):
+                _refuse(files, part)
+            yield Trace(
+                header,
+                jobs_of([part], own, ends, in_order=False),
+                _placed(files, [part]),
+                self.processors,
+                provenance={"name": Path(files.name).name or files.name, "format": self.origin.options},
+                merged=merged_lines([part], own, None if is_closed else (lines, decision)),
+                names=again.names.table(how.privacy),
+            )
 
     def first_time(self, head: bytes) -> float | None:
         """Return when the records in the beginning of a file ended, or else were submitted: the median time."""
@@ -159,20 +176,38 @@ class AccountingFormat(LogFormat):
                     return float(np.median(times[np.isfinite(times)]))
         return None
 
-    def _parts(
-        self, stream: Joined, files: LogFiles, how: Reading, ledger: Ledger, digest: Any
-    ) -> Iterator[tuple[Stretch, Part]]:
-        """Read a stream piece by piece, and take each into the ledger."""
+    def look_over(self, parts: list[Part], decision: Decision, ledger: Ledger) -> None:
+        """Count among the anomalies what only shows once the whole log is known; nothing by default."""
+
+    def pieces(self, files: LogFiles, how: Reading, tally: Tally) -> Iterator[tuple[Stretch, Records]]:
+        """Read a log piece by piece: the text of each, and what stands in it.
+
+        Parameters
+        ----------
+        files : LogFiles
+            The log; ``begins`` is filled in as files are reached.
+        how : Reading
+            As ``read`` takes it.
+        tally : Tally
+            Becomes what is known of the text once all has been read.
+        """
         present: list[Stretch] = []
 
         def stretches() -> Iterator[Stretch]:
-            for stretch in self._stretches(stream, files, how.chunk_bytes, digest):
+            for stretch in self._stretches(stream, files, how.chunk_bytes, tally.digest):
                 present[:] = [stretch]
                 yield stretch
 
-        try:
+        with open_joined(files, max_bytes=how.max_bytes, progress=how.progress) as stream:
             for records in self.records(stretches()):
-                yield present[0], ledger.take(records, present[0])
+                yield present[0], records
+            tally.count, tally.unverified = stream.count, stream.unverified
+
+    def _parts(self, files: LogFiles, how: Reading, ledger: Ledger, tally: Tally) -> Iterator[Part]:
+        """Read a log piece by piece, and take each into the ledger."""
+        try:
+            for stretch, records in self.pieces(files, how, tally):
+                yield ledger.take(records, stretch)
         except LogFormatError as error:
             told = str(error).replace("--format NAME:", f"--format {self.NAME}:")
             raise LogFormatError(f"{files.name}: {told}") from error

@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from swftools.kernel import BoolArray, FloatArray, IntArray
 
@@ -31,6 +33,12 @@ def job_key(number: FloatArray, index: FloatArray) -> KeyArray:
     )
     key: KeyArray = (high << np.uint64(30)) | low
     return key
+
+
+def first_places(keys: pa.LargeStringArray, asked: pa.LargeStringArray) -> IntArray:
+    """Return for each text that is asked for the first row that has it; -1 where none does, or nothing is asked."""
+    found: IntArray = pc.index_in(asked, value_set=keys, skip_nulls=True).fill_null(-1).to_numpy().astype(np.int64)
+    return found
 
 
 class Joined(NamedTuple):

@@ -19,7 +19,18 @@ import pyarrow.compute as pc
 from swftools.fields.definition import MAX_TIME
 from swftools.fields.jobs import JOBS
 from swftools.formats.accounting.names import NameBook, Privacy
-from swftools.formats.accounting.records import COUNTS, ENERGIES, NAMES, SECONDS, SIZES, TEXTS, TIMES, Records, Stretch
+from swftools.formats.accounting.records import (
+    COUNTS,
+    ENERGIES,
+    NAMES,
+    SECONDS,
+    SHARES,
+    SIZES,
+    TEXTS,
+    TIMES,
+    Records,
+    Stretch,
+)
 from swftools.kernel import BoolArray, FloatArray, IntArray, kernel
 from swftools.tables import empty_frame, frame_of
 
@@ -152,7 +163,7 @@ class Ledger:
         rows = np.flatnonzero(records.is_faulty).tolist()
         reasons = records.reasons(with_values=shows)
         found = [
-            (int(records.line[row]), why, self._text(text, int(records.begin[row]), int(records.end[row])))
+            (int(records.line[row]), why, self._told(records, row, text))
             for row, why in zip(rows, reasons, strict=True)
         ]
         found += [(each.line, each.reason, self._text(text, each.begin, each.end)) for each in records.rejects]
@@ -169,6 +180,12 @@ class Ledger:
         return frame_of(
             "quarantine", {"line_number": lines, "rule": ["read"] * len(found), "reason": why_all, "text": texts}
         )
+
+    def _told(self, records: Records, row: int, text: bytes) -> str | None:
+        """Return the text of a record; none where words are withheld."""
+        if records.show is not None:
+            return records.show(row)[:_KEPT] if self.privacy.tells_words else None
+        return self._text(text, int(records.begin[row]), int(records.end[row]))
 
     def _text(self, text: bytes, begin: int, end: int) -> str | None:
         """Return the text of a record, bytes that are not UTF-8 as escapes; none where words are withheld.
@@ -263,11 +280,11 @@ def _judge(records: Records) -> None:
     given = records.numbers
     times = [name for name in TIMES if name in given]
     for name in times:
-        records.fault(given[name] < 0, f"{name} before 1970")
+        records.fault(given[name] < 0, f"{name} before {records.zero}")
     records.fault(start < submit, "start before submit")
     records.fault(end < start, "end before start")
     records.fault(end < submit, "end before submit")
-    for name in (*SECONDS, *COUNTS, *SIZES):
+    for name in (*SECONDS, *COUNTS, *SHARES, *SIZES):
         if name not in given:
             continue
         values = given[name]

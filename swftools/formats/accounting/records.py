@@ -6,6 +6,7 @@ Times are seconds since 1970 here, counts float64, missing is NaN, names are tex
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -29,6 +30,9 @@ COUNTS = (
     "status",
 )
 """Whole numbers."""
+
+SHARES = ("exact_processors", "exact_gpus")
+"""Counts as they are told, where they need not be whole."""
 
 SIZES = ("used_memory", "requested_memory")
 """Memory, KB per processor."""
@@ -84,7 +88,8 @@ class Records:
     begin, end : ndarray of int64
         Where its text stands in the stretch.
     numbers : dict of str to ndarray of float64
-        By the names above (``TIMES``, ``SECONDS``, ``COUNTS``, ``SIZES``, ``ENERGIES``); what is absent is missing.
+        By the names above (``TIMES``, ``SECONDS``, ``COUNTS``, ``SHARES``, ``SIZES``, ``ENERGIES``); what is absent is
+        missing.
     words : dict of str to pyarrow.LargeStringArray
         By ``NAMES`` and ``TEXTS``.
     is_ambiguous : ndarray of bool, optional
@@ -102,6 +107,10 @@ class Records:
         What is odd and yet read, in words, and how often.
     wait_holds_restarts : bool
         Whether the wait of a job that was started again holds its earlier runs; else these are records of their own.
+    show : callable, optional
+        Returns the text of a record by its row, where the log has no text, such as a row of a Parquet file.
+    zero : str
+        What second 0 is: the year 1970, or the beginning of the log where its times have no date.
     """
 
     line: IntArray
@@ -118,6 +127,8 @@ class Records:
     rejects: list[Reject] = field(default_factory=list)
     anomalies: Counter[str] = field(default_factory=Counter)
     wait_holds_restarts: bool = True
+    show: Callable[[int], str] | None = None
+    zero: str = "1970"
 
     def __post_init__(self) -> None:
         self._fault = np.full(len(self.line), -1, np.int32)
@@ -130,7 +141,7 @@ class Records:
 
     def number(self, name: str) -> FloatArray:
         """Return a column of numbers, NaN everywhere if it was not given."""
-        if name not in (*TIMES, *SECONDS, *COUNTS, *SIZES, *ENERGIES):
+        if name not in (*TIMES, *SECONDS, *COUNTS, *SHARES, *SIZES, *ENERGIES):
             raise ParameterError(f"no column {name!r} of records")
         return self.numbers.get(name, np.full(len(self), np.nan))
 
@@ -156,6 +167,19 @@ class Records:
         if shown is not None:
             values = (texts(shown.rows(rows)) if isinstance(shown, Spans) else shown.take(pa.array(rows))).to_pylist()
             self._shown.update({int(row): value[:80] for row, value in zip(rows, values, strict=True) if value})
+
+    def take_faults(self, other: Records, first: int) -> None:
+        """Say of these records what is said of others, the first of which is the record ``first`` here."""
+        for row in np.flatnonzero(other.is_faulty).tolist():
+            mask = np.zeros(len(self), bool)
+            mask[first + row] = True
+            self.fault(mask, other.reason_of(row))
+            if row in other._shown:
+                self._shown[first + row] = other._shown[row]
+
+    def reason_of(self, row: int) -> str:
+        """Return why a record cannot be a job, without any word of the log."""
+        return self._reasons[self._fault[row]]
 
     def doubt(self, mask: npt.NDArray[Any], told: str) -> None:
         """Say that values which a job need not have cannot be read: they are missing, and counted."""

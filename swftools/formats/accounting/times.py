@@ -149,6 +149,32 @@ def read_times(spans: Spans, time_zone: str | None, *, printed: str | None = Non
     return Moments(early, late, state == DOUBTFUL, skipped, needs_zone, contradicted)
 
 
+def moments_of(seconds: FloatArray, is_bad: BoolArray) -> Moments:
+    """Return times that are told in seconds since 1970, or since whatever the log counts from."""
+    nothing = np.zeros(len(seconds), bool)
+    return Moments(seconds, seconds, is_bad, nothing, nothing, nothing)
+
+
+def wall_clock(seconds: FloatArray, time_zone: str | None) -> Moments:
+    """Return times of a clock on the wall, told in seconds as if it showed UTC.
+
+    Parameters
+    ----------
+    seconds : ndarray of float64
+        NaN where there is none.
+    time_zone : str, optional
+        The zone in which the clock hangs.
+    """
+    nothing = np.zeros(len(seconds), bool)
+    is_told = np.isfinite(seconds)
+    if time_zone is None:
+        return Moments(seconds, seconds, nothing, nothing, is_told, nothing)
+    early, late, skipped = seconds.copy(), seconds.copy(), nothing.copy()
+    if time_zone != "UTC":
+        early[is_told], late[is_told], skipped[is_told] = _in_zone(seconds[is_told], zone_named(time_zone), None)
+    return Moments(early, late, nothing, skipped, nothing, nothing)
+
+
 def _in_zone(seconds: FloatArray, zone: ZoneInfo, word: str | None) -> tuple[FloatArray, FloatArray, BoolArray]:
     """Return wall-clock times of a zone as seconds since 1970, in both meanings, and which the zone has skipped."""
     whole = np.floor(seconds)

@@ -1,0 +1,155 @@
+"""What the beginning of a file says of the table in it: of which kind it is, and how its columns are called."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from swftools.errors import UnreadableLogError
+from swftools.formats.accounting.spans import decode
+from swftools.formats.parquet_head import MAGIC
+from swftools.formats.tables.kernel import find_objects, scan_rows
+
+SEPARATORS = ",\t;|"
+_MARK = b"\xef\xbb\xbf"
+"""The mark with which some programs begin a text in UTF-8."""
+_ROWS = 20
+"""Rows of a table without a header that are looked at."""
+
+
+@dataclass(frozen=True)
+class Head:
+    """What a table is like.
+
+    Parameters
+    ----------
+    kind : {"csv", "json", "parquet"}
+        What it is in; a list of JSON and lines of it are both "json".
+    columns : tuple of str
+        How they are called; those of a CSV are the words of its first line, whatever they are.
+    separator : str
+        What stands between values of a CSV.
+    rows : tuple of tuple of str
+        The first rows of a CSV, the header not among them; of JSON and Parquet none.
+    schema : pyarrow.Schema, optional
+        Of Parquet.
+    """
+
+    kind: str
+    columns: tuple[str, ...]
+    separator: str = ","
+    rows: tuple[tuple[str, ...], ...] = ()
+    schema: pa.Schema | None = None
+
+
+@lru_cache(maxsize=4)
+def head_of(head: bytes) -> Head | None:
+    """Return what the beginning of a file says, as ``LogFiles.heads`` has it; None where it is no table.
+
+    Raises
+    ------
+    UnreadableLogError
+        It is Parquet whose footer is damaged.
+    """
+    if head.startswith(MAGIC):
+        return _of_parquet(head)
+    text = head.removeprefix(_MARK)
+    begin = text.lstrip()[:1]
+    if begin in (b"{", b"["):
+        return _of_json(text)
+    return _of_csv(text)
+
+
+def schema_of(head: bytes) -> pa.Schema:
+    """Return the schema of a Parquet file."""
+    try:
+        return pq.ParquetFile(pa.BufferReader(head)).schema_arrow
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise UnreadableLogError(f"a Parquet file whose footer is damaged ({error}); fetch it again") from error
+
+
+def _of_parquet(head: bytes) -> Head:
+    schema = schema_of(head)
+    return Head("parquet", tuple(schema.names), schema=schema)
+
+
+def _of_json(text: bytes) -> Head | None:
+    """Return what the first object has."""
+    room = text.count(b"{") + 1
+    begin, end = np.empty(room, np.int64), np.empty(room, np.int64)
+    state = np.zeros(4, np.int64)
+    found, _ = find_objects(text, state, begin, end)
+    for at, stop in zip(begin[:found].tolist(), end[:found].tolist(), strict=True):
+        try:
+            first = json.loads(decode(text[at:stop]))
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(first, dict) and first:
+            return Head("json", tuple(map(str, first)))
+    return None
+
+
+def split_line(line: bytes, separator: str) -> tuple[str, ...]:
+    """Return the values of one row."""
+    rows = split_rows(line, separator, 1)
+    return rows[0] if rows else ()
+
+
+def split_rows(text: bytes, separator: str, most: int, comment: int = -1) -> list[tuple[str, ...]]:
+    """Return the values of the first rows of a text."""
+    lines = text.split(b"\n", most + 20)
+    text = b"\n".join(lines[: most + 20])
+    width = max((line.count(separator.encode()) for line in lines), default=0) + 1
+    width = width if separator != " " else max((len(line.split()) for line in lines), default=0) + 1
+    room = text.count(b"\n") + 2
+    line, at, stop, fields = (np.empty(room, np.int64) for _ in range(4))
+    state = np.empty(room, np.int8)
+    start, end = np.empty((width, room), np.int64), np.empty((width, room), np.int64)
+    slots = np.arange(width)
+    found, _, _ = scan_rows(
+        text, 1, True, ord(separator), comment, len(text), slots, line, at, stop, fields, state, start, end
+    )
+    return [
+        tuple(
+            decode(text[start[slot, row] : end[slot, row]]).replace('""', '"')
+            for slot in range(min(fields[row], width))
+        )
+        for row in range(min(found, most))
+    ]
+
+
+def _of_csv(text: bytes) -> Head | None:
+    """Return what the first lines have, by the separator that parts them best."""
+    if b"\0" in text[:4096]:
+        return None
+    lines = [line for line in text.split(b"\n", 40)[:40] if line.strip()]
+    if not lines:
+        return None
+    first = lines[0].lstrip(b"#") if lines[0].startswith(b"#") else lines[0]
+    counts = {separator: first.count(separator.encode()) for separator in SEPARATORS}
+    separator = max(counts, key=lambda each: counts[each])
+    if counts[separator] < 1:
+        return None
+    header = tuple(word.strip() for word in split_line(first, separator))
+    rows = split_rows(text[len(lines[0]) :].lstrip(b"\r\n") if text.startswith(lines[0]) else text, separator, _ROWS)
+    return Head("csv", header, separator, tuple(rows))
+
+
+def place_of(columns: Sequence[str], names: Sequence[str]) -> int:
+    """Return which column has one of some names, the first of them that is there; -1 if none.
+
+    Names compare as they are, or else without case and without blanks around them.
+    """
+    plain = [name.strip().casefold() for name in columns]
+    for name in names:
+        if name in columns:
+            return list(columns).index(name)
+        if name.strip().casefold() in plain:
+            return plain.index(name.strip().casefold())
+    return -1

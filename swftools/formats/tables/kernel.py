@@ -1,0 +1,211 @@
+"""Where rows and values stand in the text of a table: of CSV with quotation marks, and of JSON objects in a list.
+
+Compiled, since a trace has gigabytes of such text. What a value means is for ``values.py``.
+"""
+
+from __future__ import annotations
+
+from swftools.kernel import IntArray, TinyArray, kernel
+
+_TAB, _NEWLINE, _RETURN, _BLANK, _QUOTE, _BACKSLASH = 9, 10, 13, 32, 34, 92
+_OPEN_LIST, _CLOSE_LIST, _OPEN, _CLOSE = 91, 93, 123, 125
+
+SOUND, DOUBLED, UNCLOSED = 0, 1, 2
+"""What became of a row: read; read, with quotation marks in a value that stand for one each; or with a quotation mark
+that nothing closes, so that the row is taken to end with its line."""
+
+DEPTH, IN_STRING, ESCAPED, OPENED = range(4)
+"""What is known at a byte of JSON: how many objects are open, whether it stands in a string and behind a backslash
+there, and whether anything but blanks has come."""
+
+
+@kernel(allocates=False)
+def _line_end(text: bytes, at: int) -> int:
+    """Return the place behind the line that a place stands in."""
+    while at < len(text) and text[at] != _NEWLINE:
+        at += 1
+    return min(at + 1, len(text))
+
+
+@kernel(allocates=False)
+def _closing(text: bytes, at: int) -> tuple[int, bool, int]:
+    """Return where a quoted value is closed (-1: nowhere), whether marks in it are doubled, and its lines."""
+    doubled = False
+    lines = 0
+    while at < len(text):
+        byte = text[at]
+        if byte == _QUOTE:
+            if at + 1 < len(text) and text[at + 1] == _QUOTE:
+                doubled = True
+                at += 1
+            else:
+                return at, doubled, lines
+        elif byte == _NEWLINE:
+            lines += 1
+        at += 1
+    return -1, doubled, lines
+
+
+@kernel(allocates=False)
+def scan_rows(
+    text: bytes,
+    first_line: int,
+    is_last: bool,
+    separator: int,
+    comment: int,
+    longest: int,
+    slots: IntArray,
+    row_line: IntArray,
+    row_begin: IntArray,
+    row_end: IntArray,
+    row_fields: IntArray,
+    row_state: TinyArray,
+    start: IntArray,
+    end: IntArray,
+) -> tuple[int, int, int]:
+    """Find the rows of a text, and the values of some columns in each.
+
+    Parameters
+    ----------
+    text : bytes
+        Whole lines, or the end of the text.
+    first_line : int
+        Number of the first.
+    is_last : bool
+        Whether no more text comes.
+    separator : int
+        The byte between values; a blank stands for any number of blanks and tabs.
+    comment : int
+        The byte with which lines begin that are no rows; -1 for none.
+    longest : int
+        Bytes of a row beyond which a quotation mark is not waited for.
+    slots : ndarray of int64, shape (columns,)
+        The row of ``start`` and ``end`` that each column goes to; -1 for one that nobody asks for.
+    row_line, row_begin, row_end, row_fields, row_state : ndarray, shape (rows,)
+        To be filled: of each row its line, its place in the text, how many values it has, and what became of it.
+    start, end : ndarray of int64, shape (columns asked for, rows)
+        To be filled; -1 where a row is too short.
+
+    Returns
+    -------
+    tuple of int
+        How many rows there are, the place where reading has to go on with more text, and the line there.
+    """
+    rows = 0
+    at = 0
+    line = first_line
+    size = len(text)
+    while at < size:
+        begin, begin_line = at, line
+        if text[at] == comment:
+            at = _line_end(text, at)
+            line += 1
+            continue
+        for slot in range(len(start)):
+            start[slot, rows] = -1
+            end[slot, rows] = -1
+        fields = 0
+        state = SOUND
+        is_empty = True
+        while True:
+            while at < size and (text[at] == _BLANK or (text[at] == _TAB and separator != _TAB)):
+                at += 1
+            first = at
+            if at < size and text[at] == _QUOTE:
+                closed, doubled, lines = _closing(text, at + 1)
+                behind = closed + 1
+                while closed >= 0 and behind < size and (text[behind] == _BLANK or text[behind] == _RETURN):
+                    behind += 1
+                if closed < 0 and not is_last and size - begin < longest:
+                    return rows, begin, begin_line
+                if closed < 0 or (
+                    behind < size
+                    and text[behind] != separator
+                    and text[behind] != _NEWLINE
+                    and not (separator == _BLANK and behind > closed + 1)
+                ):
+                    state = UNCLOSED
+                    at = _line_end(text, begin)
+                    line = begin_line + 1
+                    break
+                if doubled:
+                    state = DOUBLED
+                line += lines
+                first, last, at = at + 1, closed, behind
+                is_empty = False
+            else:
+                while at < size and text[at] != _NEWLINE:
+                    if text[at] == separator or (separator == _BLANK and text[at] == _TAB):
+                        break
+                    at += 1
+                last = at
+                while last > first and (
+                    text[last - 1] == _BLANK or text[last - 1] == _RETURN or text[last - 1] == _TAB
+                ):
+                    last -= 1
+                is_empty = is_empty and last == first
+            is_at_end = at >= size or text[at] == _NEWLINE
+            # Behind the last blank of a line nothing stands, not an empty value.
+            if not (separator == _BLANK and first == last and is_at_end):
+                if fields < len(slots) and slots[fields] >= 0:
+                    start[slots[fields], rows] = first
+                    end[slots[fields], rows] = last
+                fields += 1
+            if is_at_end:
+                at = min(at + 1, size)
+                line += 1
+                break
+            at += 1
+        if fields <= 1 and is_empty and state == SOUND:
+            continue
+        row_line[rows] = begin_line
+        row_begin[rows] = begin
+        row_end[rows] = at
+        row_fields[rows] = fields
+        row_state[rows] = state
+        rows += 1
+    return rows, at, line
+
+
+@kernel(allocates=False)
+def find_objects(text: bytes, state: IntArray, begin: IntArray, end: IntArray) -> tuple[int, int]:
+    """Find the outermost objects of a text; return how many, and where one is open at its end (-1: none).
+
+    Parameters
+    ----------
+    text : bytes
+        Goes on where the last one ended, or at the object that it left open.
+    state : ndarray of int64, shape (4,)
+        What is known at its beginning; becomes what is known at its end, or where an object is left open.
+    begin, end : ndarray of int64
+        To be filled.
+    """
+    found = 0
+    open_at = -1
+    for at in range(len(text)):
+        byte = text[at]
+        if state[IN_STRING]:
+            if state[ESCAPED]:
+                state[ESCAPED] = 0
+            elif byte == _BACKSLASH:
+                state[ESCAPED] = 1
+            elif byte == _QUOTE:
+                state[IN_STRING] = 0
+        elif byte == _QUOTE:
+            state[IN_STRING] = 1 if state[DEPTH] > 0 else 0
+        elif byte == _OPEN:
+            if state[DEPTH] == 0:
+                open_at = at
+            state[DEPTH] += 1
+        elif byte == _CLOSE and state[DEPTH] > 0:
+            state[DEPTH] -= 1
+            if state[DEPTH] == 0:
+                begin[found] = open_at
+                end[found] = at + 1
+                found += 1
+                open_at = -1
+    if open_at >= 0:
+        state[DEPTH] = 0
+        state[IN_STRING] = 0
+        state[ESCAPED] = 0
+    return found, open_at

@@ -1,0 +1,80 @@
+"""Rows of Parquet, in batches: no more of a file is in memory than a batch of the columns that are asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import BinaryIO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from swftools.errors import UnreadableLogError
+from swftools.formats.tables.columns import Declaration
+from swftools.formats.tables.sheet import Sheet, find_columns, rows_from
+from swftools.formats.tables.values import ArrowValues
+
+_BUFFER = 1 << 20
+"""Bytes of a column that are read at once."""
+
+
+def parquet_sheets(
+    source: BinaryIO | str, name: str, declaration: Declaration, first: int, batch: int
+) -> Iterator[tuple[Sheet, tuple[str, ...], float]]:
+    """Yield the rows of a Parquet file, how its columns are called, and the share that was read; at least once.
+
+    Parameters
+    ----------
+    source : path or binary file object
+        The file.
+    name : str
+        What errors call it.
+    declaration : Declaration
+        Which columns are asked for.
+    first : int
+        Number of the first row.
+    batch : int
+        Most rows at once.
+
+    Raises
+    ------
+    UnreadableLogError
+        It is damaged.
+    LogFormatError
+        A column that is asked for is there twice.
+    """
+    try:
+        file = pq.ParquetFile(source, buffer_size=_BUFFER, pre_buffer=False)
+        columns = tuple(file.schema_arrow.names)
+        places = find_columns(columns, declaration.wanted())
+        asked = [columns[place] for place in dict.fromkeys(places.values())]
+        row = first
+        if not file.metadata.num_rows:
+            yield _empty(file.schema_arrow, places), columns, 1.0
+        for part in file.iter_batches(batch_size=batch, columns=asked, use_threads=True) if asked else ():
+            yield _sheet(part, places, columns, row), columns, (row - first + len(part)) / file.metadata.num_rows
+            row += len(part)
+        if not asked and file.metadata.num_rows:
+            yield _empty(file.schema_arrow, places), columns, 1.0
+    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
+        told = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise UnreadableLogError(f"{name}: a Parquet file that is damaged ({told}); fetch it again") from error
+
+
+def _empty(schema: pa.Schema, places: dict[str, int]) -> Sheet:
+    nothing = np.empty(0, np.int64)
+    columns = {name: ArrowValues(pa.array([], schema.types[place]), name) for name, place in places.items()}
+    return Sheet({**columns}, nothing, nothing, nothing)
+
+
+def _sheet(part: pa.RecordBatch, places: dict[str, int], columns: Sequence[str], first: int) -> Sheet:
+    count = len(part)
+    nothing = np.zeros(count, np.int64)
+
+    def show(row: int) -> str:
+        """Return what a row has in the columns that were read."""
+        return json.dumps(part.slice(row, 1).to_pylist()[0], default=str)
+
+    arrays = {name: ArrowValues(part.column(columns[place]), name) for name, place in places.items()}
+    return Sheet({**arrays}, rows_from(first, count), nothing, nothing, show=show)

@@ -1,0 +1,454 @@
+"""A format of tables: it declares which column is which of ours, and this reads files by it into a Trace.
+
+A subclass has its declaration as class variables. What a row may say that columns cannot (attempts in lists, a join of
+several tables) is a method to override: ``adapt`` or ``pieces``.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO, ClassVar, NoReturn, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from swftools.errors import LogFormatError, ParameterError, UnreadableLogError
+from swftools.formats.accounting.format import AccountingFormat, Tally
+from swftools.formats.accounting.ledger import Decision, Ledger, Part
+from swftools.formats.accounting.records import Records, Stretch
+from swftools.formats.compression import LogSource, open_log, source_name
+from swftools.formats.registry import Fit, Reading
+from swftools.formats.several import LogFiles, Peeked, open_joined
+from swftools.formats.tables.columns import Column, Declaration
+from swftools.formats.tables.csv_rows import CsvRows
+from swftools.formats.tables.filling import Filler
+from swftools.formats.tables.heads import Head, head_of, place_of
+from swftools.formats.tables.json_rows import JsonRows, Row
+from swftools.formats.tables.parquet_rows import parquet_sheets
+from swftools.formats.tables.sheet import Sheet
+from swftools.kernel import FloatArray
+from swftools.parameters import text
+
+_ROW_BYTES = 64
+"""Bytes of a chunk that a row of Parquet is counted as: 65,536 rows in a chunk of 4 MiB."""
+_HEAD_ROWS = 200
+
+
+@dataclass(frozen=True)
+class TableFormat(AccountingFormat):
+    """Base of the formats of tables.
+
+    Parameters
+    ----------
+    width : str, optional
+        What the width of a job counts, where the table tells several: one of the words of ``WIDTHS``.
+    """
+
+    COLUMNS: ClassVar[dict[str, Column]] = {}
+    """What stands where, by the names of ours."""
+    KEYS: ClassVar[tuple[str, ...]] = ()
+    """Columns by which such a table is recognised: it has all of them."""
+    NOT: ClassVar[tuple[str, ...]] = ()
+    """Columns that such a table does not have."""
+    BESIDE: ClassVar[dict[str, tuple[str, ...]]] = {}
+    """Tables that come with it and hold no jobs, each by columns that it has: they are passed over, and counted."""
+    STATES: ClassVar[dict[str, int | None]] = {}
+    """The status that a state means; None for one of jobs that have not ended."""
+    FURTHER: ClassVar[tuple[str, ...]] = ()
+    """Columns that ``adapt`` asks for."""
+    WIDTHS: ClassVar[dict[str, dict[str, Column]]] = {}
+    """What the width may count; the first is the default."""
+    MISSING: ClassVar[tuple[str, ...]] = ()
+    ZONE: ClassVar[str | None] = None
+    """The zone of times that are printed without one."""
+    HEADLESS: ClassVar[tuple[str, ...]] = ()
+    """The names of the columns of a table that has no line with them."""
+    SEPARATOR: ClassVar[str | None] = None
+    COMMENT: ClassVar[str] = ""
+    """The letter with which lines begin that are no rows."""
+    JOB: ClassVar[str] = ""
+    """What a job is, for its page."""
+    WIDTH: ClassVar[str] = ""
+    """What the width is, for its page."""
+    MACHINE: ClassVar[str] = ""
+    """On which machine jobs ran, for its page."""
+    TRIED: ClassVar[str] = ""
+    """On what the reading was tried, for its page."""
+    TRAPS: ClassVar[tuple[str, ...]] = ()
+    """What to know of it, for its page."""
+    EXAMPLE: ClassVar[str] = ""
+    """A few rows, for its page, whose snippet is run."""
+
+    width: str | None = text(None, words="what the width counts")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.width is not None and self.width not in self.WIDTHS:
+            there = ", ".join(self.WIDTHS) or "none: this table tells one only"
+            raise ParameterError(f"{self.NAME}: width={self.width!r} is not one of {there}")
+
+    @property
+    def declaration(self) -> Declaration:
+        """What is declared of the table, with the width that was chosen."""
+        chosen = self.WIDTHS.get(self.width or next(iter(self.WIDTHS), ""), {})
+        return Declaration(
+            {**self.COLUMNS, **chosen},
+            self.STATES,
+            self.MISSING,
+            self.ZONE,
+            self.HAS_DATES,
+            self.SEPARATOR,
+            self.HEADLESS,
+            further=self.FURTHER,
+        )
+
+    @property
+    def comment(self) -> str:
+        """The letter with which lines begin that are no rows."""
+        return self.COMMENT
+
+    @property
+    def zone(self) -> str | None:
+        """The zone of times that are printed without one."""
+        return self.time_zone or self.declaration.zone
+
+    @property
+    def origin(self) -> Any:
+        """What the header tells of the log from outside of it."""
+        return super().origin._replace(time_zone=self.zone, has_dates=self.declaration.has_dates)
+
+    @classmethod
+    def recognise(cls, head: bytes) -> Fit:
+        """Say whether a file has the columns by which this table is known."""
+        found = head_of(head)
+        if found is None:
+            return Fit(False, f"no table with the columns {', '.join(cls.KEYS)}")
+        beside = cls.beside(found)
+        if beside:
+            return Fit(True, f"the columns of its table of {beside}")
+        missing = [name for name in cls.KEYS if place_of(found.columns, [name]) < 0]
+        missing += [f"none of {name}" for name in cls.NOT if place_of(found.columns, [name]) >= 0]
+        if missing or not cls.KEYS:
+            return Fit(False, f"no column {', '.join(missing)}")
+        return Fit(True, f"the columns {', '.join(cls.KEYS)}")
+
+    @classmethod
+    def beside(cls, head: Head) -> str | None:
+        """Return which of the tables without jobs that come with it a file is; None for none of them."""
+        for title, names in cls.BESIDE.items():
+            if all(place_of(head.columns, [name]) >= 0 for name in names):
+                return title
+        return None
+
+    def records(self, stretches: Iterable[Stretch]) -> NoReturn:
+        """Tables are not read from a text alone; see ``pieces``."""
+        raise NotImplementedError("tables are read by pieces")
+
+    def preface(self, head: bytes) -> bytes | None:
+        """Return the header of a CSV; JSON lines need nothing; of others None."""
+        found = head_of(head)
+        if found is None or found.kind == "parquet" or head.lstrip()[:1] == b"[":
+            return None
+        return head[: head.find(b"\n") + 1] if found.kind == "csv" and not self.declaration.headless else b""
+
+    def adapt(self, sheet: Sheet, records: Records, rows: Sequence[Row]) -> None:
+        """Add to the records of a sheet what columns cannot declare; nothing by default.
+
+        Parameters
+        ----------
+        sheet : Sheet
+            The rows.
+        records : Records
+            What the declaration made of them.
+        rows : sequence of dict
+            The objects of JSON; empty for other files.
+        """
+
+    def first_time(self, head: bytes) -> float | None:
+        """Return when the rows in the beginning of a file ended, or else were submitted: the median time.
+
+        Of Parquet, whose beginning is not read for it, it is the least submission that the footer tells.
+        """
+        found = head_of(head)
+        if found is None:
+            return None
+        if found.kind == "parquet":
+            return self._first_of_parquet(head)
+        whole = head[: head.rfind(b"\n") + 1] or head
+        part = b"\n".join(whole.split(b"\n", _HEAD_ROWS)[:_HEAD_ROWS]) + b"\n"
+        try:
+            for _, records in self._of_text(part, found):
+                for name in ("end", "submit"):
+                    times = records.number(name)
+                    if np.isfinite(times).any():
+                        return float(np.median(times[np.isfinite(times)]))
+        except LogFormatError:
+            return None
+        return None
+
+    def pieces(self, files: LogFiles, how: Reading, tally: Tally) -> Iterator[tuple[Stretch, Records]]:
+        """Read the files of a table piece by piece."""
+        files.begins = []
+        first = 1
+        passed: Counter[str] = Counter()
+        for number, source in enumerate(files.sources):
+            files.begins.append(first)
+            head = files.head(number)
+            if (found := head_of(head)) and (title := self.beside(found)):
+                passed[f"a table of {title}, which has no jobs: passed over"] += 1
+                continue
+            one = LogFiles([source], files.name)
+            is_last_file = number == len(files.sources) - 1
+            kind = head_of(head) if head else None
+            if kind and kind.kind == "parquet":
+                files.unit = "row"
+                rows = self._of_parquet(source, how, tally, first)
+            else:
+                if head.lstrip()[:1] == b"[":
+                    files.unit = "row"
+                rows = self.text_pieces(one, how, tally, first, partial(TextReader, self), is_last_file=is_last_file)
+            for stretch, records, behind in rows:
+                yield stretch, records
+                first = behind
+        if sum(passed.values()) == len(files.sources):
+            raise LogFormatError(f"there are only tables without jobs: {', '.join(passed)}; give the table of jobs too")
+        if passed:
+            nothing = np.empty(0, np.int64)
+            yield Stretch(b"", first, is_last=True), Records(nothing, nothing, nothing, anomalies=passed)
+
+    def _filler(self) -> Filler:
+        return Filler(self.declaration, self.NAME, self.zone)
+
+    def _of_parquet(
+        self, source: LogSource, how: Reading, tally: Tally, first: int
+    ) -> Iterator[tuple[Stretch, Records, int]]:
+        """Read a Parquet file."""
+        name = source_name(source)
+        opened, size = _as_file(source, how.max_bytes, tally)
+        tally.count += size
+        filler = self._filler()
+        batch = max(how.chunk_bytes // _ROW_BYTES, 1)
+        is_checked = False
+        for sheet, columns, share in parquet_sheets(opened, name, self.declaration, first, batch):
+            if not is_checked:
+                filler.require_columns(columns)
+                is_checked = True
+            records = filler.fill(sheet)
+            self.adapt(sheet, records, ())
+            yield Stretch(b"", first, is_last=False), records, int(sheet.line[-1]) + 1 if len(sheet) else first
+            if how.progress:
+                how.progress(int(share * size), size)
+
+    def text_pieces(
+        self,
+        one: LogFiles,
+        how: Reading,
+        tally: Tally,
+        first: int,
+        begin: Callable[[bytes, int], TextReader],
+        *,
+        is_last_file: bool,
+    ) -> Iterator[tuple[Stretch, Records, int]]:
+        """Read a text file piece by piece: the text of each, its records, and the number of the line behind it.
+
+        Parameters
+        ----------
+        one : LogFiles
+            The file.
+        how, tally
+            As ``pieces`` takes them.
+        first : int
+            Number of its first line in the log.
+        begin : callable
+            Makes what reads it, of its beginning and that number.
+        is_last_file : bool
+            Whether no file of the log comes behind it.
+        """
+        reader: TextReader | None = None
+        pending, line, ends_line = b"", first, True
+        with open_joined(one, max_bytes=how.max_bytes, progress=how.progress) as stream:
+            while True:
+                size = max(how.chunk_bytes, len(pending))
+                data = stream.read(size)
+                is_last = not data
+                while 0 < len(data) < size and (more := stream.read(size - len(data))):
+                    data += more
+                is_last = is_last or len(data) < size
+                if tally.digest is not None:
+                    tally.digest.update(data)
+                ends_line = data.endswith(b"\n") if data else ends_line
+                pending += data
+                if reader is None:
+                    reader = begin(pending, first)
+                stop = len(pending) if is_last else pending.rfind(b"\n") + 1
+                if stop or is_last:
+                    given = Stretch(pending[:stop] if stop < len(pending) else pending, line, is_last)
+                    records, read_to, line = reader.take(given)
+                    yield given, records, reader.behind(line)
+                    pending = pending[read_to:]
+                if is_last:
+                    break
+            tally.count += stream.count
+            tally.unverified = tally.unverified or stream.unverified
+        if not ends_line and not is_last_file:
+            tally.count += 1
+            if tally.digest is not None:
+                tally.digest.update(b"\n")
+
+    def _of_text(self, part: bytes, _: Head) -> Iterator[tuple[Stretch, Records]]:
+        """Read a text that is in memory."""
+        stretch = Stretch(part, 1, is_last=True)
+        yield stretch, TextReader(self, part, 1).take(stretch)[0]
+
+    def _first_of_parquet(self, head: bytes) -> float | None:
+        """Return the least submission that the footer of a Parquet file tells."""
+        found = head_of(head)
+        names = self.declaration.columns["submit"].names
+        place = place_of(found.columns, names) if found else -1
+        if place < 0 or found is None:
+            return None
+        metadata = pq.ParquetFile(pa.BufferReader(head)).metadata
+        least = []
+        for group in range(metadata.num_row_groups):
+            row_group = metadata.row_group(group)
+            for each in range(row_group.num_columns):
+                column = row_group.column(each)
+                if (
+                    column.path_in_schema == found.columns[place]
+                    and column.is_stats_set
+                    and column.statistics.has_min_max
+                ):
+                    value = column.statistics.min
+                    value = value.timestamp() if hasattr(value, "timestamp") else value
+                    if isinstance(value, int | float):
+                        least.append(float(value))
+        return min(least) if least else None
+
+    def look_over(self, parts: list[Part], decision: Decision, ledger: Ledger) -> None:
+        """Count what is wider than the machine, and tell when jobs together were."""
+        if self.processors is None:
+            return
+        width = _joined(parts, "allocated_processors")
+        width = np.where(np.isfinite(width), width, _joined(parts, "requested_processors"))
+        width = np.where(decision.number > 0, width, np.nan)
+        if count := int((width > self.processors).sum()):
+            ledger.anomalies["wider than the machine, by what was told of it"] += count
+        submit, start, end, run = (_joined(parts, name) for name in ("submit", "start", "end", "run_time"))
+        start = np.where(np.isfinite(start), start, submit)
+        end = np.where(np.isfinite(end), end, start + run)
+        most, over = _demand(start, end, width, self.processors)
+        if over:
+            told = (
+                f"up to {most:.0f} processors in use at once, of a machine of {self.processors}: jobs that overbook it"
+            )
+            ledger.anomalies[told] += over
+
+
+def _joined(parts: list[Part], name: str) -> FloatArray:
+    """Return a column of all parts."""
+    nothing = [np.full(len(part.line), np.nan) for part in parts]
+    return np.concatenate([part.numbers.get(name, none) for part, none in zip(parts, nothing, strict=True)])
+
+
+def _demand(start: FloatArray, end: FloatArray, width: FloatArray, most: int) -> tuple[float, int]:
+    """Return how many processors jobs have at once at most, and how many jobs start while that is too many."""
+    known = np.isfinite(start) & np.isfinite(end) & np.isfinite(width) & (end > start)
+    if not known.any():
+        return 0.0, 0
+    times = np.concatenate([start[known], end[known]])
+    change = np.concatenate([width[known], -width[known]])
+    order = np.lexsort((change, times))  # what ends makes room for what starts at the same time
+    used = np.cumsum(change[order])
+    over = (used > most) & (change[order] > 0)
+    return float(used.max()), int(over.sum())
+
+
+class TextReader:
+    """Reads one text, whatever it is in.
+
+    Parameters
+    ----------
+    form : TableFormat
+        Whose rows it has.
+    beginning : bytes
+        Of the text.
+    first : int
+        Number of its first line.
+    declaration, filler : optional
+        Those of one of several tables; by default those of the format.
+    """
+
+    def __init__(
+        self,
+        form: TableFormat,
+        beginning: bytes,
+        first: int,
+        declaration: Declaration | None = None,
+        filler: Filler | None = None,
+    ) -> None:
+        self._form = form
+        self._filler = filler or form._filler()
+        begin = beginning.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+        columns = (declaration or form.declaration).headless
+        declaration = declaration or form.declaration
+        self._json: JsonRows | None = None
+        self._csv: CsvRows | None = None
+        self._is_list = begin == b"["
+        self._first = first
+        self._last_row = first - 1
+        self._is_checked = False
+        if begin in (b"{", b"["):
+            self._json = JsonRows(declaration, is_list=self._is_list, first=first)
+        else:
+            self._csv = CsvRows(declaration, columns, form.comment)
+
+    def take(self, stretch: Stretch) -> tuple[Records, int, int]:
+        """Return the records of a stretch, how far it was read, and the line there."""
+        rows: list[Row] = []
+        if self._json is not None:
+            sheet, stop, line, rows = self._json.take(stretch)
+            columns = self._json.columns
+        else:
+            sheet, stop, line = cast(CsvRows, self._csv).take(stretch)
+            columns = cast(CsvRows, self._csv).columns
+        if self._csv is not None and stretch.is_last and not columns and stretch.text.strip():
+            self._csv.require_header("the table")
+        if columns and not self._is_checked and (self._csv is not None or stretch.is_last):
+            self._filler.require_columns(columns)
+            self._is_checked = True
+        if len(sheet):
+            self._last_row = int(sheet.line[-1])
+        records = self._filler.fill(sheet)
+        self._form.adapt(sheet, records, rows)
+        return records, stop, line
+
+    def behind(self, line: int) -> int:
+        """Return the number of what comes behind."""
+        return self._last_row + 1 if self._is_list else line
+
+
+def _as_file(source: LogSource, max_bytes: int, tally: Tally) -> tuple[BinaryIO | str, int]:
+    """Return a Parquet file to be read from any place, and its bytes; compressed ones are unpacked in memory."""
+    if isinstance(source, str | os.PathLike):
+        path = Path(os.fsdecode(source))
+        with path.open("rb") as raw:
+            if raw.read(4) == b"PAR1":
+                if tally.digest is not None:
+                    raw.seek(0)
+                    while block := raw.read(1 << 20):
+                        tally.digest.update(block)
+                return str(path), path.stat().st_size
+    elif isinstance(cast(object, source), Peeked):
+        raise UnreadableLogError(f"{source_name(source)}: Parquet is read from its end, which a pipe has not; save it")
+    with open_log(source, max_bytes=max_bytes, is_text=False) as stream:
+        data = stream.read()
+    if tally.digest is not None:
+        tally.digest.update(data)
+    return io.BytesIO(data), len(data)
