@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import pyarrow as pa
 
@@ -15,6 +17,29 @@ from swftools.fields.dictionary import arrow_schema
 from swftools.tables import read_table, to_pandas
 from swftools.trace import Trace
 
+_kept: dict[tuple[Path, ...], Trace] = {}
+"""The last trace that was read, by the content-addressed paths that it was read from, where it is to be kept."""
+
+_keeping: list[bool] = []
+
+
+@contextmanager
+def keep_trace() -> Iterator[None]:
+    """Keep the last trace that is read within a with block, and from one such block to the next.
+
+    For workers, which run many cells of one log: it takes the memory of a trace.
+    """
+    _keeping.append(True)
+    try:
+        yield
+    finally:
+        _keeping.pop()
+
+
+def forget_trace() -> None:
+    """Let the trace go that was kept."""
+    _kept.clear()
+
 
 def augmentations_of(task: RulesTask, names: str) -> list[Augmentation]:
     """Return the tasks of augmentations, with the parameters of another task."""
@@ -23,6 +48,18 @@ def augmentations_of(task: RulesTask, names: str) -> list[Augmentation]:
 
 def augmented(cleaned: CleanTrace, augmentations: Iterable[Augmentation]) -> Trace:
     """Return a cleaned trace with the columns of augmentations."""
+    augmentations = list(augmentations)
+    key = (cleaned.output().path, *(task.table_path(task.name) for task in augmentations))
+    if not _keeping:
+        return _read(cleaned, augmentations)
+    if key not in _kept:
+        _kept.clear()
+        _kept[key] = _read(cleaned, augmentations)
+    return _kept[key]
+
+
+def _read(cleaned: CleanTrace, augmentations: Iterable[Augmentation]) -> Trace:
+    """Read a trace and the columns of augmentations."""
     trace = cleaned.load()
     jobs = read_table(cleaned.output().path / "jobs.parquet", "jobs")
     for task in augmentations:

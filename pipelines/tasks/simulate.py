@@ -17,6 +17,7 @@ from pipelines.tasks.augmentations.registry import Augmentation
 from pipelines.tasks.augmented import augmentations_of, augmented
 from pipelines.tasks.clean import CleanTrace, RulesTask
 from pipelines.tasks.notes import read_notes, write_notes
+from pipelines.tasks.one_look import once_a_look
 from pipelines.tasks.parameters import AugmentParameter, ParametersParameter
 from pipelines.tasks.simulation_parameters import (
     PoliciesParameter,
@@ -104,6 +105,7 @@ class SimulatePolicy(SimulationTask):
 
     code_version = 4
     """Of engine and tables; each policy has a version of its own beside it."""
+    is_of_one_cell = True
     policy = PoliciesParameter(default="easy", description="a policy, such as easy or easy:reservations=2")
     seed = luigi.IntParameter(default=0, description="seed of every random draw")
     queues_there = luigi.Parameter(
@@ -138,6 +140,7 @@ class SimulatePolicy(SimulationTask):
         return f"{self.log} {label_of(self.entry)} seed {self.seed}"
 
     @property
+    @once_a_look
     def key(self) -> str:
         """Content key of the output."""
         inputs: dict[str, Any] = {

@@ -17,6 +17,7 @@ import pandas as pd
 
 from pipelines.keys import content_key
 from pipelines.tasks.clean import CleanTrace, RulesTask
+from pipelines.tasks.one_look import once_a_look
 from pipelines.tasks.parameters import AUGMENTATIONS, ParametersParameter
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
@@ -86,6 +87,7 @@ class Augmentation(RulesTask):
         return values
 
     @property
+    @once_a_look
     def key(self) -> str:
         """Content key of the output."""
         inputs = {"trace": self.requires().key, "parameters": self.own_parameters}
