@@ -38,7 +38,7 @@ from swftools.simulator.registry import find_policy
 from swftools.simulator.run_options import check_options
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.search.searching import Searching
-from swftools.tables import QUICK_OPTIONS, read_table, to_arrow, to_pandas, write_table
+from swftools.tables import QUICK_OPTIONS, read_frame, write_frame
 from swftools.trace import Trace
 
 OPTIONS = ("overrun", "cancelled", "requests", "predictor", "restart_overhead", "semantics")
@@ -197,7 +197,7 @@ class SimulatePolicy(SimulationTask):
         rest = {name: getattr(schedule, name) for name in names}
         with self.output().fill() as directory:
             for table, frame in frames.items():
-                write_table(to_arrow(frame, table), directory / f"{table}.parquet", table, QUICK_OPTIONS)
+                write_frame(frame, directory / f"{table}.parquet", table, QUICK_OPTIONS)
             write_notes(schedule, directory, QUICK_OPTIONS)
             (directory / "schedule.json").write_text(canonical_json(rest), encoding="utf-8")
 
@@ -205,8 +205,7 @@ class SimulatePolicy(SimulationTask):
         """Return the schedule of the finished task."""
         directory = self.output().path
         jobs, segments, excluded = (
-            to_pandas(read_table(directory / f"{table}.parquet", table), table)
-            for table in ("schedule", "segments", "excluded")
+            read_frame(directory / f"{table}.parquet", table) for table in ("schedule", "segments", "excluded")
         )
         rest = json.loads((directory / "schedule.json").read_text(encoding="utf-8"))
         rest["assumptions"] = tuple(rest["assumptions"])

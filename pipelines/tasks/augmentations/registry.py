@@ -22,7 +22,7 @@ from pipelines.tasks.parameters import AUGMENTATIONS, ParametersParameter
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
 from swftools.parameters import Parameters
-from swftools.tables import QUICK_OPTIONS, to_arrow, write_table
+from swftools.tables import QUICK_OPTIONS, write_frame
 from swftools.trace import Trace
 
 
@@ -133,4 +133,4 @@ class Augmentation(RulesTask):
         frames = {self.name: pd.concat([keys, columns], axis=1), **dict(zip(self.other_tables, others, strict=True))}
         with self.output().fill() as directory:
             for table, frame in frames.items():
-                write_table(to_arrow(frame, table), directory / f"{table}.parquet", table, QUICK_OPTIONS)
+                write_frame(frame, directory / f"{table}.parquet", table, QUICK_OPTIONS)
