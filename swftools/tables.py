@@ -15,6 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
 
+import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
@@ -88,6 +89,9 @@ def to_pandas(data: pa.Table, table: str) -> pd.DataFrame:
 def _values(column: pa.Array, field: Field) -> Any:
     """Return a column as pandas has it: mostly an array, since the indices of series would be compared."""
     type_ = field.type
+    if type_ == INT64 and column.null_count == len(column):
+        # Of a column that a log does not have nothing is written to memory but that it is missing.
+        return pd.arrays.IntegerArray(np.zeros(len(column), np.int64), np.ones(len(column), np.bool_))
     if type_ == INT64:
         missing = column.is_null().to_numpy(zero_copy_only=False)
         return pd.arrays.IntegerArray(_writable(column.fill_null(0)), missing)

@@ -10,16 +10,13 @@ import pandas as pd
 import pyarrow as pa
 
 import pipelines.tasks.augmentations  # noqa: F401 (defines them)
-from pipelines.tasks.augmentations.registry import Augmentation
+from pipelines.tasks.augmentations.registry import KEYS, Augmentation
 from pipelines.tasks.clean import CleanTrace, RulesTask
 from pipelines.tasks.parameters import AUGMENTATIONS
 from swftools.errors import SchemaError
 from swftools.fields.dictionary import arrow_schema, table_fields
 from swftools.tables import read_frame
 from swftools.trace import Trace
-
-KEYS = ["job_number", "job_occurrence"]
-"""Columns that tell which job a row of an augmentation is of."""
 
 _kept: dict[tuple[Path, ...], Trace] = {}
 """The last trace that was read, by the content-addressed paths that it was read from, where it is to be kept."""
@@ -83,7 +80,7 @@ def with_columns(jobs: pa.Table, columns: pa.Table, name: str) -> pa.Table:
     SchemaError
         They are not of the very same jobs.
     """
-    if not jobs.select(KEYS).equals(columns.select(KEYS)):
+    if not jobs.select(list(KEYS)).equals(columns.select(list(KEYS))):
         raise SchemaError(_not_of_these(name))
     joined = {column: jobs[column] for column in jobs.column_names} | {
         column: columns[column] for column in columns.column_names if column not in KEYS

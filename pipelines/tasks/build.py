@@ -12,20 +12,18 @@ import pyarrow as pa
 
 from pipelines.keys import content_key
 from pipelines.store.data_package import schema_file, table_schema_text
-from pipelines.tasks.augmentations.registry import Augmentation
+from pipelines.tasks.augmentations.registry import PIECE, Augmentation
 from pipelines.tasks.augmented import augmentations_of
 from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.facts import account_of, assumptions_of, card_of, origin_of, software, source_of
-from pipelines.tasks.long_jobs import PIECE, LongJobs
-from pipelines.tasks.memory import give_back_memory
+from pipelines.tasks.long_jobs import LongJobs
 from pipelines.tasks.parameters import AUGMENTATIONS, AugmentParameter, ParametersParameter
 from pipelines.tasks.publishing import Contents, LogPublishingTask, writer_of
 from swftools.fields.dictionary import SCHEMA_VERSION
 from swftools.formats.swf.writer import write_pieces
-from swftools.formats.trace_directory import load_tables, load_trace
+from swftools.formats.trace_directory import load_tables, load_without_jobs
 from swftools.header import SwfHeader
 from swftools.tables import read_table, to_pandas
-from swftools.trace import Trace
 
 
 class BuildAugmentedTrace(LogPublishingTask):
@@ -83,8 +81,7 @@ class BuildAugmentedTrace(LogPublishingTask):
         """
         directory = self.clone(CleanTrace).output().path
         long = LongJobs(directory / "jobs.parquet", self.augmentations)
-        facts = self._facts(load_trace(directory))
-        give_back_memory()
+        facts = self._facts(long)
         others = ("quarantine", "cleaning_report", "repairs", "merged", "names")
         tables: dict[str, Any] = load_tables(directory, others)
         if not tables["names"].num_rows:
@@ -106,9 +103,10 @@ class BuildAugmentedTrace(LogPublishingTask):
         account = account_of(to_pandas(tables["cleaning_report"], "cleaning_report"))
         return Contents(tables, {**facts, "account": account}, files, {"jobs": long.rows} if is_in_pieces else {})
 
-    def _facts(self, trace: Trace) -> dict[str, Any]:
+    def _facts(self, jobs: LongJobs) -> dict[str, Any]:
         """Return what determines the content and what a user of it must know."""
         cleaned = self.clone(CleanTrace)
+        trace = load_without_jobs(cleaned.output().path)
         parameters = {task.name: task.own_parameters for task in self.augmentations}
         stages = [cleaned.source, cleaned, *self.augmentations, self]
         return {
@@ -116,7 +114,7 @@ class BuildAugmentedTrace(LogPublishingTask):
             "log": source_of(self.found, trace),
             "header": trace.header.to_lines(),
             "machine_processors": trace.processors,
-            "assumptions": assumptions_of(self.found, trace, parameters),
+            "assumptions": assumptions_of(self.found, trace, parameters, unrequested=jobs.unrequested),
             "parameters": {**cleaned.told, **parameters},
             "seed": self.seed,
             "code_versions": {stage.get_task_family(): stage.code_version for stage in stages},

@@ -13,14 +13,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pipelines.store.parts import LongTable, PartedTable
-from pipelines.tasks.augmentations.registry import Augmentation
+from pipelines.tasks.augmentations.registry import PIECE, Augmentation
 from pipelines.tasks.augmented import with_columns
 from pipelines.tasks.memory import give_back_memory
 from swftools.errors import ParameterError
-from swftools.tables import PARQUET_OPTIONS, check_table
-
-PIECE = int(PARQUET_OPTIONS["row_group_size"])
-"""Jobs of a piece: those of a row group, so that the file is the same as if it were written at once."""
+from swftools.tables import check_table
 
 
 class LongJobs:
@@ -53,12 +50,17 @@ class LongJobs:
             found = part if found is None else with_columns(found, part, name)
         return found
 
-    def pieces(self, start: int = 0, stop: int | None = None) -> Iterator[pa.Table]:
-        """Yield the jobs from one row to another, ``PIECE`` at a time."""
-        stop = self.rows if stop is None else stop
-        for begin in range(start, stop, PIECE):
-            yield self.between(begin, min(begin + PIECE, stop))
+    def pieces(self) -> Iterator[pa.Table]:
+        """Yield the jobs as many at a time as a row group has, so that the file is as if it were written at once."""
+        for begin in range(0, self.rows, PIECE):
+            yield self.between(begin, min(begin + PIECE, self.rows))
             give_back_memory()
+
+    @property
+    def unrequested(self) -> tuple[int, int]:
+        """How many jobs have no requested time, of how many."""
+        with pq.ParquetFile(self._files[0][1]) as file:
+            return file.read(["requested_time"])["requested_time"].null_count, self.rows
 
     def whole(self) -> LongTable:
         """Return them as a table of one file."""

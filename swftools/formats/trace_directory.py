@@ -7,18 +7,19 @@ its tables as Parquet files, the header as SWF comment lines, and the rest as JS
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from swftools.errors import SchemaError
 from swftools.formats.compression import LogSource
 from swftools.formats.swf.reader import read_lines
 from swftools.header import SwfHeader
 from swftools.output.whole_files import create_file
-from swftools.tables import QUICK_OPTIONS, read_frame, read_table, to_pandas, write_frame
+from swftools.tables import QUICK_OPTIONS, check_table, empty_frame, read_frame, read_table, to_pandas, write_frame
 from swftools.trace import Trace
 
 TABLES = ("jobs", "quarantine", "merged", "names")
@@ -89,6 +90,36 @@ def load_trace(directory: Path, source: LogSource | None = None) -> Trace:
     return _trace_of(directory, frames, source)
 
 
+def iter_trace(directory: Path) -> Iterator[Trace]:
+    """Yield the trace that ``save_trace`` wrote in parts: as many jobs as a row group of its file has, in their order.
+
+    Raises
+    ------
+    SchemaError
+        As ``load_trace`` does.
+    """
+    try:
+        with pq.ParquetFile(directory / "jobs.parquet", page_checksum_verification=True) as file:
+            for group in range(file.num_row_groups):
+                part = file.read_row_group(group)
+                check_table(part, "jobs")
+                frames = {name: empty_frame(name) for name in TABLES} | {"jobs": to_pandas(part, "jobs")}
+                yield _trace_of(directory, frames, None)
+    except (pa.ArrowException, OSError) as error:
+        raise _unlike_ours(directory, error) from error
+
+
+def load_without_jobs(directory: Path) -> Trace:
+    """Read what a trace is beside its jobs and lines: header, machine, provenance.
+
+    Raises
+    ------
+    SchemaError
+        As ``load_trace`` does.
+    """
+    return _trace_of(directory, {name: empty_frame(name) for name in TABLES}, None)
+
+
 def load_tables(directory: Path, names: Iterable[str] = TABLES) -> dict[str, pa.Table]:
     """Read tables of a directory that ``save_trace`` filled, by name, as they are on disk.
 
@@ -101,12 +132,6 @@ def load_tables(directory: Path, names: Iterable[str] = TABLES) -> dict[str, pa.
         return {name: read_table(directory / f"{name}.parquet", name) for name in names}
     except OSError as error:
         raise _unlike_ours(directory, error) from error
-
-
-def trace_of_tables(directory: Path, tables: Mapping[str, pa.Table], source: LogSource | None = None) -> Trace:
-    """Do as ``load_trace`` with tables that have been read: jobs and quarantine, maybe among others."""
-    frames = {name: to_pandas(table, name) for name, table in tables.items() if name in TABLES}
-    return _trace_of(directory, frames, source)
 
 
 def _trace_of(directory: Path, frames: Mapping[str, pd.DataFrame], source: LogSource | None) -> Trace:
