@@ -35,6 +35,10 @@ class ExperimentError(SwfToolsError, RuntimeError):
     """Cells of an experiment failed; the message names the first and what it raised."""
 
 
+class ClusterError(SwfToolsError, ConnectionError):
+    """A cluster cannot be reached, has no workers, or these cannot run what they are asked to."""
+
+
 class MissingLibraryError(SwfToolsError, ImportError):
     """An optional library is not installed; the message says how to get it."""
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from functools import cache
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Self
 
+import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
@@ -32,6 +34,9 @@ PARQUET_OPTIONS: dict[str, Any] = {
     "write_page_checksum": True,
 }
 """How tables for users are written: small, so that equal tables give equal bytes, and damage shows."""
+
+LONG = 1 << 18
+"""Rows of a table that is converted column by column, lest it be in memory twice."""
 
 QUICK_OPTIONS: dict[str, Any] = {**PARQUET_OPTIONS, "compression": "lz4", "use_dictionary": False}
 """How a stage hands a table to the next one, which reads it soon: twice as large, in half the time."""
@@ -84,6 +89,9 @@ def to_pandas(data: pa.Table, table: str) -> pd.DataFrame:
 def _values(column: pa.Array, field: Field) -> Any:
     """Return a column as pandas has it: mostly an array, since the indices of series would be compared."""
     type_ = field.type
+    if type_ == INT64 and column.null_count == len(column):
+        # Of a column that a log does not have nothing is written to memory but that it is missing.
+        return pd.arrays.IntegerArray(np.zeros(len(column), np.int64), np.ones(len(column), np.bool_))
     if type_ == INT64:
         missing = column.is_null().to_numpy(zero_copy_only=False)
         return pd.arrays.IntegerArray(_writable(column.fill_null(0)), missing)
@@ -202,6 +210,97 @@ def write_table(data: pa.Table, path: Path | Any, table: str, options: Mapping[s
         pq.write_table(whole, file, sorting_columns=_sorting_columns(whole, table), **options)
 
 
+class RowGroups:
+    """A Parquet file of a table that is written a row group at a time; a context manager.
+
+    The file is the same, byte for byte, as ``write_table`` makes of all rows at once. It appears when all is written,
+    and says that its rows are in the order that the dictionary names if they are.
+
+    Parameters
+    ----------
+    path : Path
+        File to make.
+    table : str
+        Name of the table.
+    schema : pyarrow.Schema
+        Of the dictionary, for the columns that there are.
+    notes : mapping of str to str
+        Metadata of the table itself.
+    is_sorted : bool
+        Whether the rows are in that order; the file says so at its beginning, so it must be known before.
+    options : mapping
+        How it is written.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        table: str,
+        schema: pa.Schema,
+        *,
+        notes: Mapping[str, str] = MappingProxyType({}),
+        is_sorted: bool,
+        options: Mapping[str, Any] = PARQUET_OPTIONS,
+    ) -> None:
+        self._rows = int(options["row_group_size"])
+        self._table = table
+        given = {name.encode(): text.encode() for name, text in notes.items()}
+        self._schema = schema.with_metadata({**given, **(schema.metadata or {})})
+        name = SORTED_BY.get(table)
+        is_sorted = is_sorted and name in schema.names
+        order = [pq.SortingColumn(schema.names.index(name))] if is_sorted else None
+        settings = {option: value for option, value in options.items() if option != "row_group_size"}
+        self._stack = ExitStack()
+        file = self._stack.enter_context(create_file(path))
+        self._writer = self._stack.enter_context(
+            pq.ParquetWriter(file, self._schema, sorting_columns=order, **settings)
+        )
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(self, *about: Any) -> bool | None:
+        """Let the file appear, or leave nothing where something was raised."""
+        return self._stack.__exit__(*about)
+
+    def write(self, data: pa.Table) -> None:
+        """Check rows and write them behind the others; as many as a row group has, unless they are the last."""
+        check_table(data, self._table)
+        whole = data.select(self._schema.names).combine_chunks().cast(self._schema)
+        self._writer.write_table(whole, row_group_size=self._rows)
+
+
+def write_frame(frame: pd.DataFrame, path: Path, table: str, options: Mapping[str, Any] = PARQUET_OPTIONS) -> None:
+    """Do as ``write_table(to_arrow(frame, table), path, table, options)``, a row group at a time.
+
+    The file is the same, byte for byte; in memory there is no second copy of a long table.
+
+    Raises
+    ------
+    SchemaError, StorageError
+        As those do.
+    """
+    rows = int(options["row_group_size"])
+    if len(frame) <= rows:
+        write_table(to_arrow(frame, table), path, table, options)
+        return
+    schema = arrow_schema(table, frame.columns)
+    try:
+        with RowGroups(path, table, schema, is_sorted=_is_sorted(frame, table), options=options) as file:
+            for begin in range(0, len(frame), rows):
+                file.write(to_arrow(frame.iloc[begin : begin + rows], table))
+    except SchemaError:
+        to_arrow(frame, table)  # says which row of the whole it is
+        raise
+
+
+def _is_sorted(frame: pd.DataFrame, table: str) -> bool:
+    """Whether the rows of a frame are in the order that the dictionary names."""
+    name = SORTED_BY.get(table)
+    return name in frame and not frame[name].isna().any() and bool(frame[name].is_monotonic_increasing)
+
+
 def _sorting_columns(data: pa.Table, table: str) -> list[pq.SortingColumn] | None:
     """Return the column that a table's rows are in the rising order of, if they are, so that readers may skip parts."""
     name = SORTED_BY.get(table)
@@ -210,6 +309,34 @@ def _sorting_columns(data: pa.Table, table: str) -> list[pq.SortingColumn] | Non
     values = data[name].combine_chunks()
     is_rising = len(values) < 2 or pc.all(pc.less_equal(values[:-1], values[1:])).as_py()
     return [pq.SortingColumn(data.column_names.index(name))] if is_rising else None
+
+
+def read_frame(path: Path, table: str) -> pd.DataFrame:
+    """Do as ``to_pandas(read_table(path, table), table)``; of a long table there is one copy in memory, not two.
+
+    Raises
+    ------
+    SchemaError, OSError
+        As ``read_table`` does.
+    """
+    try:
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            rows, schema = file.metadata.num_rows, file.schema_arrow
+            if rows <= LONG:
+                data = file.read()
+                check_table(data, table)
+                return to_pandas(data, table)
+            check_table(schema.empty_table(), table)
+            fields = table_fields(table)
+            columns: dict[str, Any] = {}
+            for name in (name for name in fields if name in schema.names):
+                column = file.read([name])[name]
+                if problems := list(_column_problems(column, fields[name])):
+                    raise SchemaError(f"table {table!r} differs from the column dictionary: " + "; ".join(problems))
+                columns[name] = _values(column.combine_chunks(), fields[name])
+    except (pa.ArrowException, OSError) as error:
+        raise _unreadable(path, error) from error
+    return pd.DataFrame(columns, copy=False)
 
 
 def read_table(path: Path | Any, table: str) -> pa.Table:
@@ -225,8 +352,13 @@ def read_table(path: Path | Any, table: str) -> pa.Table:
     try:
         data = pq.ParquetFile(path, page_checksum_verification=True).read()
     except (pa.ArrowException, OSError) as error:
-        if isinstance(error, OSError) and error.errno:
-            raise
-        raise SchemaError(f"{path}: not a readable Parquet file ({error}); publish it again") from error
+        raise _unreadable(path, error) from error
     check_table(data, table)
     return data
+
+
+def _unreadable(path: Any, error: Exception) -> Exception:
+    """Return the error that says that a file cannot be opened, or is damaged."""
+    if isinstance(error, SchemaError) or (isinstance(error, OSError) and error.errno):
+        return error
+    return SchemaError(f"{path}: not a readable Parquet file ({error}); publish it again")

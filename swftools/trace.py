@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,8 @@ from swftools.trace_in_brief import lines_of, rows_of
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
+_FLOATS = frozenset(field.name for field in SWF_FIELDS if field.type == FLOAT64)
+
 _LAST_MILLISECOND = 253_402_300_799_999
 """The end of the year 9999, in milliseconds since 1970."""
 
@@ -41,11 +43,17 @@ class LineSource(Protocol):
         """Return lines by number, the first being 1."""
 
 
-class JobArrays(NamedTuple):
+class JobArrays:
     """The 18 SWF columns and the width as writable, contiguous arrays, one element a job.
 
     Integers are int64 with -1 for missing, times and memory float64 with NaN for missing. ``width`` is
-    allocated_processors where known and positive, else requested_processors.
+    allocated_processors where known and positive, else requested_processors. Each array is made when it is first asked
+    for: all of them are 152 bytes a job, and hardly anybody wants more than five.
+
+    Parameters
+    ----------
+    jobs : pandas.DataFrame
+        Of a trace.
     """
 
     job_number: IntArray
@@ -67,6 +75,24 @@ class JobArrays(NamedTuple):
     preceding_job_number: IntArray
     think_time: FloatArray
     width: IntArray
+
+    _fields: ClassVar[tuple[str, ...]] = (*SWF_NAMES, "width")
+
+    def __init__(self, jobs: pd.DataFrame) -> None:
+        self._jobs = jobs
+
+    def __getattr__(self, name: str) -> npt.NDArray[Any]:
+        """Make an array."""
+        if name not in self._fields:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        if name == "width":
+            made = width_of(self.allocated_processors, self.requested_processors)
+        elif name in _FLOATS:
+            made = np.array(self._jobs[name], dtype=np.float64)
+        else:
+            made = self._jobs[name].to_numpy(dtype=np.int64, na_value=-1, copy=True)
+        setattr(self, name, made)
+        return made
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -174,16 +200,8 @@ class Trace(ShowsItself):
 
     @cached_property
     def arrays(self) -> JobArrays:
-        """The jobs as arrays for compiled kernels: made once, writable, contiguous."""
-        columns: dict[str, Any] = {}
-        for swf in SWF_FIELDS:
-            series = self.jobs[swf.name]
-            if swf.type == FLOAT64:
-                columns[swf.name] = np.array(series, dtype=np.float64)
-            else:
-                columns[swf.name] = series.to_numpy(dtype=np.int64, na_value=-1, copy=True)
-        columns["width"] = width_of(columns["allocated_processors"], columns["requested_processors"])
-        return JobArrays(**columns)
+        """The jobs as arrays for compiled kernels: each made once, writable, contiguous."""
+        return JobArrays(self.jobs)
 
     @property
     def plot(self) -> Plotter:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipelines.cli.options import data_root_of_task, report_of_task, says_its_progress
+from pipelines.cli.options import data_root_of_task, flags_of_engine, report_of_task, runs_cells, says_its_progress
 from pipelines.cli.output import json_option, print_json
 from pipelines.cli.tasks import flags_of, run_task
 
@@ -31,8 +30,7 @@ TRIAL = 3
 @click.option("--trial", is_flag=True, help=f"With --dry-run: run {TRIAL} cells, to say how long the rest takes.")
 @click.option("--data-set", help="Name to publish under; default: the experiment's, with the subset's.")
 @data_root_of_task
-@click.option("--workers", type=click.IntRange(1), help="Cells at a time; default: one a core.")
-@click.option("--cell-lines", metavar="FILE", help="Add a line in JSON for each cell: seconds, or its error.")
+@runs_cells
 @report_of_task
 @json_option
 @says_its_progress
@@ -45,60 +43,93 @@ def run_experiment(
     trial: bool,
     as_json: bool,
     workers: int | None,
+    cluster: str | None,
     **options: Any,
 ) -> None:
     """Simulate all cells that FILE (YAML) names, and publish one table: the task PublishExperiment.
 
-    What is finished is not computed again. Results are the same with any number of workers.
+    What is finished is not computed again. Results are the same with any number of workers, and on a cluster.
 
     \b
     Example: swftools experiment experiments/load.yaml --dry-run
              swftools experiment experiments/load.yaml --workers 2
+             swftools experiment experiments/load.yaml --cluster tcp://head:8786
     """
     if trial and not dry_run:
         raise click.UsageError("--trial goes with --dry-run")
-    workers = workers or os.cpu_count() or 1
-    flags = ["--experiment", file, *flags_of(options), *ctx.args]
+    flags = ["--experiment", file, *flags_of(options), *flags_of_engine(workers or os.cpu_count() or 1, cluster)]
+    flags += ctx.args
     if dry_run:
-        _plan(flags, workers, trial=trial, as_json=as_json)
-    run_task("PublishExperiment", [*flags, "--processes", str(workers)], dry_run, as_json=as_json)
+        _plan(flags, trial=trial, as_json=as_json)
+    run_task("PublishExperiment", flags, dry_run, as_json=as_json)
 
 
-def _plan(flags: list[str], workers: int, *, trial: bool, as_json: bool) -> None:
-    """Print how many cells there are and how many are done, and end the program."""
+def _plan(flags: list[str], *, trial: bool, as_json: bool) -> None:
+    """Print how many cells there are, how many are done and how long the rest takes, and end the program."""
     from pipelines import PublishExperiment  # noqa: F401 (luigi knows the flags of those tasks alone that are defined)
+    from pipelines.tasks.cells import work_of
     from pipelines.tasks.luigi_settings import task_of
 
     task: PublishExperiment = task_of(["--module", "pipelines", "PublishExperiment", *flags])  # type: ignore[assignment]
     left = [cell for cell in task.cells if not cell.is_done()]
-    found: dict[str, Any] = {"experiment": task.planned.name, "cells": len(task.cells), "logs": len(task.log_list)}
-    found["done"] = len(task.cells) - len(left)
-    seconds = _tried(left) if trial and left else None
-    if trial:
-        left = [cell for cell in left if not cell.is_done()]
-        found["done"] = len(task.cells) - len(left)
-        found["seconds_left"] = None if seconds is None else seconds * len(left) / workers
+    pace = _tried(left) if trial and left else None
+    left = [cell for cell in left if not cell.is_done()]
+    script = getattr(task.engine, "job_script", None)
+    found: dict[str, Any] = {
+        "experiment": task.planned.name,
+        "cells": len(task.cells),
+        "logs": len(task.log_list),
+        "done": len(task.cells) - len(left),
+        "seconds_of_one_worker": round(sum(map(work_of, left)) * (1.0 if pace is None else pace), 3),
+        "is_tried": pace is not None,
+        **({"job_script": script()} if script else {}),
+    }
     if as_json:
         print_json(found)
     else:
         click.echo(f"experiment {found['experiment']}: {found['cells']:,} cells on {found['logs']} logs")
         click.echo(f"  done: {found['done']:,}; to do: {len(left):,}")
-        if seconds is not None:
-            click.echo(
-                f"  {seconds:.2f} s a cell in a trial; about {found['seconds_left']:,.0f} s on {workers} workers"
-            )
+        if left:
+            click.echo(f"  {_time_left(found, task.processes)}")
+        if script:
+            click.echo(f"\nA job of the cluster:\n\n{found['job_script']}", nl=False)
     sys.exit(0)
 
 
+def _time_left(found: dict[str, Any], workers: int) -> str:
+    """Return about how long the rest takes, and how that is known."""
+    seconds = found["seconds_of_one_worker"]
+    told = f"about {_duration(seconds)} of one worker"
+    if workers > 1:
+        told += f", {_duration(seconds / workers)} of {workers}"
+    how = f"by a trial of {TRIAL} cells" if found["is_tried"] else "guessed from numbers of jobs; --trial measures it"
+    return f"{told} ({how})"
+
+
+def _duration(seconds: float) -> str:
+    """Return seconds in words."""
+    for unit, length in (("days", 86_400), ("hours", 3_600), ("min", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:.1f} {unit}"
+    return f"{seconds:.1f} s"
+
+
 def _tried(left: list[Any]) -> float | None:
-    """Run a few cells from all over an experiment, and return the seconds of one; None where one failed."""
+    """Run a few cells from all over an experiment; return their seconds by those guessed, None where one failed."""
     import luigi
+
+    from pipelines.tasks.cells import shared_of, work_of
+    from pipelines.tasks.engines import Told
+    from pipelines.tasks.engines.pool import Pool
 
     chosen = list(dict.fromkeys(left[place * (len(left) - 1) // max(TRIAL - 1, 1)] for place in range(TRIAL)))
     # What they read is made first: it is done once, not once a cell.
-    if not luigi.build([one for cell in chosen for one in cell.simulation.requires()], local_scheduler=True):
+    if not luigi.build([one for cell in chosen for one in shared_of(cell)], local_scheduler=True):
         return None
-    begun = time.perf_counter()
-    if not luigi.build(chosen, local_scheduler=True):
+    told: list[Told] = []
+    Pool(1).run(chosen, told.append)
+    if any(each.error for each in told):
         return None
-    return (time.perf_counter() - begun) / len(chosen)
+    # The first one may compile kernels, which is done once too.
+    timed = told[1:] or told
+    return sum(each.seconds for each in timed) / sum(work_of(chosen[each.number]) for each in timed)

@@ -41,6 +41,27 @@ data_root = click.option(
 )
 data_root_of_task = click.option("--data-root", help="Directory, or s3://bucket/prefix; default ./data.")
 report_of_task = click.option("--report", is_flag=True, help="Also write a report, VERSION.html beside the version.")
+_engine = [
+    click.option("--workers", type=click.IntRange(1), help="Cells at a time; default: one a core."),
+    click.option("--cluster", help="tcp://HOST:PORT of a Dask scheduler, or slurm:FILE.yaml; default: this machine."),
+    click.option("--cell-lines", metavar="FILE", help="Add a line in JSON for each cell: seconds, or its error."),
+]
+
+
+def runs_cells(command: Command) -> Command:
+    """Add the options of commands that run many cells: how many at a time, and where."""
+    for option in reversed(_engine):
+        command = option(command)
+    return command
+
+
+def flags_of_engine(workers: int | None, cluster: str | None) -> list[str]:
+    """Return the flags of a task for where its cells are run."""
+    if cluster:
+        return ["--cluster", cluster]
+    return ["--processes", str(workers)] if workers else []
+
+
 dry_run = click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 
 

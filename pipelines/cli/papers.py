@@ -7,7 +7,14 @@ from typing import Any
 import click
 
 from pipelines.cli.completing import complete_paper
-from pipelines.cli.options import data_root_of_task, dry_run, report_of_task, says_its_progress
+from pipelines.cli.options import (
+    data_root_of_task,
+    dry_run,
+    flags_of_engine,
+    report_of_task,
+    runs_cells,
+    says_its_progress,
+)
 from pipelines.cli.tasks import flags_of, run_task
 
 
@@ -21,12 +28,12 @@ from pipelines.cli.tasks import flags_of, run_task
 @click.option("--quick", is_flag=True, help="The shipped excerpt in place of the paper's logs: seconds.")
 @click.option("--data-set", help="Name to publish under; default: the paper's, with -reproduction.")
 @data_root_of_task
-@click.option("--workers", type=click.IntRange(1), help="Experiments at a time.")
+@runs_cells
 @report_of_task
 @dry_run
 @says_its_progress
 @click.pass_context
-def reproduce(ctx: click.Context, /, dry_run: bool, **options: Any) -> None:
+def reproduce(ctx: click.Context, /, dry_run: bool, workers: int | None, cluster: str | None, **options: Any) -> None:
     """Make the tables of a paper anew, the values that it prints beside ours: the task ReproducePaper.
 
     PAPER is its short name: barsanti2006, chiang2008, chiang2008-large, lee2009, nurmi2009, yuan2010; or
@@ -35,4 +42,4 @@ def reproduce(ctx: click.Context, /, dry_run: bool, **options: Any) -> None:
     \b
     Example: swftools reproduce nurmi2009 --table 4.1 --workers 2
     """
-    run_task("ReproducePaper", [*flags_of(options), *ctx.args], dry_run)
+    run_task("ReproducePaper", [*flags_of(options), *flags_of_engine(workers, cluster), *ctx.args], dry_run)

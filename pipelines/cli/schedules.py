@@ -18,12 +18,14 @@ from pipelines.cli.options import (
     Number,
     data_root_of_task,
     dry_run,
+    flags_of_engine,
     format_of_task,
     load,
     log_first,
     log_of_task,
     reads_a_log,
     report_of_task,
+    runs_cells,
     says_its_progress,
     takes_a_log,
 )
@@ -292,7 +294,7 @@ _WRITERS: dict[str, Callable[[Schedule, str], None]] = {".csv": _write_csv, ".pa
 @click.option("--unmeasured-queues", help="Queues simulated but left out of the metrics, such as 0.")
 @click.option("--data-set", help="Name to publish under; default: the log's name, with -policies.")
 @data_root_of_task
-@click.option("--workers", type=click.IntRange(1), help="Simulations at a time.")
+@runs_cells
 @simulates
 @synthetic_option
 @click.option("--schedules", is_flag=True, help="Also publish each schedule, as the log's name with -schedules.")
@@ -301,7 +303,16 @@ _WRITERS: dict[str, Callable[[Schedule, str], None]] = {".csv": _write_csv, ".pa
 @json_option
 @says_its_progress
 @click.pass_context
-def compare(ctx: click.Context, /, settings: tuple[str, ...], dry_run: bool, as_json: bool, **options: Any) -> None:
+def compare(
+    ctx: click.Context,
+    /,
+    settings: tuple[str, ...],
+    dry_run: bool,
+    as_json: bool,
+    workers: int | None,
+    cluster: str | None,
+    **options: Any,
+) -> None:
     """Simulate a log under several policies and publish one table: the task ComparePolicies.
 
     \b
@@ -311,7 +322,8 @@ def compare(ctx: click.Context, /, settings: tuple[str, ...], dry_run: bool, as_
     if settings:
         options["parameters"] = json.dumps(settings_of(settings))
     options["log"], words = log_first(ctx.args, options["log"])
-    run_task("ComparePolicies", [*flags_of(options), *words], dry_run, as_json=as_json)
+    flags = [*flags_of(options), *flags_of_engine(workers, cluster), *words]
+    run_task("ComparePolicies", flags, dry_run, as_json=as_json)
 
 
 @click.command(short_help="Say whether a schedule can be.", name="check-schedule")

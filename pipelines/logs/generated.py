@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 from swftools.models import cirne_berman, lublin_feitelson
 from swftools.parameters import Parameters
@@ -16,6 +17,7 @@ MODELS: dict[str, tuple[type[Parameters], Callable[..., Trace]]] = {
 """The parameter class of each model, and what generates a trace of them, by name."""
 
 
+@cache
 def find_model(log: str) -> Parameters | None:
     """Return the parameters of the workload that a log's name means; None where it names no model.
 

@@ -27,10 +27,10 @@ from pipelines.store.catalog_notes import Blocks, CatalogNotes
 from pipelines.store.intake_catalog import CatalogVersion, blocks_of, catalog_text
 from pipelines.store.manifest import describe_file, file_metadata, manifest_bytes
 from pipelines.store.parse_manifest import parse_manifest
-from pipelines.store.parts import PartedTable, Shared, part_name
+from pipelines.store.parts import LongTable, PartedTable, Shared, part_name
 from pipelines.store.published import MEND, PublishedData, listing
 from pipelines.store.storage import storage_errors
-from pipelines.store.table_files import write_part, write_parts
+from pipelines.store.table_files import write_long, write_part, write_parts
 from pipelines.store.tags import tag_key, tags_by_version
 from swftools.errors import ParameterError, StorageError, SupersededError, VersionNotFoundError
 from swftools.fields.dictionary import SCHEMA_VERSION
@@ -77,7 +77,7 @@ class DataRoot(PublishedData):
         self,
         data_set: str,
         version: str,
-        tables: Mapping[str, pa.Table | PartedTable],
+        tables: Mapping[str, pa.Table | PartedTable | LongTable],
         *,
         manifest: Mapping[str, Any],
         files: Mapping[str, Path | Shared] = MappingProxyType({}),
@@ -90,7 +90,7 @@ class DataRoot(PublishedData):
         ----------
         data_set, version : str
             Names; the version should be a hash of what determines the content.
-        tables : mapping of str to pyarrow.Table or PartedTable
+        tables : mapping of str to pyarrow.Table, PartedTable or LongTable
             Tables of the column dictionary by name.
         manifest : mapping
             What to record beside the store's own entries. The catalogue shows ``licence``,
@@ -262,7 +262,7 @@ class DataRoot(PublishedData):
         self,
         key: str,
         record: dict[str, Any],
-        tables: Mapping[str, pa.Table | PartedTable],
+        tables: Mapping[str, pa.Table | PartedTable | LongTable],
         files: Mapping[str, Path | Shared],
         last: Mapping[str, Callable[[Mapping[str, Mapping[str, Any]]], str]],
         after: str | EllipsisType | None,
@@ -300,10 +300,12 @@ class DataRoot(PublishedData):
 
     @staticmethod
     def _write_table(
-        name: str, data: pa.Table | PartedTable, staged: Path, record: Mapping[str, Any], shares: _Shares
+        name: str, data: pa.Table | PartedTable | LongTable, staged: Path, record: Mapping[str, Any], shares: _Shares
     ) -> dict[str, Any]:
         """Write a table, or the parts of it that are new, and return what the manifest says of it."""
         notes = file_metadata(record)
+        if isinstance(data, LongTable):
+            return write_long(data, name, staged / name, notes)
         if not isinstance(data, PartedTable):
             return write_part(data, name, staged / name, notes)
         del notes["version"]

@@ -7,7 +7,7 @@ makes. A part is written without the name of its version, so that it is the same
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -48,6 +48,28 @@ class PartedTable:
 
     parts: Mapping[str, pa.Table | Callable[[], pa.Table] | Shared]
     columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LongTable:
+    """A table of the column dictionary in one file, that is written a piece at a time.
+
+    Parameters
+    ----------
+    pieces : callable
+        Returns its rows as tables, one behind the other, each but the last with as many rows as a row group has.
+    columns : sequence of str
+        Which, in the order of the dictionary.
+    rows : int
+        How many.
+    is_sorted : bool
+        Whether they are in the order that the dictionary names.
+    """
+
+    pieces: Callable[[], Iterator[pa.Table]]
+    columns: tuple[str, ...]
+    rows: int
+    is_sorted: bool
 
 
 def part_name(label: str) -> str:

@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 
 from pipelines.names import PART
 from pipelines.store.manifest import describe_table
-from pipelines.store.parts import PartedTable, Shared, describe_parts, measure_part, part_name
+from pipelines.store.parts import LongTable, PartedTable, Shared, describe_parts, measure_part, part_name
 from swftools.errors import SchemaError
 from swftools.fields.dictionary import arrow_schema
-from swftools.tables import check_table, write_table
+from swftools.tables import RowGroups, check_table, write_table
 
 
 def write_part(data: pa.Table, table: str, directory: Path, notes: Mapping[str, str]) -> dict[str, Any]:
@@ -68,6 +68,27 @@ def write_parts(
         measured[name] = measure_part(whole)
     columns = arrow_schema(table, data.columns).names
     return describe_parts(table, columns, measured)
+
+
+def write_long(data: LongTable, table: str, directory: Path, notes: Mapping[str, str]) -> dict[str, Any]:
+    """Write a long table into a new directory a row group at a time, and return its description for the manifest.
+
+    Raises
+    ------
+    SchemaError
+        A piece differs from the column dictionary.
+    """
+    directory.mkdir()
+    schema = arrow_schema(table, data.columns)
+    measured: dict[str, Mapping[str, Any]] = {}
+    with RowGroups(directory / PART, table, schema, notes=notes, is_sorted=data.is_sorted) as file:
+        for number, piece in enumerate(data.pieces()):
+            whole = _as_written(piece, table, notes)
+            file.write(whole)
+            measured[f"{number}"] = measure_part(whole)
+    described = describe_parts(table, schema.names, measured)
+    del described["parts"]
+    return described
 
 
 def _as_written(data: pa.Table, table: str, notes: Mapping[str, str]) -> pa.Table:

@@ -1,142 +1,200 @@
-"""Cells of an experiment, run in batches: here, or by a pool of processes that stay.
+"""CellsTask: what tasks have in common that run many cells and publish one table of them.
 
-luigi forks a process for each task; here a worker keeps its kernels and runs one cell after the other. A cell's output
-appears whole or not at all, so whatever was finished is there when a run is stopped, and is not made again.
+Experiments, comparisons of policies and tables of papers differ in what a cell is and in what is made of all of them.
+How cells are run, watched, and told of where they fail is the same, and is here.
 """
 
 from __future__ import annotations
 
-import logging
-import multiprocessing
+import csv
+import io
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import luigi
 from luigi.task import flatten
+from tqdm import tqdm
 
-from pipelines.tasks.measure import MeasureSchedule
+from pipelines.config import work_root
+from pipelines.keys import canonical_json
+from pipelines.tasks.engines import Engine, Told, find_engine
+from pipelines.tasks.one_look import one_look
+from pipelines.tasks.publishing import PublishingTask
+from pipelines.tasks.stage_task import StageTask
+from swftools.errors import ExperimentError, ParameterError
+from swftools.output.whole_files import create_file
 
-progress = logging.getLogger("pipelines")
 
-BATCH = 16
-"""Most cells of a batch."""
+class CellsTask(PublishingTask):
+    """Run many cells, and publish what they measured.
 
-LIVES = 3
-"""How many times in a row workers may die with no cell finished in between."""
+    A cell is a task of its own, with a key of its own: what is finished is not computed again, whoever finished it. A
+    subclass says what ``cells`` are, and puts ``cell_stages`` among its ``stages``.
+    """
+
+    processes = luigi.IntParameter(
+        default=0,
+        significant=False,
+        description="cells at a time, in processes that stay; 0: each cell is a task that luigi starts",
+    )
+    cluster = luigi.Parameter(
+        default="",
+        significant=False,
+        description="run cells there: tcp://HOST:PORT of a Dask scheduler, or slurm:FILE.yaml; default: here",
+    )
+    cell_lines = luigi.Parameter(
+        default="", significant=False, description="file to which a line in JSON is added for each cell"
+    )
+
+    def check_values(self) -> None:
+        """Raise if a parameter is outside its domain, or a library for clusters is missing."""
+        super().check_values()
+        if self.processes < 0:
+            raise ParameterError(f"processes={self.processes} is not a whole number >= 0")
+        if self.cell_lines and not Path(self.cell_lines).absolute().parent.is_dir():
+            raise ParameterError(f"cell_lines={self.cell_lines!r}: there is no such folder; make it first")
+        _ = self.engine
+
+    @property
+    def cells(self) -> Sequence[StageTask]:
+        """The cells, in the order of the table."""
+        raise NotImplementedError
+
+    @property
+    def engine(self) -> Engine | None:
+        """Where cells are run; None: by luigi, each as a task of its own."""
+        return find_engine(self.cluster, self.processes) if self.cluster or self.processes else None
+
+    @property
+    def cell_stages(self) -> list[luigi.Task]:
+        """What luigi is to see to: the cells; or, where an engine runs them, what several of them read."""
+        if self.engine is None:
+            return list(self.cells)
+        return list({task.task_id: task for cell in self.cells for task in shared_of(cell)}.values())
+
+    def complete(self) -> bool:
+        """Whether there is nothing to do."""
+        with one_look():
+            return super().complete()
+
+    def requires(self) -> list[luigi.Task]:
+        """Require the stages, once the cluster has answered; nothing if the version is there.
+
+        Raises
+        ------
+        ClusterError
+            It cannot be reached, or its workers cannot run cells.
+        """
+        with one_look():
+            needed = super().requires()
+        if self.cluster and needed:
+            _reach(self.cluster, str(self.data_root))
+        return needed
+
+    def work(self) -> float:
+        """Return the seconds that it takes, about: those of the cells that it runs itself among them."""
+        own = super().work()
+        if self.engine is None:
+            return own
+        return own + sum(work_of(cell) for cell in self.cells if not cell.is_done()) / max(1, self.processes)
+
+    def run(self) -> None:
+        """Run the cells that are not there, and publish.
+
+        Raises
+        ------
+        ExperimentError
+            Cells failed; all others are finished and kept.
+        """
+        if self.engine is not None and not self._is_published():
+            self._run_cells(self.engine)
+        super().run()
+
+    def _run_cells(self, engine: Engine) -> None:
+        """Run the cells that are not there."""
+        cells = self.cells
+        with one_look():
+            watch = _Watch(self, len(cells), sum(cell.is_done() for cell in cells))
+
+        def tell(told: Told) -> None:
+            watch.count()
+            if self.cell_lines:
+                with Path(self.cell_lines).open("a", encoding="utf-8") as lines:
+                    lines.write(canonical_json(_row(cells[told.number], told)) + "\n")
+
+        failed = engine.run(cells, tell)
+        path = work_root(str(self.data_root)) / "failed" / f"{self.data_set_name}.csv"
+        if not failed:
+            path.unlink(missing_ok=True)
+            return
+        _write_rows(path, [_row(cells[told.number], told) for told in failed])
+        first = cells[failed[0].number].subject
+        raise ExperimentError(
+            f"{self.subject}: {len(failed)} of {len(cells)} cells failed, the others are kept; the first is {first}: "
+            f"{failed[0].error}. All that failed, a row each: {path}. Mend it, or leave them out, and run again"
+        )
 
 
-@dataclass(frozen=True)
-class Told:
-    """What became of a cell.
+class _Watch:
+    """Counts cells, and says how many are done, how many a second, and how long the rest takes.
 
     Parameters
     ----------
-    number : int
-        Place among the cells given.
-    seconds : float
-        That it took.
-    error : str
-        Class and message of what it raised; empty where it is done.
+    task : CellsTask
+        Which says it.
+    cells, done : int
+        How many there are, and how many of them were there before.
     """
 
-    number: int
-    seconds: float
-    error: str = ""
+    def __init__(self, task: CellsTask, cells: int, done: int) -> None:
+        self._task, self._cells, self._done, self._before = task, cells, done, done
+        self._since = time.monotonic()
+
+    def count(self) -> None:
+        """Count one more."""
+        self._done += 1
+        rate = (self._done - self._before) / max(time.monotonic() - self._since, 1e-9)
+        left = tqdm.format_interval((self._cells - self._done) / rate)
+        each = f"{rate:.1f} a second" if rate >= 1 else f"{1 / rate:.1f} s each"
+        told = f"{self._done:,} of {self._cells:,} cells, {each}, {left} left"
+        self._task.tell(self._done, self._cells, told)
 
 
-def run_cells(cells: Sequence[MeasureSchedule], workers: int, tell: Callable[[Told], None]) -> list[Told]:
-    """Run cells whose output is not there; return those that failed.
-
-    Parameters
-    ----------
-    cells : sequence of MeasureSchedule
-        Their traces and augmentations are there.
-    workers : int
-        Processes; 1 runs them in this one.
-    tell : callable
-        Called with what became of each cell, as it is known.
-
-    Notes
-    -----
-    A worker that dies takes its pool with it: what is left is given to another pool. If that happens ``LIVES`` times
-    and no cell is finished in between, each cell that is left fails.
-    """
-    failed: list[Told] = []
-    left = {number: cell for number, cell in enumerate(cells) if not cell.is_done()}
-
-    def take(told: Told) -> None:
-        left.pop(told.number)
-        failed.extend([told] if told.error else [])
-        tell(told)
-
-    if workers == 1:
-        for batch in _batches(left, 1):
-            for told in _run_batch(batch):
-                take(told)
-        return failed
-    deaths = 0
-    while left:
-        before = len(left)
-        try:
-            _in_pool(left, min(workers, len(left)), take)
-        except BrokenProcessPool:
-            # What a dying worker had finished is there, though nobody heard of it.
-            for number in [number for number, cell in left.items() if cell.is_done()]:
-                take(Told(number, 0.0))
-            deaths = deaths + 1 if len(left) == before else 1
-            progress.warning("a worker died; %d cells are left and are given to others", len(left))
-            if deaths == LIVES:
-                for number in list(left):
-                    take(Told(number, 0.0, "a worker died each time; is there too little memory? Use fewer workers"))
-    return failed
+def work_of(cell: StageTask) -> float:
+    """Return the seconds that a cell takes, about, with what is made for it alone."""
+    return cell.work() + sum(work_of(task) for task in flatten(cell.requires()) if task.is_of_one_cell)
 
 
-def _in_pool(left: dict[int, MeasureSchedule], workers: int, take: Callable[[Told], None]) -> None:
-    """Run cells by a pool of processes."""
-    context = multiprocessing.get_context("fork")
-    with ProcessPoolExecutor(workers, mp_context=context) as pool:
-        waiting = {pool.submit(_run_batch, batch) for batch in _batches(left, workers)}
-        try:
-            while waiting:
-                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                for future in done:
-                    for told in future.result():
-                        take(told)
-        except BaseException:
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
+def shared_of(cell: StageTask) -> Iterator[StageTask]:
+    """Yield what a cell reads that others read too."""
+    for task in flatten(cell.requires()):
+        if task.is_of_one_cell:
+            yield from shared_of(task)
+        else:
+            yield task
 
 
-def _batches(left: dict[int, MeasureSchedule], workers: int) -> Iterator[list[tuple[int, dict[str, Any]]]]:
-    """Yield cells as parameters, so many at a time that each worker gets some batches."""
-    size = max(1, min(BATCH, len(left) // (workers * 4)))
-    items = [(number, dict(cell.param_kwargs)) for number, cell in left.items()]
-    for begin in range(0, len(items), size):
-        yield items[begin : begin + size]
+@cache
+def _reach(cluster: str, data_root: str) -> None:
+    """Raise ClusterError if a cluster cannot be reached; asked once, since luigi asks many times what is required."""
+    find_engine(cluster, 0).check(data_root)
 
 
-def _run_batch(batch: Sequence[tuple[int, dict[str, Any]]]) -> list[Told]:
-    """Run cells one after the other, whatever becomes of each."""
-    found = []
-    for number, parameters in batch:
-        begun = time.perf_counter()
-        error = ""
-        try:
-            _run(MeasureSchedule(**parameters))
-        except Exception as caught:  # noqa: BLE001 (whatever it is, the other cells go on)
-            error = f"{type(caught).__name__}: {caught}"
-        found.append(Told(number, time.perf_counter() - begun, error))
-    return found
+def _row(cell: StageTask, told: Told) -> dict[str, Any]:
+    """Return a cell, by its parameters, and what became of it."""
+    row = {**cell.to_str_params(only_significant=True), "seconds": round(told.seconds, 3), "worker": told.worker}
+    return {**row, "error": told.error or None}
 
 
-def _run(task: luigi.Task) -> None:
-    """Run what a task lacks, and then the task."""
-    if task.output().exists():
-        return
-    for needed in flatten(task.requires()):
-        _run(needed)
-    task.run()
+def _write_rows(path: Path, rows: list[dict[str, Any]]) -> None:
+    """Write rows as CSV."""
+    text = io.StringIO()
+    table = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    table.writeheader()
+    table.writerows(rows)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with create_file(path) as file:
+        file.write(text.getvalue().encode())

@@ -16,6 +16,7 @@ from pipelines.keys import content_key
 from pipelines.logs.load import rules_of
 from pipelines.tasks.acquire import text_tasks
 from pipelines.tasks.log_task import LogTask
+from pipelines.tasks.one_look import once_a_look
 from pipelines.tasks.parameters import RulesParameter
 from pipelines.tasks.parse import GenerateTrace, ParseLog
 from pipelines.tasks.targets import DirectoryTarget
@@ -69,6 +70,7 @@ class CleanTrace(RulesTask):
         return {"rules": self.plan, "own_rules": self.own_rules, **given}
 
     @property
+    @once_a_look
     def key(self) -> str:
         """Content key of the output."""
         inputs: dict[str, Any] = {"trace": self.source.key, "rules": self.plan, "own_rules": self.own_rules}

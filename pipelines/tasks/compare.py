@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from pipelines.experiments.axes import cells_of
 from pipelines.keys import canonical_json, content_key
+from pipelines.tasks.cells import CellsTask
 from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.facts import card_of
 from pipelines.tasks.measure import MeasureSchedule, MeasuringTask
@@ -29,7 +30,7 @@ LONGEST = 36
 """Characters of a policy's label that stand above its column; a longer one stands below the table."""
 
 
-class ComparePolicies(MeasuringTask, LogPublishingTask):
+class ComparePolicies(CellsTask, MeasuringTask, LogPublishingTask):
     """Simulate a trace under several policies and seeds, and publish one table of their metrics.
 
     Reads the metrics of each simulation; both are tasks of their own: what is finished is not computed again, and
@@ -98,7 +99,7 @@ class ComparePolicies(MeasuringTask, LogPublishingTask):
 
     def stages(self) -> list[luigi.Task]:
         """Return every measurement and schedule, and the trace, of which the manifest tells."""
-        return [*self.cells, *self.published_schedules, self.clone(CleanTrace)]
+        return [*self.cell_stages, *self.published_schedules, self.clone(CleanTrace)]
 
     def contents(self) -> Contents:
         """Return the metrics one below the other, and two files of the same."""

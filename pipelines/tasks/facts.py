@@ -103,7 +103,14 @@ def facts_of(
     }
 
 
-def assumptions_of(log: Log, trace: Trace, parameters: Mapping[str, Any], *, is_simulated: bool = False) -> list[str]:
+def assumptions_of(
+    log: Log,
+    trace: Trace,
+    parameters: Mapping[str, Any],
+    *,
+    is_simulated: bool = False,
+    unrequested: tuple[int, int] | None = None,
+) -> list[str]:
     """Return in words what is not known of a log, and what was taken for it.
 
     Parameters
@@ -116,6 +123,8 @@ def assumptions_of(log: Log, trace: Trace, parameters: Mapping[str, Any], *, is_
         Of each augmentation, every parameter by name.
     is_simulated : bool
         Missing requests are told by the run.
+    unrequested : (int, int), optional
+        How many jobs have no requested time, of how many, where the trace is but a part; default: of the trace.
     """
     told = []
     if log.card is None and "format" in trace.provenance:
@@ -140,11 +149,9 @@ def assumptions_of(log: Log, trace: Trace, parameters: Mapping[str, Any], *, is_
     utility = parameters.get("utility")
     if utility is not None and not utility.get("queue_ranks"):
         told.append("No queue has a priority rank: every job has rank 0, the highest.")
-    unknown = int(trace.jobs["requested_time"].isna().sum())
+    unknown, jobs = unrequested or (int(trace.jobs["requested_time"].isna().sum()), len(trace))
     if unknown and not is_simulated:
-        told.append(
-            f"{unknown:,} of {len(trace):,} jobs have no requested time: a simulation takes their run time for it."
-        )
+        told.append(f"{unknown:,} of {jobs:,} jobs have no requested time: a simulation takes their run time for it.")
     return told
 
 

@@ -10,6 +10,7 @@ from pipelines.keys import MISSING_INPUT
 from pipelines.logs.find import SHIPPED_LOG, Log, find_log, is_stream
 from pipelines.logs.generated import find_model
 from pipelines.logs.how_read import HowRead
+from pipelines.tasks.one_look import once_a_look
 from pipelines.tasks.stage_task import StageTask
 from swftools.errors import ParameterError, UnreadableLogError
 from swftools.parameters.choices import ANONYMISE
@@ -57,6 +58,7 @@ class LogTask(StageTask):
     """Hash of the log when luigi last asked whether there is anything to do."""
 
     @property
+    @once_a_look
     def found(self) -> Log:
         """The log that ``log`` means; while a task runs, the one it meant at its beginning."""
         return _at_work.get(self.log) or find_log(self.log, HowRead(self.format, self.anonymise))

@@ -8,6 +8,7 @@ import luigi
 import pandas as pd
 
 from pipelines.keys import canonical_json, content_key
+from pipelines.tasks.one_look import once_a_look
 from pipelines.tasks.simulate import ScheduleTask, SimulatePolicy, SimulationTask, check_queues, label_of
 from pipelines.tasks.simulation_parameters import MetricsParameter
 from pipelines.tasks.targets import DirectoryTarget
@@ -47,12 +48,14 @@ class MeasureSchedule(MeasuringTask, ScheduleTask):
     code_version = 4
 
     @property
+    @once_a_look
     def simulation(self) -> SimulatePolicy:
         """The task whose schedule is measured."""
         task: SimulatePolicy = self.clone(SimulatePolicy, queues_there=canonical_json(self.queues_left_out))
         return task
 
     @property
+    @once_a_look
     def key(self) -> str:
         """Content key of the output."""
         inputs = {

@@ -7,7 +7,8 @@ import mmap
 import multiprocessing
 import struct
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from time import monotonic
 from typing import Any
 
@@ -109,6 +110,16 @@ class StageProgress:
         self._is_over = False
         self._bar: tqdm[Any] | None = None
         self._told = monotonic()
+        self._is_silent = False
+
+    @contextmanager
+    def silent(self) -> Iterator[None]:
+        """Say nothing within a with block of how far a stage is: whoever runs many of them says how many are done."""
+        was, self._is_silent = self._is_silent, True
+        try:
+            yield
+        finally:
+            self._is_silent = was
 
     def expect(self, stage: str, work: float = 1.0) -> None:
         """Count a stage, by its identifier, among those there are to do; the first after a run begins another.
@@ -152,12 +163,17 @@ class StageProgress:
         else:
             logger.info("%s begins", self._numbered(stage, label))
 
-    def tell(self, stage: str, label: str, done: int, total: int) -> None:
-        """Say how far a stage is: on the bar, or in a line, ``OFTEN`` seconds after the last one at the earliest."""
+    def tell(self, stage: str, label: str, done: int, total: int, words: str = "") -> None:
+        """Say how far a stage is: on the bar, or in a line, ``OFTEN`` seconds after the last one at the earliest.
+
+        As a share, unless there are other words for it.
+        """
+        if self._is_silent:
+            return
         share = done / total if total else 1.0
         if stage in self._expected:
             self._shares[self._expected[stage][0]] = share
-        told = f"{shown(label)}: {share:.0%}"
+        told = f"{shown(label)}: {words or f'{share:.0%}'}"
         if self._bar is not None:
             self._show(stage, told)
         elif monotonic() - self._told >= OFTEN and done < total:

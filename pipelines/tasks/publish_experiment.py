@@ -15,15 +15,16 @@ from pipelines.experiments.differences import ASSUMPTIONS, compare_with_baseline
 from pipelines.experiments.file import Experiment, read_experiment
 from pipelines.keys import canonical_json, content_key
 from pipelines.logs.find import find_log
-from pipelines.tasks.cells import Told, run_cells
+from pipelines.tasks.cells import CellsTask
 from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.facts import card_of, facts_of, software
 from pipelines.tasks.log_task import LogParameter
 from pipelines.tasks.measure import MeasureSchedule
-from pipelines.tasks.publishing import Contents, PublishingTask, writer_of
+from pipelines.tasks.one_look import one_look
+from pipelines.tasks.publishing import Contents, writer_of
 from pipelines.tasks.simulate import label_of
 from pipelines.tasks.simulation_parameters import PoliciesParameter
-from swftools.errors import ExperimentError, ParameterError, UnreadableLogError
+from swftools.errors import ParameterError, UnreadableLogError
 from swftools.fields.dictionary import SCHEMA_VERSION
 from swftools.fields.experiments import EXPERIMENT
 from swftools.simulator.metrics.definitions import HIGHER, LOWER, MEASURES
@@ -52,11 +53,12 @@ class ExperimentParameter(luigi.Parameter):
         return read_experiment(value).text
 
 
-class PublishExperiment(PublishingTask):
+class PublishExperiment(CellsTask):
     """Simulate all cells that the file of an experiment names, and publish one table of their metrics.
 
     Reads the metrics of each cell; they are tasks of their own, the same as of ComparePolicies: what is finished is not
-    computed again, and ``--processes N`` runs N at a time. Writes ``<data root>/<name>/<version>/`` with the tables
+    computed again, and ``--processes N`` runs N at a time, ``--cluster`` as
+    many as that has workers. Writes ``<data root>/<name>/<version>/`` with the tables
     experiment, experiment_differences and experiment_ranks, the first two as CSV, a page in Markdown, a README.md, a
     datapackage.json and a manifest; complete when that version is published.
     """
@@ -66,18 +68,20 @@ class PublishExperiment(PublishingTask):
     main_table = "experiment_differences"
     experiment = ExperimentParameter(description="path of a YAML file that names logs, policies and options")
     only = luigi.Parameter(default="", description="a subset that the file names; default: all cells")
-    processes = luigi.IntParameter(default=1, significant=False, description="cells at a time, each in a process")
-    cell_lines = luigi.Parameter(
-        default="", significant=False, description="file to which a line in JSON is added for each cell"
+    processes = luigi.IntParameter(
+        default=1,
+        significant=False,
+        description="cells at a time, in processes that stay; 0: each cell is a task that luigi starts",
     )
 
     def check_values(self) -> None:
         """Raise ParameterError if a cell cannot be, or two cells are the same."""
         super().check_values()
-        if self.processes < 1:
-            raise ParameterError(f"processes={self.processes} is not a whole number >= 1")
-        if self.cell_lines and not Path(self.cell_lines).absolute().parent.is_dir():
-            raise ParameterError(f"cell_lines={self.cell_lines!r}: there is no such folder; make it first")
+        with one_look():
+            self._check_cells()
+
+    def _check_cells(self) -> None:
+        """Raise ParameterError if a cell cannot be, or two cells are the same."""
         for log in self.planned.axes["logs"]:
             LogParameter().normalize(log)
         keys = [cell.task_id for cell in self.cells]
@@ -98,7 +102,7 @@ class PublishExperiment(PublishingTask):
     @property
     def subject(self) -> str:
         """What the task is about, for messages."""
-        return self.planned.name
+        return f"experiment {self.planned.name}"
 
     @property
     def default_name(self) -> str:
@@ -144,41 +148,8 @@ class PublishExperiment(PublishingTask):
         return content_key("publish-experiment", self.code_version, inputs)
 
     def stages(self) -> list[luigi.Task]:
-        """Return what the cells are made of, the traces among it; the cells are run by ``run_cells``."""
-        wanted = [needed for cell in self.cells for needed in cell.simulation.requires()]
-        return list({task.task_id: task for task in wanted}.values())
-
-    def run(self) -> None:
-        """Run the cells that are not there, and publish.
-
-        Raises
-        ------
-        ExperimentError
-            Cells failed; all others are finished and kept.
-        """
-        if not self._is_published():
-            self._run_cells()
-        super().run()
-
-    def _run_cells(self) -> None:
-        """Run the cells that are not there."""
-        cells, done = self.cells, sum(cell.is_done() for cell in self.cells)
-
-        def tell(told: Told) -> None:
-            nonlocal done
-            done += 1
-            self.tell(done, len(cells))
-            if self.cell_lines:
-                row = {**cells[told.number].to_str_params(only_significant=True), "seconds": round(told.seconds, 3)}
-                with Path(self.cell_lines).open("a", encoding="utf-8") as lines:
-                    lines.write(canonical_json({**row, "error": told.error or None}) + "\n")
-
-        if failed := run_cells(cells, self.processes, tell):
-            first = cells[failed[0].number].subject
-            raise ExperimentError(
-                f"experiment {self.planned.name}: {len(failed)} of {len(cells)} cells failed, the others are kept; the "
-                f"first is {first}: {failed[0].error}. Mend it, or exclude them, and run again"
-            )
+        """Return what the cells are made of, the traces among it; or the cells, where luigi runs them."""
+        return self.cell_stages
 
     def contents(self) -> Contents:
         """Return the metrics of all cells one below the other, what they tell, and files of the same.

@@ -20,6 +20,7 @@ from pipelines.names import check_name
 from pipelines.store.croissant import CROISSANT, writes_croissant
 from pipelines.store.data_package import DATA_PACKAGE, csv_forms, writes_data_package
 from pipelines.store.data_root import DataRoot
+from pipelines.store.parts import LongTable, PartedTable
 from pipelines.store.readme import readme_text, sources_of, told_of
 from pipelines.store.staging import unchecked_staging
 from pipelines.store.storage import storage_errors
@@ -37,17 +38,20 @@ class Contents:
 
     Parameters
     ----------
-    tables : mapping of str to pyarrow.Table
+    tables : mapping of str to pyarrow.Table, PartedTable or LongTable
         Tables of the column dictionary by name.
     facts : mapping
         What determines the content, and what a user of it must know, for the manifest.
     files : mapping of str to callable
         What writes each further file to a path, by its published name.
+    rows : mapping of str to int
+        Of each table that is no pyarrow.Table, how many rows it has.
     """
 
-    tables: Mapping[str, pa.Table]
+    tables: Mapping[str, pa.Table | PartedTable | LongTable]
     facts: Mapping[str, Any]
     files: Mapping[str, Callable[[Path], None]] = field(default_factory=dict)
+    rows: Mapping[str, int] = field(default_factory=dict)
 
 
 class PublishingTask(StageTask):
@@ -140,8 +144,15 @@ class PublishingTask(StageTask):
     def _publish(self) -> None:
         """Assemble tables and files, and publish them."""
         target, contents = self.output(), self.contents()
-        rows = {name: table.num_rows for name, table in contents.tables.items()}
-        columns = {name: table.column_names for name, table in contents.tables.items()}
+        tables = contents.tables
+        rows = {
+            **{name: table.num_rows for name, table in tables.items() if isinstance(table, pa.Table)},
+            **contents.rows,
+        }
+        columns = {
+            name: table.column_names if isinstance(table, pa.Table) else list(table.columns)
+            for name, table in tables.items()
+        }
         facts = {
             **contents.facts,
             "data_set": target.data_set,

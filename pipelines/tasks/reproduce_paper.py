@@ -17,17 +17,18 @@ from pipelines.papers import Paper, find_paper
 from pipelines.papers.cells import compare
 from pipelines.papers.paper import Measurements, PaperTable
 from pipelines.papers.report import as_markdown, summary_lines
+from pipelines.tasks.cells import CellsTask
 from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.facts import card_of, facts_of, software
 from pipelines.tasks.log_task import LogParameter
-from pipelines.tasks.publishing import Contents, PublishingTask, writer_of
+from pipelines.tasks.publishing import Contents, writer_of
 from pipelines.tasks.run_experiment import PaperParameter, RunExperiment
 from swftools.errors import ParameterError, UnreadableLogError
 from swftools.fields.dictionary import SCHEMA_VERSION
 from swftools.tables import to_arrow, to_pandas
 
 
-class ReproducePaper(PublishingTask):
+class ReproducePaper(CellsTask):
     """Make the tables of a paper anew, and publish the values that it prints beside ours.
 
     Reads what each experiment measured on each log; these are tasks of their own: what is finished is not computed
@@ -115,7 +116,7 @@ class ReproducePaper(PublishingTask):
 
     def stages(self) -> list[luigi.Task]:
         """Return every experiment, and the traces, of which the manifest tells."""
-        return [*self.cells, *(self._cleaned(log) for log in self.log_list)]
+        return [*self.cell_stages, *(self._cleaned(log) for log in self.log_list)]
 
     def contents(self) -> Contents:
         """Return measurements and cells, and two files of the latter.

@@ -11,6 +11,7 @@ from pipelines.keys import content_key
 from pipelines.papers import Paper, find_paper
 from pipelines.papers.paper import Run
 from pipelines.tasks.clean import CleanTrace, RulesTask
+from pipelines.tasks.one_look import once_a_look
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
 from swftools.parameters import did_you_mean
@@ -78,6 +79,7 @@ class RunExperiment(RulesTask):
         return f"{self.paper} {self.planned.short_text} on {self.log}"
 
     @property
+    @once_a_look
     def key(self) -> str:
         """Content key of the output."""
         inputs = {

@@ -17,6 +17,7 @@ from pipelines.tasks.augmentations.registry import Augmentation
 from pipelines.tasks.augmented import augmentations_of, augmented
 from pipelines.tasks.clean import CleanTrace, RulesTask
 from pipelines.tasks.notes import read_notes, write_notes
+from pipelines.tasks.one_look import once_a_look
 from pipelines.tasks.parameters import AugmentParameter, ParametersParameter
 from pipelines.tasks.simulation_parameters import (
     PoliciesParameter,
@@ -37,7 +38,7 @@ from swftools.simulator.registry import find_policy
 from swftools.simulator.run_options import check_options
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.search.searching import Searching
-from swftools.tables import QUICK_OPTIONS, read_table, to_arrow, to_pandas, write_table
+from swftools.tables import QUICK_OPTIONS, read_frame, write_frame
 from swftools.trace import Trace
 
 OPTIONS = ("overrun", "cancelled", "requests", "predictor", "restart_overhead", "semantics")
@@ -104,6 +105,7 @@ class SimulatePolicy(SimulationTask):
 
     code_version = 4
     """Of engine and tables; each policy has a version of its own beside it."""
+    is_of_one_cell = True
     policy = PoliciesParameter(default="easy", description="a policy, such as easy or easy:reservations=2")
     seed = luigi.IntParameter(default=0, description="seed of every random draw")
     queues_there = luigi.Parameter(
@@ -138,6 +140,7 @@ class SimulatePolicy(SimulationTask):
         return f"{self.log} {label_of(self.entry)} seed {self.seed}"
 
     @property
+    @once_a_look
     def key(self) -> str:
         """Content key of the output."""
         inputs: dict[str, Any] = {
@@ -194,7 +197,7 @@ class SimulatePolicy(SimulationTask):
         rest = {name: getattr(schedule, name) for name in names}
         with self.output().fill() as directory:
             for table, frame in frames.items():
-                write_table(to_arrow(frame, table), directory / f"{table}.parquet", table, QUICK_OPTIONS)
+                write_frame(frame, directory / f"{table}.parquet", table, QUICK_OPTIONS)
             write_notes(schedule, directory, QUICK_OPTIONS)
             (directory / "schedule.json").write_text(canonical_json(rest), encoding="utf-8")
 
@@ -202,8 +205,7 @@ class SimulatePolicy(SimulationTask):
         """Return the schedule of the finished task."""
         directory = self.output().path
         jobs, segments, excluded = (
-            to_pandas(read_table(directory / f"{table}.parquet", table), table)
-            for table in ("schedule", "segments", "excluded")
+            read_frame(directory / f"{table}.parquet", table) for table in ("schedule", "segments", "excluded")
         )
         rest = json.loads((directory / "schedule.json").read_text(encoding="utf-8"))
         rest["assumptions"] = tuple(rest["assumptions"])

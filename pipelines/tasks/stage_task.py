@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import luigi
@@ -28,6 +29,15 @@ class StageTask(luigi.Task):
         config_path={"section": "swftools", "name": "data_root"},
         description="where data sets are published: a directory, or s3://bucket/prefix",
     )
+
+    @classmethod
+    @cache
+    def get_params(cls) -> Any:
+        """Return the parameters of the class: luigi looks for them among all attributes, each time a task is made."""
+        return super().get_params()
+
+    is_of_one_cell = False
+    """Whether each cell of an experiment has one of its own, so that it is made where the cell is run."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -63,9 +73,9 @@ class StageTask(luigi.Task):
         """Return the seconds that it takes, about, from which the time follows that is left of a run."""
         return self.effort()
 
-    def tell(self, done: int, total: int) -> None:
-        """Say how far this task is, which runs."""
-        progress.tell(self.task_id, self.label, done, total)
+    def tell(self, done: int, total: int, told: str = "") -> None:
+        """Say how far this task is, which runs; in words of its own, or as a share."""
+        progress.tell(self.task_id, self.label, done, total, told)
 
     def directory(self, stage: str, key: str) -> DirectoryTarget:
         """Return the target of a stage's output."""

@@ -7,17 +7,19 @@ its tables as Parquet files, the header as SWF comment lines, and the rest as JS
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from swftools.errors import SchemaError
 from swftools.formats.compression import LogSource
 from swftools.formats.swf.reader import read_lines
 from swftools.header import SwfHeader
 from swftools.output.whole_files import create_file
-from swftools.tables import QUICK_OPTIONS, read_table, to_arrow, to_pandas, write_table
+from swftools.tables import QUICK_OPTIONS, check_table, empty_frame, read_frame, read_table, to_pandas, write_frame
 from swftools.trace import Trace
 
 TABLES = ("jobs", "quarantine", "merged", "names")
@@ -47,7 +49,7 @@ def save_trace(trace: Trace, directory: Path) -> None:
     """
     frames = {"jobs": trace.jobs, "quarantine": trace.quarantine, "merged": trace.merged, "names": trace.names}
     for table, frame in frames.items():
-        write_table(to_arrow(frame, table), directory / f"{table}.parquet", table, QUICK_OPTIONS)
+        write_frame(frame, directory / f"{table}.parquet", table, QUICK_OPTIONS)
     header = "".join(f"{line}\n" for line in trace.header.to_lines())
     _write(directory / "header.txt", header)
     rest = {"machine_processors": trace.machine_processors, "provenance": dict(trace.provenance)}
@@ -81,7 +83,41 @@ def load_trace(directory: Path, source: LogSource | None = None) -> Trace:
     UnreadableLogError
         The source cannot be read.
     """
-    return trace_of_tables(directory, load_tables(directory), source)
+    try:
+        frames = {name: read_frame(directory / f"{name}.parquet", name) for name in TABLES}
+    except OSError as error:
+        raise _unlike_ours(directory, error) from error
+    return _trace_of(directory, frames, source)
+
+
+def iter_trace(directory: Path) -> Iterator[Trace]:
+    """Yield the trace that ``save_trace`` wrote in parts: as many jobs as a row group of its file has, in their order.
+
+    Raises
+    ------
+    SchemaError
+        As ``load_trace`` does.
+    """
+    try:
+        with pq.ParquetFile(directory / "jobs.parquet", page_checksum_verification=True) as file:
+            for group in range(file.num_row_groups):
+                part = file.read_row_group(group)
+                check_table(part, "jobs")
+                frames = {name: empty_frame(name) for name in TABLES} | {"jobs": to_pandas(part, "jobs")}
+                yield _trace_of(directory, frames, None)
+    except (pa.ArrowException, OSError) as error:
+        raise _unlike_ours(directory, error) from error
+
+
+def load_without_jobs(directory: Path) -> Trace:
+    """Read what a trace is beside its jobs and lines: header, machine, provenance.
+
+    Raises
+    ------
+    SchemaError
+        As ``load_trace`` does.
+    """
+    return _trace_of(directory, {name: empty_frame(name) for name in TABLES}, None)
 
 
 def load_tables(directory: Path, names: Iterable[str] = TABLES) -> dict[str, pa.Table]:
@@ -98,15 +134,14 @@ def load_tables(directory: Path, names: Iterable[str] = TABLES) -> dict[str, pa.
         raise _unlike_ours(directory, error) from error
 
 
-def trace_of_tables(directory: Path, tables: Mapping[str, pa.Table], source: LogSource | None = None) -> Trace:
-    """Do as ``load_trace`` with tables that have been read: jobs and quarantine, maybe among others."""
+def _trace_of(directory: Path, frames: Mapping[str, pd.DataFrame], source: LogSource | None) -> Trace:
+    """Return the trace of a directory, of which some tables have been read."""
     try:
         header = SwfHeader.from_lines((directory / "header.txt").read_bytes().decode().split("\n")[:-1])
         rest = json.loads((directory / "trace.json").read_bytes())
         machine_processors, provenance = rest["machine_processors"], dict(rest["provenance"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise _unlike_ours(directory, error) from error
-    frames = {name: to_pandas(table, name) for name, table in tables.items() if name in TABLES}
     lines = None if source is None else read_lines(source)
     return Trace(
         header,

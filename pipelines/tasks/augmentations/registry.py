@@ -9,20 +9,31 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, ClassVar
 
 import luigi
 import pandas as pd
+import pyarrow.parquet as pq
 
 from pipelines.keys import content_key
 from pipelines.tasks.clean import CleanTrace, RulesTask
+from pipelines.tasks.one_look import once_a_look
 from pipelines.tasks.parameters import AUGMENTATIONS, ParametersParameter
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
+from swftools.fields.dictionary import arrow_schema
+from swftools.formats.trace_directory import iter_trace
 from swftools.parameters import Parameters
-from swftools.tables import QUICK_OPTIONS, to_arrow, write_table
+from swftools.tables import QUICK_OPTIONS, RowGroups, to_arrow, write_frame
 from swftools.trace import Trace
+
+KEYS = ("job_number", "job_occurrence")
+"""Columns that tell which job a row of an augmentation is of."""
+
+PIECE = int(QUICK_OPTIONS["row_group_size"])
+"""Jobs that are computed at once, of a long log."""
 
 
 class Augmentation(RulesTask):
@@ -86,6 +97,7 @@ class Augmentation(RulesTask):
         return values
 
     @property
+    @once_a_look
     def key(self) -> str:
         """Content key of the output."""
         inputs = {"trace": self.requires().key, "parameters": self.own_parameters}
@@ -123,12 +135,37 @@ class Augmentation(RulesTask):
         return ()
 
     def run(self) -> None:
-        """Compute the columns."""
+        """Compute the columns; of a long log, where each job's follow from that job alone, part by part."""
+        cleaned = self.requires().output().path
+        if self.stable_under_growth and not self.other_tables and rows_of(cleaned / "jobs.parquet") > PIECE:
+            self._run_in_parts(cleaned)
+            return
         trace = self.requires().load()
         computed = self.compute(trace)
         columns, *others = computed if isinstance(computed, tuple) else (computed,)
-        keys = trace.jobs[["job_number", "job_occurrence"]]
+        keys = trace.jobs[list(KEYS)]
         frames = {self.name: pd.concat([keys, columns], axis=1), **dict(zip(self.other_tables, others, strict=True))}
+        del trace, computed
         with self.output().fill() as directory:
             for table, frame in frames.items():
-                write_table(to_arrow(frame, table), directory / f"{table}.parquet", table, QUICK_OPTIONS)
+                write_frame(frame, directory / f"{table}.parquet", table, QUICK_OPTIONS)
+
+    def _run_in_parts(self, cleaned: Path) -> None:
+        """Compute and write the columns of as many jobs at a time as a row group has."""
+        rows, done = rows_of(cleaned / "jobs.parquet"), 0
+        with self.output().fill() as directory, ExitStack() as stack:
+            file: RowGroups | None = None
+            for trace in iter_trace(cleaned):
+                frame = pd.concat([trace.jobs[list(KEYS)], self.compute(trace)], axis=1)
+                if file is None:
+                    path, schema = directory / f"{self.name}.parquet", arrow_schema(self.name, frame.columns)
+                    made = RowGroups(path, self.name, schema, is_sorted=False, options=QUICK_OPTIONS)
+                    file = stack.enter_context(made)
+                file.write(to_arrow(frame, self.name))
+                done += len(trace)
+                self.tell(done, rows)
+
+
+def rows_of(path: Path) -> int:
+    """Return how many rows a Parquet file has."""
+    return int(pq.read_metadata(path).num_rows)

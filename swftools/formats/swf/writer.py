@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 import numpy as np
 import pyarrow as pa
@@ -97,26 +98,70 @@ def write_jobs(header: SwfHeader, table: pa.Table, target: LogSource, *, as_read
     SwfFormatError, UtilityError, StorageError, ParameterError
         As in ``write_swf``.
     """
-    tail = _tail_of(table.column_names)
-    if (row := pc.index(table["status"], -1).as_py()) >= 0:
-        raise SwfFormatError(f"row {row}: status -1 would read back as missing; make it null")
+    write_pieces(header, table.column_names, [table], target, as_read=as_read)
+
+
+def write_pieces(
+    header: SwfHeader,
+    columns: Iterable[str],
+    pieces: Iterable[pa.Table],
+    target: LogSource,
+    *,
+    as_read: bool = False,
+) -> None:
+    """Write jobs as ``write_jobs`` does, of which no more than a piece is in memory; columns are aligned in each.
+
+    Parameters
+    ----------
+    header : SwfHeader
+        The log's header.
+    columns : iterable of str
+        Of all pieces.
+    pieces : iterable of pyarrow.Table
+        The jobs, one behind the other.
+    target : path or binary file object
+        As in ``write_swf``.
+    as_read : bool
+        As in ``write_jobs``.
+
+    Raises
+    ------
+    SwfFormatError, UtilityError, StorageError, ParameterError
+        As in ``write_swf``.
+    """
+    tail, waiting = _tail_of(columns), iter(pieces)
     header = header.without_note(UTILITY_NOTE).without_note(dialects.RELATIVE_NOTE)
-    if not as_read and dialects.is_epoch(header, table.select(["submit_time"]).to_pandas()):
-        header = header.with_entry("Note", dialects.RELATIVE_NOTE)
+    first: list[pa.Table] = []  # up to the first submit time that is known
+    for table in waiting:
+        first.append(table)
+        is_epoch = dialects.is_epoch(header, table.select(["submit_time"]).to_pandas())
+        if is_epoch is not None:
+            if is_epoch and not as_read:
+                header = header.with_entry("Note", dialects.RELATIVE_NOTE)
+            break
     if tail == "utility":
         header = header.with_entry("Note", UTILITY_NOTE)
-        UtilityFunctions.from_arrow(table["utility"])  # checks them all before anything is written
-    elif tail == "extra_fields":
-        _check_extras(table["extra_fields"])
     comments = [line.encode() for line in header.to_lines()]
     if any(len(line) >= LONGEST_LINE for line in comments):
         raise SwfFormatError(f"a header entry of {LONGEST_LINE:,} bytes and more would not read back; shorten it")
-    fields = [words_of(table[name]) for name in SWF_NAMES]
     with create_log(target, gzip_level=_LEVEL_OF_UTILITY if tail == "utility" else _LEVEL) as stream:
         stream.write(b"".join(line + b"\n" for line in comments))
-        for start, stop in _pieces(table[tail] if tail else None, len(table)):
-            tails = _tails(table[tail][start:stop]) if tail else None
-            stream.write(_lines(fields, start, stop, tails))
+        for table in chain(first, waiting):
+            _check(table, tail)
+            fields = [words_of(table[name]) for name in SWF_NAMES]
+            for start, stop in _pieces(table[tail] if tail else None, len(table)):
+                tails = _tails(table[tail][start:stop]) if tail else None
+                stream.write(_lines(fields, start, stop, tails))
+
+
+def _check(table: pa.Table, tail: str | None) -> None:
+    """Raise at the first value that would not read back."""
+    if (row := pc.index(table["status"], -1).as_py()) >= 0:
+        raise SwfFormatError(f"row {row}: status -1 would read back as missing; make it null")
+    if tail == "utility":
+        UtilityFunctions.from_arrow(table["utility"])
+    elif tail == "extra_fields":
+        _check_extras(table["extra_fields"])
 
 
 def _tail_of(columns: Iterable[str]) -> str | None:

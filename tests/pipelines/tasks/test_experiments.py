@@ -14,8 +14,9 @@ import pytest
 from click.testing import CliRunner
 
 from pipelines.cli.main import main
-from pipelines.tasks import cells as engine
 from pipelines.tasks.compare import ComparePolicies
+from pipelines.tasks.engines import Told
+from pipelines.tasks.engines.pool import Pool
 from pipelines.tasks.measure import MeasureSchedule
 from pipelines.tasks.publish_experiment import PublishExperiment
 from swftools.errors import ParameterError, SwfToolsError
@@ -160,10 +161,10 @@ def test_workers_that_always_die_end_in_an_error(tmp_path: Path, monkeypatch: py
     task = PublishExperiment(data_root=str(tmp_path), experiment=json.dumps(SMALL), processes=2)
     assert luigi.build(task.stages(), local_scheduler=True)
     monkeypatch.setattr(MeasureSchedule, "run", lambda _: os.kill(os.getpid(), signal.SIGKILL))
-    told: list[engine.Told] = []
-    failed = engine.run_cells(task.cells, 2, told.append)
+    told: list[Told] = []
+    failed = Pool(2).run(task.cells, told.append)
     assert list(range(8)) == sorted(each.number for each in failed) == sorted(each.number for each in told)
-    assert all("a worker died each time" in each.error for each in failed)
+    assert all("a worker died each of 3 times" in each.error for each in failed)
 
 
 @pytest.mark.parametrize(
@@ -188,12 +189,17 @@ def test_the_command(tmp_path: Path) -> None:
     (tmp_path / "small.yaml").write_text(json.dumps({**SMALL, "subsets": {"one": {"shakes": [3]}}}))
     command = [*SWFTOOLS, "experiment", "small.yaml"]
     planned = run([*command, "--dry-run", "--only", "one"], tmp_path)
-    assert ["experiment small: 4 cells on 2 logs", "  done: 0; to do: 4"] == planned.stdout.splitlines()
+    *counted, guessed = planned.stdout.splitlines()
+    assert ["experiment small: 4 cells on 2 logs", "  done: 0; to do: 4"] == counted
+    assert guessed.startswith("  about ")
+    assert guessed.endswith("(guessed from numbers of jobs; --trial measures it)")
     first = run([*command, "--workers", "1"], tmp_path)
     assert 0 == first.returncode, first.stderr
     assert first.stdout.startswith("wait_mean: too few repetitions")
     again = run([*command, "--dry-run", "--json"], tmp_path)
-    assert {"experiment": "small", "cells": 8, "logs": 2, "done": 8} == json.loads(again.stdout)
+    found = json.loads(again.stdout)
+    assert {"experiment": "small", "cells": 8, "logs": 2, "done": 8} == {name: found[name] for name in list(found)[:4]}
+    assert (0, False) == (found["seconds_of_one_worker"], found["is_tried"])
     wrong = run([*SWFTOOLS, "experiment", "none.yaml"], tmp_path)
     assert wrong.returncode
     assert "No such file" in wrong.stderr

@@ -42,7 +42,7 @@ def test_the_command(tmp_path: Path) -> None:
     lines = first.stdout.splitlines()
     assert lines[0] == "Table 3.2. How long jobs waited: nothing to compare with"
     assert "statements hold" in lines[3]
-    assert "[1 of 19]" in first.stderr
+    assert "[4 of 4] ReproducePaper nurmi2009" in first.stderr  # its experiments are cells of that, not stages
     names: dict[str, Any] = {}
     exec("\n".join(line.strip() for line in lines[-2:]), names)
     table = names["reproduction"]

@@ -1,0 +1,292 @@
+"""Batches of cells: how they are handed out, what a worker does with one, and what it reports.
+
+A worker keeps its kernels and the last trace, and runs one cell after the other. A cell's output appears whole or not
+at all, so whatever was finished is there when a run is stopped, and is not made again.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from luigi.task import flatten
+
+from pipelines.tasks.augmented import keep_trace
+from pipelines.tasks.one_look import one_look
+from pipelines.tasks.stage_task import StageTask, progress
+from swftools.kernel.compiling import WATCH
+
+BATCH_SECONDS = 2.0
+"""About how long a batch takes: long beside what it takes to hand it out, short beside a person's patience."""
+
+MOST = 64
+"""Cells of a batch, at most."""
+
+LIVES = 3
+"""How many workers may die while they run the same cell alone."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """What became of a cell.
+
+    Parameters
+    ----------
+    number : int
+        Place among the cells given.
+    seconds : float
+        That it took.
+    error : str
+        Class and message of what it raised; empty where it is done.
+    worker : str
+        Who ran it: host and process.
+    """
+
+    number: int
+    seconds: float
+    error: str = ""
+    worker: str = ""
+
+
+class Engine(Protocol):
+    """Where cells are run."""
+
+    def check(self, data_root: str) -> None:
+        """Raise ClusterError if it cannot be reached, or its workers cannot run cells."""
+
+    def run(self, cells: Sequence[StageTask], tell: Callable[[Told], None]) -> list[Told]:
+        """Run cells whose output is not there; return those that failed.
+
+        Parameters
+        ----------
+        cells : sequence of StageTask
+            What they share, traces and augmentations, is there.
+        tell : callable
+            Called once for each of them, with what became of it, as it is known.
+        """
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell as it is sent to a worker.
+
+    Parameters
+    ----------
+    number : int
+        Place among the cells given.
+    parameters : dict
+        Of its task.
+    key : str
+        Its content key here: with another one the worker would run something else.
+    """
+
+    number: int
+    parameters: dict[str, Any]
+    key: str
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Cells that a worker runs one after the other.
+
+    Parameters
+    ----------
+    kind : type
+        Task of the cells.
+    cells : sequence of Cell
+        In the order in which they are run.
+    """
+
+    kind: type[StageTask]
+    cells: list[Cell]
+
+    @classmethod
+    def of(cls, cells: Sequence[StageTask], numbers: Iterable[int]) -> Batch:
+        """Return a batch of some of the cells."""
+        with one_look():
+            sent = [Cell(number, dict(cells[number].param_kwargs), key_of(cells[number])) for number in numbers]
+        return cls(type(cells[0]), sent)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a worker tells of a batch.
+
+    Parameters
+    ----------
+    told : list of Told
+        A line a cell.
+    worker : str
+        Host and process.
+    kernels : int
+        That were compiled meanwhile: none where the cache is warm.
+    seconds : float
+        That compiling took.
+    """
+
+    told: list[Told] = field(default_factory=list)
+    worker: str = ""
+    kernels: int = 0
+    seconds: float = 0.0
+
+
+_ONE_BATCH = threading.Lock()
+"""A process runs one batch at a time, also where its cluster gives it several threads."""
+
+
+def run_batch(batch: Batch, surroundings: AbstractContextManager[Any] | None = None) -> Report:
+    """Run cells one after the other, whatever becomes of each."""
+    worker = f"{socket.gethostname()}:{os.getpid()}"
+    told = []
+    with _ONE_BATCH, progress.silent(), keep_trace(), one_look():
+        kernels, seconds = WATCH.count, WATCH.seconds
+        for cell in batch.cells:
+            begun = time.perf_counter()
+            error = ""
+            try:
+                with surroundings or nullcontext():
+                    _run_cell(batch.kind, cell)
+            except Exception as caught:  # noqa: BLE001 (whatever it is, the other cells go on)
+                error = f"{type(caught).__name__}: {caught}"
+            told.append(Told(cell.number, time.perf_counter() - begun, error, worker))
+        return Report(told, worker, WATCH.count - kernels, WATCH.seconds - seconds)
+
+
+def _run_cell(kind: type[StageTask], cell: Cell) -> None:
+    """Run a cell, unless it would be another one here than where it was sent from."""
+    task = kind(**cell.parameters)
+    if key_of(task) != cell.key:
+        raise LookupError(
+            f"{task.label} would be another one on {socket.gethostname()} than where it was asked for: its log, or a "
+            "policy or rule of one's own, differs there. Let all hosts read the same files"
+        )
+    run_task(task)
+
+
+def run_task(task: StageTask) -> None:
+    """Run what a task lacks, and then the task."""
+    if task.output().exists():
+        return
+    for needed in flatten(task.requires()):
+        run_task(needed)
+    task.run()
+
+
+def key_of(task: StageTask) -> str:
+    """Return the content key of a task."""
+    key: str = task.key  # type: ignore[attr-defined]
+    return key
+
+
+class Cells:
+    """The cells that are left, handed out in batches.
+
+    The first batches are of one cell; later ones take about ``BATCH_SECONDS``, by what cells took so far. A batch whose
+    worker died is run again, cell by cell, and behind all others: so one that ends its worker holds up no other.
+
+    Parameters
+    ----------
+    cells : sequence of StageTask
+        All of them.
+    tell : callable
+        Called with what became of each that was left.
+    """
+
+    def __init__(self, cells: Sequence[StageTask], tell: Callable[[Told], None]) -> None:
+        self.cells, self._tell = cells, tell
+        with one_look():
+            self._left = {number for number, cell in enumerate(cells) if not cell.is_done()}
+        self._waiting = deque(sorted(self._left))
+        self._alone: deque[int] = deque()
+        self._deaths: dict[int, int] = {}
+        self._mean: float | None = None
+        self._compiled: set[str] = set()
+        self.failed: list[Told] = []
+
+    def __bool__(self) -> bool:
+        """Whether cells are left."""
+        return bool(self._left)
+
+    def __len__(self) -> int:
+        """Return how many cells are left."""
+        return len(self._left)
+
+    @property
+    def is_of_suspects(self) -> bool:
+        """Whether no cell waits but those whose workers died."""
+        return not self._waiting and bool(self._alone)
+
+    def take(self, workers: int) -> list[int]:
+        """Return the next cells for one of so many workers; none where all are handed out."""
+        if not self._waiting:
+            return [self._alone.popleft()] if self._alone else []
+        by_time = 1 if self._mean is None else int(BATCH_SECONDS / max(self._mean, 1e-6))
+        # Towards the end batches are small, lest one worker has many while others have none.
+        size = max(1, min(MOST, by_time, len(self._waiting) // (2 * workers)))
+        return [self._waiting.popleft() for _ in range(min(size, len(self._waiting)))]
+
+    def give_back(self, numbers: Iterable[int]) -> None:
+        """Take cells back that nobody runs any more; those that are done all the same are told of."""
+        self._waiting.extendleft(reversed(self._not_done(numbers)))
+
+    def lose(self, numbers: Iterable[int], deaths: int = 0) -> None:
+        """Take cells back whose worker died: each is run again, alone, until ``LIVES`` workers have died of it.
+
+        Parameters
+        ----------
+        numbers : iterable of int
+            The cells.
+        deaths : int
+            Of workers that ran nothing else; 0 where it may have been another cell's fault.
+        """
+        for number in self._not_done(numbers):
+            self._deaths[number] = self._deaths.get(number, 0) + deaths
+            if self._deaths[number] >= LIVES:
+                died = f"a worker died each of {LIVES} times that it ran this; is there too little memory?"
+                self._take(Told(number, 0.0, died))
+            else:
+                self._alone.appendleft(number)
+
+    def hear(self, report: Report) -> str:
+        """Take a report; return what is to be said of its worker, once."""
+        for told in report.told:
+            if not told.error:
+                self._mean = told.seconds if self._mean is None else 0.8 * self._mean + 0.2 * told.seconds
+            self._take(told)
+        if not report.kernels or report.worker in self._compiled:
+            return ""
+        self._compiled.add(report.worker)
+        return (
+            f"worker {report.worker} compiled {report.kernels} kernels in {report.seconds:.0f} s: its cache was cold; "
+            "'swftools warm-up' does it ahead, and NUMBA_CACHE_DIR names a folder that hosts may share"
+        )
+
+    def fail(self, numbers: Iterable[int], error: str) -> None:
+        """Note that cells failed."""
+        for number in self._not_done(numbers):
+            self._take(Told(number, 0.0, error))
+
+    def _not_done(self, numbers: Iterable[int]) -> list[int]:
+        """Return which cells have no output; the others were finished, though nobody heard of it."""
+        left = []
+        for number in numbers:
+            if number in self._left and self.cells[number].is_done():
+                self._take(Told(number, 0.0))
+            elif number in self._left:
+                left.append(number)
+        return left
+
+    def _take(self, told: Told) -> None:
+        """Note what became of a cell: what is heard first counts."""
+        if told.number not in self._left:
+            return
+        self._left.discard(told.number)
+        self.failed.extend([told] if told.error else [])
+        self._tell(told)
