@@ -1,4 +1,4 @@
-"""What packages it says the same as ``setup.cfg``: the recipe, the citation, the container, the checks before a commit."""
+"""What packages it agrees with ``setup.cfg``: the recipe, the citation, the container, the checks before a commit."""
 
 from __future__ import annotations
 

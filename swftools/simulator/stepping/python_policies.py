@@ -7,8 +7,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NoReturn
 
-import numpy as np
-
 from swftools.errors import ParameterError, PolicyError
 from swftools.parameters import is_whole
 from swftools.simulator.machine.state import Machine

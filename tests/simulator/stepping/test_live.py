@@ -9,9 +9,7 @@ import pandas as pd
 import pytest
 
 from swftools import Trace
-from swftools.errors import ParameterError, PolicyError
-from swftools.simulator import CHECKPOINT, SUSPEND, Schedule, Stepper, simulate, validate
-from tests.drawn import draw_trace
+from swftools.simulator import Schedule, Stepper, simulate, validate
 from tests.every_policy import OURS, light, with_all_columns
 from tests.strategies import crowded_trace
 
@@ -38,6 +36,7 @@ def opened(trace: Trace, policy: str, **options: Any) -> Stepper:
 
 def submit(stepper: Stepper, job: Any, *, knows: bool = True, **more: Any) -> int:
     """Submit a row of a trace."""
+
     def known(name: str) -> Any:
         value = getattr(job, name)
         return None if value is pd.NA else value
