@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from swftools.formats.registry import LogFormat
 
 
-@click.command(short_help="List the formats that are read.")
+@click.command(short_help="List the formats that can be read.")
 @click.argument("name", required=False, shell_complete=complete_format)
 @json_option
 def formats(name: str | None, as_json: bool) -> None:
-    """List the formats of logs that are read; of one also its options, and the command by which a site gets such a log.
+    """List the formats of logs that can be read; for one format, its options and the command that exports such a log.
 
     \b
     Example: swftools formats loadleveler

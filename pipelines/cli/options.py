@@ -41,7 +41,7 @@ data_root = click.option(
 )
 data_root_of_task = click.option("--data-root", help="Directory, or s3://bucket/prefix; default ./data.")
 report_of_task = click.option("--report", is_flag=True, help="Also write a report, VERSION.html beside the version.")
-dry_run = click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+dry_run = click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 
 
 def format_of_task(command: Command) -> Command:

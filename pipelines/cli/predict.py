@@ -22,21 +22,21 @@ GROUPED_BY = ("queue", "user", "partition")
 """What a state may be grouped by that has an option of its own."""
 
 
-@click.command(short_help="Say how long a job submitted now would wait.", name="predict")
-@click.option("--state", type=click.Path(), help="What a wait predictor has learnt, a file.")
-@click.option("--history", help="Name of a history, whose newest state is asked, and which knows names of queues.")
-@click.option("--method", help="Of those that the history follows; default: its first.")
+@click.command(short_help="Predict the wait of a job submitted now.", name="predict")
+@click.option("--state", type=click.Path(), help="File with the state of a wait predictor.")
+@click.option("--history", help="Name of a history: asks its newest state; queues may be given by name.")
+@click.option("--method", help="Method, of those that the history follows; default: its first.")
 @data_root_of_task
-@click.option("--queue", help="Of the job, where the state is by queue.")
-@click.option("--user", help="Of the job, where the state is by user.")
-@click.option("--partition", help="Of the job, where the state is by partition.")
-@click.option("--group", help="Of the job, as tables of predictions have it: 3, or 3/17 by queue and user.")
-@click.option("--processors", type=PROCESSORS, help="That the job requests.")
+@click.option("--queue", help="Queue of the job, if the state is by queue.")
+@click.option("--user", help="User of the job, if the state is by user.")
+@click.option("--partition", help="Partition of the job, if the state is by partition.")
+@click.option("--group", help="Group of the job, as in tables of predictions: 3, or 3/17 by queue and user.")
+@click.option("--processors", type=PROCESSORS, help="Processors that the job requests.")
 @click.option("--requested-time", type=Duration(), help="Of the job: 90 (seconds), 30m, 4h, 04:00:00, 1-12:00:00.")
 @click.option(
     "--quantile", "quantiles", type=float, multiple=True, help="Share of jobs; default: .5 .75 .9 .95 and the state's."
 )
-@click.option("--deadline", type=Duration(), help="Also say which share of such jobs starts within so long.")
+@click.option("--deadline", type=Duration(), help="Also say which share of such jobs starts within this time.")
 @json_option
 def predict(
     state: str | None,
@@ -49,9 +49,9 @@ def predict(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Say what a job submitted now, behind all that a state knows, would be told of its wait.
+    """Predict how long a job would wait that is submitted now, after everything that the state knows.
 
-    Exits with 1 if it would be told nothing: too few waits are known, or nothing seems to start.
+    Exits with 1 if there is no prediction: too few waits are known, or the machine seems to be down.
 
     \b
     Examples: swftools predict --state blue.state --queue 3 \\
