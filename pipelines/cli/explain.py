@@ -60,7 +60,7 @@ def explain(
 
     entry = policy_entry(policy)
     if not issubclass(find_policy(entry["policy"]).parameters, Searching):
-        raise click.UsageError(f"--policy: {entry['policy']} does not search; take search or genetic")
+        raise click.UsageError(f"--policy: {entry['policy']} is not a search; use search or genetic")
     simulation = begin_simulation(log, cleaned, rules, {**entry, "explain": True}, **options)
     with simulation_shown() as progress:
         simulation.run(until=at, progress=progress)
@@ -93,9 +93,7 @@ def _start_of(schedule: Schedule, job: int) -> float:
     rows = schedule.jobs[schedule.jobs["job_number"] == job]
     if len(rows) > 1:
         times = ", ".join(f"{time:.10g}" for time in rows["start_time"])
-        raise click.UsageError(
-            f"--job: {job} stands {len(rows)} times in the log; they started at {times}: give --time"
-        )
+        raise click.UsageError(f"--job: {job} occurs {len(rows)} times in the log, started at {times}: give --time")
     if rows.empty:
         left_out = schedule.excluded[schedule.excluded["job_number"] == job]
         why = f"was left out: {left_out['reason'].iloc[0]}" if len(left_out) else "is not in the log"

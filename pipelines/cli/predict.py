@@ -71,7 +71,7 @@ def predict(
         state = str(path)
         given = {kind: str(names.get(kind, {}).get(value, value)) for kind, value in given.items()}
     elif method is not None:
-        raise click.UsageError("--method chooses among those of a --history; a state is of one")
+        raise click.UsageError("--method goes with --history; a state has one method only")
     from swftools.qbets.prediction import predict_wait
 
     answer = predict_wait(
@@ -140,12 +140,12 @@ def _waits(answer: WaitAnswer) -> str:
 def _reason(answer: WaitAnswer) -> str:
     """Say why nothing is told."""
     if answer.no_prediction == "training":
-        known = f"{answer.group_waits:,} waits of {_name(answer)} are known, and {answer.training:,} must be"
-        return f"Nothing is told yet: {known}. It would have been:"
+        known = f"{answer.group_waits:,} waits of {_name(answer)} are known, and {answer.training:,} are needed"
+        return f"No prediction yet: {known}. It would have been:"
     if answer.no_prediction == "too-few-waits":
-        return f"Nothing can be told of so few waits as {answer.waits:,}."
-    why = "jobs came, and for longer than usual none has started"
-    return f"Nothing is told, since {_name(answer)} seems to be unavailable: {why}. It would have been:"
+        return f"No prediction: {answer.waits:,} known waits are too few."
+    why = "jobs arrived, but none has started for longer than usual"
+    return f"No prediction, because {_name(answer)} seems to be unavailable: {why}. It would have been:"
 
 
 def _line(told: ToldBound, answer: WaitAnswer) -> str:
@@ -153,7 +153,7 @@ def _line(told: ToldBound, answer: WaitAnswer) -> str:
     share = f"{_percent(told.quantile):>12}   "
     if told.seconds is None:
         needs = f"; it needs {told.needs:,}" if told.needs else ""
-        return f"{share}cannot be told of {answer.waits:,} waits{needs}"
+        return f"{share}no bound from {answer.waits:,} waits{needs}"
     return f"{share}{clock(told.seconds):>12} {told.seconds:>14,.0f} s   {_confidence(told.confidence)}"
 
 
@@ -162,7 +162,7 @@ def _deadline(told: ToldDeadline, answer: WaitAnswer) -> str:
     time = clock(told.seconds)
     counted = "" if told.within is None else f" ({told.within:,} of the {answer.waits:,} waits were no longer)"
     if told.share == 0.0:
-        return f"Of a start within {time} nothing can be promised{counted}."
+        return f"No share of jobs can be promised to start within {time}{counted}."
     share = _percent(int(told.share * 10_000) / 10_000)  # never more than is so
     if told.confidence is None:
         return f"About {share} of such jobs start within {time}; the method has no confidence."

@@ -144,7 +144,7 @@ def simulate_log(
     simulation = begin_simulation(log, cleaned, rules, entry, **options)
     if notes and not simulation.notes:
         raise click.UsageError(
-            f"--notes: {label_of(entry)} notes nothing; take search:explain=true, or leave --notes out"
+            f"--notes: {label_of(entry)} keeps no notes; use search:explain=true, or leave out --notes"
         )
     with simulation_shown() as progress:
         simulation.run(progress=progress)

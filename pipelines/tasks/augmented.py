@@ -40,7 +40,7 @@ def with_columns(jobs: pa.Table, columns: pa.Table, name: str) -> pa.Table:
     """
     keys = ["job_number", "job_occurrence"]
     if not jobs.select(keys).equals(columns.select(keys)):
-        raise SchemaError(f"augmentation {name!r} is not of these jobs; remove its directory and run again")
+        raise SchemaError(f"augmentation {name!r} belongs to other jobs; remove its directory and run again")
     joined = {column: jobs[column] for column in jobs.column_names} | {
         column: columns[column] for column in columns.column_names if column not in keys
     }

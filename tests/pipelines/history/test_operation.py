@@ -224,7 +224,7 @@ def test_statuses(watched: Site) -> None:
     watched.settings.write_text("# nothing but comments\n")
     assert reevaluate().exit_code == 0
     shutil.rmtree(watched.inbox)
-    assert_ends(20, "error: inbox 'inbox' is no folder; make it, or give another by --inbox")
+    assert_ends(20, "error: inbox 'inbox' is not a folder; make it, or give another by --inbox")
 
 
 def test_luigis_own_command_says_done(tmp_path: Path) -> None:

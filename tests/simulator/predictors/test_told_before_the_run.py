@@ -88,7 +88,7 @@ def test_wrong_arguments_are_refused_when_it_is_registered() -> None:
         def _(limit: Any, run_time: Any) -> Any:
             """Take them the other way round."""
 
-    with pytest.raises(ParameterError, match="predictor 'odd' takes memory; what is foretold before the run has none"):
+    with pytest.raises(ParameterError, match="predictor 'odd' takes memory; a foretold predictor has none"):
 
         @foretold("odd")
         def _(run_time: Any, limit: Any, memory: Any) -> Any:
