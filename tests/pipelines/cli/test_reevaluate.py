@@ -43,7 +43,7 @@ def test_unreadable_file_is_4(tmp_path: Path) -> None:
     for _ in range(2):
         result = call(site)
         assert result.exit_code == 4
-        assert result.stderr.startswith("unreadable: b.txt: it looks like none of the formats")
+        assert result.stderr.startswith("unreadable: b.txt: it looks like none of the known formats")
         assert len(result.stderr.splitlines()) == 1
     assert len(pd.read_parquet(site.version() / "jobs")) == 36
     (site.inbox / "b.txt").unlink()
