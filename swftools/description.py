@@ -15,7 +15,7 @@ DAY = 86_400.0
 
 
 def describe(trace: Trace) -> dict[str, Any]:
-    """Describe a trace in figures, as plain values that JSON holds.
+    """Describe a trace in figures: plain values, ready for JSON.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ class SwfFormatError(SwfToolsError, ValueError):
 
 
 class LogFormatError(SwfToolsError, ValueError):
-    """A log is in none of the formats that are read, in several, or its format must be told more to be read."""
+    """A log is in no known format, in several, or its format needs an option to be read."""
 
 
 class UnreadableLogError(SwfToolsError, OSError):
@@ -44,7 +44,7 @@ class MissingLibraryError(SwfToolsError, ImportError):
 
 
 class NotFittedError(SwfToolsError, ValueError, AttributeError):
-    """A bound of waits, or a predictor of them, is asked before it has learnt; as scikit-learn's of that name."""
+    """A bound or predictor of waits is asked before it has learnt; like scikit-learn's error of that name."""
 
 
 class StateError(SwfToolsError, ValueError):
@@ -56,11 +56,11 @@ class StateNotFoundError(StateError):
 
 
 class UnknownRuleError(SwfToolsError, KeyError):
-    """A cleaning rule was asked for by a name that nothing is registered under."""
+    """No cleaning rule is registered under the name that was asked for."""
 
 
 class RuleError(SwfToolsError, RuntimeError):
-    """A cleaning rule failed, or decided what cannot be carried out; the message names the rule."""
+    """A cleaning rule failed, or its decision cannot be carried out; the message names the rule."""
 
 
 class UtilityError(SwfToolsError, ValueError):
@@ -88,7 +88,7 @@ class StorageError(SwfToolsError, OSError):
 
 
 class SupersededError(SwfToolsError, RuntimeError):
-    """Another run published in between, so that what was made goes on from an old version."""
+    """Another run published in between, so this run started from an old version."""
 
 
 class HistoryError(SwfToolsError, ValueError):
@@ -100,7 +100,7 @@ class UnsafeNameError(SwfToolsError, ValueError):
 
 
 class OtherSourceError(SwfToolsError, ValueError):
-    """A data set would get a version that was made from another log than its earlier ones."""
+    """A version was made from another log than the earlier versions of its data set."""
 
 
 class VersionNotFoundError(SwfToolsError, KeyError):
@@ -112,11 +112,11 @@ class BalanceError(SwfToolsError, AssertionError):
 
 
 class KernelError(SwfToolsError, TypeError):
-    """A kernel cannot be compiled or called so: it would never free an array, or numba is one that is not known."""
+    """A kernel cannot be compiled or called: it would never free an array, or this version of numba is unknown."""
 
 
 class PolicyError(SwfToolsError, RuntimeError):
-    """A scheduling policy did what the machine or the queue does not allow, or never starts a job."""
+    """A scheduling policy did something impossible, or never starts a job."""
 
 
 class PolicyWarning(UserWarning):

@@ -108,7 +108,7 @@ def select_jobs(
 
 
 def scale_to_load(trace: Trace, load: float, processors: int | None = None) -> Trace:
-    """Return a trace whose times between submissions are multiplied by one factor, so that it offers a load.
+    """Return a trace with a given offered load: times between submissions are multiplied by one factor.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def _seconds(when: float | str | datetime, header: SwfHeader, name: str) -> floa
         date = when if isinstance(when, datetime) else datetime.fromisoformat(str(when))
     except ValueError as error:
         raise ParameterError(
-            f"select_jobs: {name}={when!r} is no number of seconds, no date such as 2000-07-01"
+            f"select_jobs: {name}={when!r} is neither a number of seconds nor a date such as 2000-07-01"
         ) from error
     if header.start is None:
         raise ParameterError(f"select_jobs: {name}={when!r}, but the log's header has no UnixStartTime; give seconds")

@@ -74,7 +74,7 @@ def test_a_month_is_of_the_logs_zone() -> None:
         ({"lines": (1,)}, r"lines=\(1,\) is not two integers"),
         ({"lines": 5}, "lines=5 is not two integers"),
         ({"job_numbers": (1, 2.5)}, "is not two integers"),
-        ({"begin": "spring"}, "begin='spring' is no number of seconds, no date"),
+        ({"begin": "spring"}, "begin='spring' is neither a number of seconds nor a date"),
         ({"month": "2000-13"}, "month='2000-13' is not a month"),
         ({"month": 5}, "month=5 is not a month"),
         ({"month": "2000-05", "begin": 0}, "beside begin or end"),

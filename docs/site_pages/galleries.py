@@ -188,15 +188,16 @@ def _pictures() -> str:
 
 
 def _rules() -> str:
+    rules = list_rules()
     entries = {
         f"{name}{'' if name in DEFAULT_RULES else ' (asked for by name)'}": [
             first_paragraph(rule.__doc__),
             f"Code: `{rule.__module__}`.",
         ]
-        for name, rule in list_rules().items()
+        for name, rule in [*((name, rules[name]) for name in DEFAULT_RULES), *rules.items()]
     }
     begins = (
-        "Every cleaning rule, in the order in which the default ones are applied. "
+        "Every cleaning rule: first the default ones, in the order in which they are applied. "
         "[Cleaning](../../cleaning.md) explains them."
     )
     return page("Cleaning rules", begins, entries)

@@ -55,9 +55,9 @@ def _web_address(url: str) -> str:
         parts = urlsplit(url)
         host = parts.hostname
     except ValueError as error:
-        raise ValueError(f"{url!r} is no web address ({error})") from error
+        raise ValueError(f"{url!r} is not a web address ({error})") from error
     if not host or not re.fullmatch(r"[!-~]+", url):
-        raise ValueError(f"{url!r} is no web address; write https://HOST/PATH without blanks")
+        raise ValueError(f"{url!r} is not a web address; write https://HOST/PATH without blanks")
     if parts.scheme != "https" and not (parts.scheme == "http" and host in _HTTP_HOSTS):
         raise ValueError(f"{url!r} does not begin with https://; for a log on disk leave url out and give its path")
     if "@" in parts.netloc:

@@ -39,13 +39,13 @@ def open_root(location: str, data_set: str | None = None) -> DataRoot:
     return root
 
 
-@click.command(short_help="List data sets, versions (* is latest, tags) or tables.")
+@click.command(short_help="List data sets, their versions and tags, or tables.")
 @click.argument("data_set", required=False, shell_complete=complete_data_set)
 @click.argument("version", required=False, shell_complete=complete_version)
 @json_option
 @data_root
 def versions(data_set: str | None, version: str | None, as_json: bool, data_root: str) -> None:
-    """List data sets, the versions of one, newest first (* marks latest) with their tags, or the tables of one version.
+    """List data sets; or the versions of one with their tags, newest first, * for latest; or the tables of a version.
 
     VERSION may be a tag, or the beginning of a version's name.
 
@@ -116,16 +116,16 @@ def _tag_line(root: DataRoot, data_set: str, tag: Tag) -> str:
     return f"tag {tag.name}: {tag.version}{gone}"
 
 
-@click.command(short_help="Name a version for good; list and delete such names.")
+@click.command(short_help="Name a version for good; list or delete tags.")
 @click.argument("data_set", shell_complete=complete_data_set)
 @click.argument("words", nargs=-1, metavar="[VERSION TAG]")
 @click.option("--delete", is_flag=True, help="Delete a tag: swftools tag --delete DATA_SET TAG; its version stays.")
 @click.option("--force", is_flag=True, help="Move a tag that names another version.")
 @data_root
 def tag(data_set: str, words: tuple[str, ...], delete: bool, force: bool, data_root: str) -> None:
-    """Give VERSION of DATA_SET a name, TAG, that stands for it wherever a version is asked for; alone, list the tags.
+    """Give VERSION of DATA_SET a lasting name, TAG, to use wherever a version is asked for; without TAG, list the tags.
 
-    A version with a tag is not pruned. VERSION may be latest, another tag, or the beginning of a version's name.
+    Tagged versions are never pruned. VERSION may be latest, another tag, or the beginning of a version's name.
 
     \b
     Example: swftools tag KTH-SP2-1996-2.1-cln latest paper-2026
@@ -198,16 +198,16 @@ def verify(data_set: str, version: str, as_json: bool, data_root: str) -> None:
     sys.exit(FOUND_FAULTS if problems else 0)
 
 
-@click.command(short_help="Remove what nobody needs: versions, work files.")
+@click.command(short_help="Remove old versions and work files.")
 @click.argument("data_set", required=False, shell_complete=complete_data_set)
 @click.option("--keep", type=click.IntRange(0), default=1, show_default=True, help="Newest versions to keep of each.")
-@click.option("--yes", is_flag=True, help="Remove; without it only say what would be removed.")
+@click.option("--yes", is_flag=True, help="Remove them; without it, only list what would be removed.")
 @json_option
 @data_root
 def prune(data_set: str | None, keep: int, yes: bool, as_json: bool, data_root: str) -> None:
-    """Remove old versions, of DATA_SET or of all, and what stages keep in the work directory.
+    """Remove old versions, of DATA_SET or of all data sets, and the stored outputs of stages.
 
-    What latest or a tag names stays, and so do the newest versions; the work directory is a cache.
+    Keeps latest, tagged versions and the newest ones. Outputs of stages are a cache, which the next run makes again.
 
     \b
     Example: swftools prune KTH-SP2-1996-2.1-cln --keep 2 --yes

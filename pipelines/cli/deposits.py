@@ -18,22 +18,22 @@ if TYPE_CHECKING:
     from pipelines.papers.cited import Cited
 
 
-@click.command(short_help="What to cite of a log, data set or paper, and its terms.")
+@click.command(short_help="Print what to cite, and the terms.")
 @click.argument("name", shell_complete=complete_cited)
-@click.option("--version", help="Of the data set NAME: a version, its beginning, a tag or latest.")
+@click.option("--version", help="Version of the data set NAME: its name, its beginning, a tag or latest.")
 @click.option(
     "--format",
     "form",
     type=click.Choice(["bibtex", "text", "json"]),
     default="bibtex",
     show_default=True,
-    help="How it is told.",
+    help="Form of the answer.",
 )
 @data_root
 def cite(name: str, version: str | None, form: str, data_root: str) -> None:
-    """Tell what to cite of NAME, whom to thank, and the terms it comes with.
+    """Print what to cite for NAME, whom to thank, and the terms of use.
 
-    NAME is that of a log's card, of a paper that reproduce knows, or of a data set, in this order; with --version it
+    NAME is looked up among the cards of logs, then the papers of reproduce, then the data sets; with --version it
     is a data set.
 
     \b
@@ -78,16 +78,16 @@ def _folded(text: str) -> list[str]:
     )
 
 
-@click.command(short_help="Write a version into a folder to be deposited.")
+@click.command(short_help="Write a version into a folder, ready to deposit.")
 @click.argument("data_set", shell_complete=complete_data_set)
 @click.option("--version", default=LATEST, show_default=True, help="A version, its beginning, or a tag.")
-@click.option("--to", "folder", required=True, type=click.Path(), help="Folder to make; not there yet, or empty.")
+@click.option("--to", "folder", required=True, type=click.Path(), help="Folder to make (new or empty).")
 @json_option
 @data_root
 def export(data_set: str, version: str, folder: str, as_json: bool, data_root: str) -> None:
-    """Write a version of DATA_SET into a folder, with what repositories of data read.
+    """Write a version of DATA_SET into a folder, with the metadata that data repositories read.
 
-    Beside its files stand croissant.json, ro-crate-metadata.json, .zenodo.json, CITATION.bib and checksums.sha256.
+    Adds croissant.json, ro-crate-metadata.json, .zenodo.json, CITATION.bib and checksums.sha256 to its files.
     The folder appears whole or not at all.
 
     \b

@@ -12,17 +12,17 @@ from pipelines.names import LATEST
 from swftools.output.shown_text import shown
 
 
-@click.command(short_help="What changed between two versions.")
+@click.command(short_help="Show what changed between two versions.")
 @click.argument("data_set", shell_complete=complete_data_set)
 @click.argument("a", required=False, shell_complete=complete_version)
 @click.argument("b", default=LATEST, shell_complete=complete_version)
-@click.option("--json", "as_json", is_flag=True, help="All of it as JSON; docs/keeping_versions.md tells the form.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON; see docs/keeping_versions.md.")
 @data_root
 def diff(data_set: str, a: str | None, b: str, as_json: bool, data_root: str) -> None:
-    """Tell what changed from version A of DATA_SET to version B: how it was made, results, tables, files.
+    """Show what changed from version A of DATA_SET to version B: settings, results, tables, files.
 
-    A is by default the version published before the latest, B the latest. Both may be tags, or the beginnings of
-    names. Results are shown as mean ± standard deviation over seeds where there are several.
+    By default A is the version before the latest, and B the latest. Both may be tags, or the beginnings of
+    names. Results over several seeds are shown as mean ± standard deviation.
 
     \b
     Example: swftools diff KTH-SP2-1996-2.1-cln-policies paper-2026

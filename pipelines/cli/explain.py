@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from swftools.simulator.search.explanation import Explanation
 
 
-@click.command(short_help="Say why a search put a job first.")
+@click.command(short_help="Explain why a search put a job first.")
 @takes_a_log
 @reads_a_log
 @click.option(
-    "--policy", default="search", show_default=True, help="One that searches, as search:nodes=1000 or genetic."
+    "--policy", default="search", show_default=True, help="A policy that searches: search:nodes=1000, genetic ..."
 )
-@click.option("--time", "at", type=Duration(), help="Last decision by then, since the log's start, as 36000 or 10h.")
+@click.option("--time", "at", type=Duration(), help="The last decision by this time since the log's start: 36000, 10h.")
 @click.option("--job", type=int, metavar="NUMBER", help="The decision at which that job started.")
-@click.option("--picture", metavar="FILE", help=f"Draw it there: {', '.join(PICTURES)}.")
+@click.option("--picture", metavar="FILE", help=f"Draw the decision into this file: {', '.join(PICTURES)}.")
 @simulates
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of every random draw.")
 @says_its_progress
@@ -41,7 +41,7 @@ def explain(
     picture: str | None,
     **options: Any,
 ) -> None:
-    """Replay a log under a search, and say of one decision why a job went first: by default of the last one.
+    """Replay a log under a search, and explain why a job went first at one decision (by default the last).
 
     \b
     Example: swftools explain KTH-SP2-1996-2.1-cln.swf.gz --job 1234 \\
@@ -60,7 +60,7 @@ def explain(
 
     entry = policy_entry(policy)
     if not issubclass(find_policy(entry["policy"]).parameters, Searching):
-        raise click.UsageError(f"--policy: {entry['policy']} does not search; take search or genetic")
+        raise click.UsageError(f"--policy: {entry['policy']} is not a search; use search or genetic")
     simulation = begin_simulation(log, cleaned, rules, {**entry, "explain": True}, **options)
     with simulation_shown() as progress:
         simulation.run(until=at, progress=progress)
@@ -93,9 +93,7 @@ def _start_of(schedule: Schedule, job: int) -> float:
     rows = schedule.jobs[schedule.jobs["job_number"] == job]
     if len(rows) > 1:
         times = ", ".join(f"{time:.10g}" for time in rows["start_time"])
-        raise click.UsageError(
-            f"--job: {job} stands {len(rows)} times in the log; they started at {times}: give --time"
-        )
+        raise click.UsageError(f"--job: {job} occurs {len(rows)} times in the log, started at {times}: give --time")
     if rows.empty:
         left_out = schedule.excluded[schedule.excluded["job_number"] == job]
         why = f"was left out: {left_out['reason'].iloc[0]}" if len(left_out) else "is not in the log"

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 _PROPOSE = "propose"
 
 
-@click.command(short_help="List the formats that are read; propose a mapping for a table.")
+@click.command(short_help="List the formats that can be read; propose a mapping for a table.")
 @click.argument("name", required=False, shell_complete=complete_format)
 @click.argument("file", required=False)
 @json_option
 def formats(name: str | None, file: str | None, as_json: bool) -> None:
-    """List the formats of logs that are read; of one also its options, and the command by which a site gets such a log.
+    """List the formats of logs that can be read; for one format, its options and the command that exports such a log.
 
     With propose FILE write a mapping for a table that no format knows, and say what it is unsure of.
 

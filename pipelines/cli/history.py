@@ -21,22 +21,26 @@ READ_NOTHING = ("unreadable", "empty")
 """What files of the inbox are that somebody must look at."""
 
 
-@click.command(short_help="Take new logs from a folder into a history, and evaluate it again.")
+@click.command(short_help="Add new logs from a folder to a history, evaluate it.")
 @click.option("--inbox", help="Folder, or s3://bucket/prefix, where logs arrive; default: that of the settings.")
-@click.option("--history", help="Name of the data set; default: that of the settings, else history.")
+@click.option("--history", help="Name of the history; default: that of the settings, else history.")
 @click.option("--format", help="Format with options, as slurm:time_zone=Europe/Berlin. See swftools formats.")
 @click.option("--processors", type=PROCESSORS, help="Of the machine; default: the card's, or the logs' own.")
-@click.option("--card", help="Of the catalogue: its machine, terms, queue ranks, cleaning and format.")
-@click.option("--settings", type=click.Path(dir_okay=False), help="reevaluate.yaml: what is evaluated, and tolerances.")
+@click.option("--card", help="Card of the catalogue that gives machine, terms, queue ranks, cleaning and format.")
+@click.option(
+    "--settings",
+    type=click.Path(dir_okay=False),
+    help="Settings file, as reevaluate.yaml.",
+)
 @data_root_of_task
 @json_option
-@click.option("--check", is_flag=True, help="Only check the settings.")
+@click.option("--check", is_flag=True, help="Check the settings, and stop.")
 @says_its_progress
 def reevaluate(as_json: bool, check: bool, **options: Any) -> None:
-    """Take what has arrived in a folder into a history, evaluate it again, and publish it.
+    """Add new logs from a folder to a history, evaluate it again, and publish it.
 
     \b
-    Exit status, after publishing: 0 nothing to say; 3 a tolerance was left;
+    Exit status, after publishing: 0 no finding; 3 a value is outside its tolerance;
     4 a file could not be read. Findings are lines on standard error.
     Example: swftools reevaluate --inbox /srv/inbox --history blue
     """

@@ -15,10 +15,10 @@ from pipelines.cli.options import says_its_progress
 )
 @says_its_progress
 def warm_up_kernels(workers: int | None) -> None:
-    """Compile every kernel that is not in the cache, so that no later command waits for it.
+    """Compile every kernel that is not in the cache yet, so that no later command waits for it.
 
-    No command needs it: each compiles what it calls. It is for images, and for many processes that start at once. It
-    takes about a minute once, after an installation or a change.
+    You need not run this: each command compiles what it calls. It is for container images, and for many processes
+    that start at once. It takes about a minute, once after an installation or a change.
     """
     from pipelines.cli.progress import warm_up_shown
     from swftools.kernel import warm_up

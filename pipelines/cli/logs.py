@@ -48,7 +48,7 @@ UNITS = {
 """Units of what ``describe`` finds, where the name does not say it."""
 
 
-@click.command(short_help="Print what a log holds.", name="describe")
+@click.command(short_help="Summarize a log.", name="describe")
 @takes_a_log
 @reads_a_log
 @json_option
@@ -110,16 +110,16 @@ def _print_fact(name: str, value: Any) -> None:
                 click.echo(f"{'' if number else name:<26} {line}")
 
 
-@click.command(short_help="How good requested times are.", name="estimates")
+@click.command(short_help="Show how good requested times are.", name="estimates")
 @takes_a_log
 @reads_a_log
 @click.option(
-    "--tightened", is_flag=True, help="Also study synthetic answers of users who are asked again, not to be killed."
+    "--tightened", is_flag=True, help="Also study synthetic answers of users who are asked again, without being killed."
 )
 @click.option("--seed", type=SEED, default=0, show_default=True, help="For these answers.")
 @click.option("--most", type=click.IntRange(1), default=10, show_default=True, help="Groups and requests to print.")
 @json_option
-@click.option("-o", "--output", metavar="FILE", help="CSV file to write: the inaccuracy of every group.")
+@click.option("-o", "--output", metavar="FILE", help="Write the inaccuracy of every group into this CSV file.")
 @says_its_progress
 def study_log(
     log: str, cleaned: bool, rules: str, tightened: bool, seed: int, most: int, as_json: bool, output: str | None
@@ -158,20 +158,20 @@ def study_log(
         click.echo(f"\nestimates: {shown(output)}")
 
 
-@click.command(short_help="Say what is wrong with logs.", name="validate")
+@click.command(short_help="Find what is wrong with logs.", name="validate")
 @click.argument("logs", nargs=-1, shell_complete=complete_log)
-@click.option("--log", "more", multiple=True, shell_complete=complete_log, help="A log; the same as an argument.")
+@click.option("--log", "more", multiple=True, shell_complete=complete_log, help="A log, instead of an argument.")
 @reads_a_log
-@click.option("--strict", is_flag=True, help="Count jobs that cleaning would repair or mark as faults too.")
+@click.option("--strict", is_flag=True, help="Also count as faults the jobs that cleaning would repair or mark.")
 @click.option(
-    "--lines", type=click.IntRange(0), default=5, show_default=True, help="Faulty lines to show of each kind."
+    "--lines", type=click.IntRange(0), default=5, show_default=True, help="How many faulty lines of each kind to show."
 )
 @json_option
 @says_its_progress
 def validate_logs(
     logs: tuple[str, ...], more: tuple[str, ...], cleaned: bool, rules: str, strict: bool, lines: int, as_json: bool
 ) -> None:
-    """Check logs; exit with 1 if a line is no job or a job could not be scheduled.
+    """Check logs; exit with 1 if a line is not a job or a job could not be scheduled.
 
     \b
     Example: swftools validate my.swf && echo sound
@@ -249,14 +249,14 @@ def _print_findings(log: str, loaded: LoadedLog, lines: int) -> None:
 
 @click.command(short_help="Convert a log to SWF or Parquet.")
 @click.argument("words", nargs=-1, metavar="LOG OUTPUT", shell_complete=complete_log)
-@click.option("--log", shell_complete=complete_log, help="The log, in place of the first word.")
-@click.option("-o", "--output", help="The file, in place of the last word.")
+@click.option("--log", shell_complete=complete_log, help="The log, instead of the first argument.")
+@click.option("-o", "--output", help="The file, instead of the last argument.")
 @reads_a_log
-@click.option("--strict", is_flag=True, help="Fail at the first line that is no job, instead of leaving it out.")
+@click.option("--strict", is_flag=True, help="Fail at the first line that is not a job, instead of leaving it out.")
 @click.option(
     "--as-read", is_flag=True, help="Write SWF in the dialect that the log came in: 21 fields, times since 1970."
 )
-@click.option("--names", help="CSV file to write beside: the names behind the numbers of an accounting log.")
+@click.option("--names", help="Also write the names behind the numbers of an accounting log into this CSV file.")
 @says_its_progress
 def convert(
     words: tuple[str, ...],

@@ -47,32 +47,35 @@ def main() -> None:
     Simulate a policy:        swftools simulate LOG --policy easy
     Compare policies:         swftools compare --log LOG --policies fcfs,easy
     A whole experiment:       swftools experiment FILE.yaml
-    Why a search decided so:  swftools explain LOG --job 1234
+    Explain a decision:       swftools explain LOG --job 1234
     Check any schedule:       swftools check-schedule SCHEDULE.csv --log LOG
-    What users owe for it:    swftools price LOG --mechanism fixed
+    What users owe:           swftools price LOG --mechanism fixed
     Predict waits:            swftools evaluate --log LOG
-    Of a job submitted now:   swftools predict --state STATE --queue 3
+    Wait of a job now:        swftools predict --state STATE --queue 3
     When to submit it:        swftools reserve --state STATE --start +6h ...
     When it would start:      swftools whatif --running now.txt --job ...
-    Evaluate what arrives:    swftools reevaluate --inbox DIR --history NAME
-    Make a paper's tables:    swftools reproduce nurmi2009
+    Each night:               swftools reevaluate --inbox DIR --history NAME
+    A paper's tables:         swftools reproduce nurmi2009
     Draw a picture:           swftools plot LOG --picture arrivals
     Show a version:           swftools report NAME
     See what is published:    swftools versions
-    Tell two versions apart:  swftools diff NAME
+    Compare two versions:     swftools diff NAME
     Name a version for good:  swftools tag NAME VERSION TAG
-    Make ready to deposit:    swftools export NAME --to FOLDER
+    Deposit a version:        swftools export NAME --to FOLDER
     What to cite:             swftools cite NAME
 
-    LOG is a path (SWF, or an accounting log of a batch system, which swftools formats
-    lists; also .gz .bz2 .xz .zst, a folder of daily files, a pattern; a .parquet that
-    convert wrote; a published version, such as data/NAME/VERSION), - for standard input, the
-    name of a card in the catalogue, such as SDSC-BLUE-2000-4.2-cln-5000-9999, which is
-    shipped, or a model with parameters, such as
-    lublin-feitelson:jobs=10000,processors=128,load=0.8,seed=3.
+    LOG is one of
 
-    Every command that reads a log takes its machine and cleaning rules from the log's card,
-    and cleans it unless told --raw.
+    \b
+    a path    SWF, or an accounting log (see swftools formats); .gz .bz2 .xz .zst,
+              a folder of daily files, a pattern, a .parquet of convert, or a
+              published version, such as data/NAME/VERSION
+    -         standard input
+    a card    of the catalogue: SDSC-BLUE-2000-4.2-cln-5000-9999, which is shipped
+    a model   lublin-feitelson:jobs=10000,processors=128,load=0.8,seed=3
+
+    Commands take the machine and the cleaning rules from the log's card, and clean the log
+    unless you give --raw.
     """
     show_progress()
 

@@ -62,7 +62,7 @@ def flags_of_engine(workers: int | None, cluster: str | None) -> list[str]:
     return ["--processes", str(workers)] if workers else []
 
 
-dry_run = click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+dry_run = click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 
 
 def format_of_task(command: Command) -> Command:

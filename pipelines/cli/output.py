@@ -77,13 +77,13 @@ def check_output(output: str, suffixes: tuple[str, ...], inputs: Iterable[str] =
         Names the file and the remedy.
     """
     if not output.lower().endswith(suffixes):
-        raise click.UsageError(f"{output}: the suffix says no format; use {', '.join(suffixes)}")
+        raise click.UsageError(f"{output}: the suffix names no format; use {', '.join(suffixes)}")
     if Path(output).is_dir():
         raise click.UsageError(f"{output}: is a folder; name a file in it")
     check_folder(output, Path(os.path.realpath(output)).parent)
     for name in inputs:
         if _is_same(name, output):
-            raise click.UsageError(f"{output}: is the very file that is read ({name}); choose another name")
+            raise click.UsageError(f"{output}: is the file that is being read ({name}); choose another name")
 
 
 def check_folder(output: str, folder: Path | None = None) -> None:

@@ -19,13 +19,13 @@ from pipelines.cli.tasks import flags_of, run_task
 
 
 @click.command(
-    short_help="Make the tables of a paper anew.",
+    short_help="Reproduce the tables of a paper.",
     context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
 )
 @click.argument("paper", shell_complete=complete_paper)
 @click.option("--table", help="One table, such as 4.1; default: all.")
-@click.option("--logs", help="Names of cards or paths, separated by commas; default: the paper's.")
-@click.option("--quick", is_flag=True, help="The shipped excerpt in place of the paper's logs: seconds.")
+@click.option("--logs", help="Cards or paths of logs, separated by commas; default: the paper's.")
+@click.option("--quick", is_flag=True, help="Use the shipped excerpt instead of the paper's logs; takes seconds.")
 @click.option("--data-set", help="Name to publish under; default: the paper's, with -reproduction.")
 @data_root_of_task
 @runs_cells
@@ -34,7 +34,7 @@ from pipelines.cli.tasks import flags_of, run_task
 @says_its_progress
 @click.pass_context
 def reproduce(ctx: click.Context, /, dry_run: bool, workers: int | None, cluster: str | None, **options: Any) -> None:
-    """Make the tables of a paper anew, the values that it prints beside ours: the task ReproducePaper.
+    """Reproduce the tables of a paper, with the printed values beside ours: the task ReproducePaper.
 
     PAPER is its short name: barsanti2006, chiang2008, chiang2008-large, lee2009, nurmi2009, yuan2010; or
     barsanti2006-beyond, lee2009-beyond.

@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from pipelines.reports import Version
 
 
-@click.command(short_help="One HTML file that shows a published version.")
+@click.command(short_help="Show a published version as one HTML file.")
 @click.argument("name", shell_complete=complete_data_set)
 @click.argument("version", default=LATEST, shell_complete=complete_version)
-@click.option("--compare", metavar="OTHER", help="Another version: of the same data set, or as DATA_SET/VERSION.")
+@click.option("--compare", metavar="OTHER", help="Show another version beside it: VERSION, or DATA_SET/VERSION.")
 @click.option("--output", metavar="FILE", help="Default: NAME.html in the current folder.")
 @data_root
 def report(name: str, version: str, compare: str | None, output: str | None, data_root: str) -> None:
-    """Write what a published version holds as one HTML file: figures, tables, pictures, where it comes from.
+    """Write one HTML file about a published version: figures, tables, pictures, how it was made.
 
-    NAME is a data set, or the path of a version, such as data/NAME/VERSION. The file needs no network and no script,
-    and prints. It is of a trace, a comparison, an evaluation of waits, a history or a reproduction.
+    NAME is a data set, or the path of a version, such as data/NAME/VERSION: a trace, a comparison, an evaluation of
+    waits, a history or a reproduction. The file needs no network and no scripts, and can be printed.
 
     \b
     Example: swftools report KTH-SP2-1996-2.1-cln --output kth.html
@@ -63,13 +63,13 @@ def _version(name: str, version: str, location: str) -> Version:
     return Version(root, root.manifest(name, version))
 
 
-@click.command(short_help="A picture of a log, or of a schedule.")
+@click.command(short_help="Draw a log, or a schedule.")
 @takes_a_log
 @reads_a_log
-@click.option("--picture", metavar="NAME", help="Name, as arrivals:by=weekday; without it those that there are.")
-@click.option("--policy", shell_complete=complete_policy, help="Of the schedule that this policy makes of the log.")
+@click.option("--picture", metavar="NAME", help="Name, as arrivals:by=weekday; without it, list all pictures.")
+@click.option("--policy", shell_complete=complete_policy, help="Draw the schedule that this policy makes of the log.")
 @click.option("--size", default="screen", type=click.Choice(["screen", "column"]), help="For a screen or a paper.")
-@click.option("-o", "--output", metavar="FILE", help="Where to: .svg, .png or .pdf; default: NAME.svg.")
+@click.option("-o", "--output", metavar="FILE", help="File to write: .svg, .png or .pdf; default: NAME.svg.")
 @says_its_progress
 def plot(
     log: str, cleaned: bool, rules: str, picture: str | None, policy: str | None, size: str, output: str | None

@@ -22,21 +22,21 @@ GROUPED_BY = ("queue", "user", "partition")
 """What a state may be grouped by that has an option of its own."""
 
 
-@click.command(short_help="Say how long a job submitted now would wait.", name="predict")
-@click.option("--state", type=click.Path(), help="What a wait predictor has learnt, a file.")
-@click.option("--history", help="Name of a history, whose newest state is asked, and which knows names of queues.")
-@click.option("--method", help="Of those that the history follows; default: its first.")
+@click.command(short_help="Predict the wait of a job submitted now.", name="predict")
+@click.option("--state", type=click.Path(), help="File with the state of a wait predictor.")
+@click.option("--history", help="Name of a history: asks its newest state; queues may be given by name.")
+@click.option("--method", help="Method, of those that the history follows; default: its first.")
 @data_root_of_task
-@click.option("--queue", help="Of the job, where the state is by queue.")
-@click.option("--user", help="Of the job, where the state is by user.")
-@click.option("--partition", help="Of the job, where the state is by partition.")
-@click.option("--group", help="Of the job, as tables of predictions have it: 3, or 3/17 by queue and user.")
-@click.option("--processors", type=PROCESSORS, help="That the job requests.")
+@click.option("--queue", help="Queue of the job, if the state is by queue.")
+@click.option("--user", help="User of the job, if the state is by user.")
+@click.option("--partition", help="Partition of the job, if the state is by partition.")
+@click.option("--group", help="Group of the job, as in tables of predictions: 3, or 3/17 by queue and user.")
+@click.option("--processors", type=PROCESSORS, help="Processors that the job requests.")
 @click.option("--requested-time", type=Duration(), help="Of the job: 90 (seconds), 30m, 4h, 04:00:00, 1-12:00:00.")
 @click.option(
     "--quantile", "quantiles", type=float, multiple=True, help="Share of jobs; default: .5 .75 .9 .95 and the state's."
 )
-@click.option("--deadline", type=Duration(), help="Also say which share of such jobs starts within so long.")
+@click.option("--deadline", type=Duration(), help="Also say which share of such jobs starts within this time.")
 @json_option
 def predict(
     state: str | None,
@@ -49,9 +49,9 @@ def predict(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Say what a job submitted now, behind all that a state knows, would be told of its wait.
+    """Predict how long a job would wait that is submitted now, after everything that the state knows.
 
-    Exits with 1 if it would be told nothing: too few waits are known, or nothing seems to start.
+    Exits with 1 if there is no prediction: too few waits are known, or the machine seems to be down.
 
     \b
     Examples: swftools predict --state blue.state --queue 3 \\
@@ -100,7 +100,7 @@ def state_and_group(
         state = str(path)
         given = {kind: str(names.get(kind, {}).get(value, value)) for kind, value in given.items()}
     elif method is not None:
-        raise click.UsageError("--method chooses among those of a --history; a state is of one")
+        raise click.UsageError("--method goes with --history; a state has one method only")
     return str(state), group if group is not None else given or None
 
 
@@ -155,12 +155,12 @@ def _waits(answer: WaitAnswer) -> str:
 def _reason(answer: WaitAnswer) -> str:
     """Say why nothing is told."""
     if answer.no_prediction == "training":
-        known = f"{answer.group_waits:,} waits of {_name(answer)} are known, and {answer.training:,} must be"
-        return f"Nothing is told yet: {known}. It would have been:"
+        known = f"{answer.group_waits:,} waits of {_name(answer)} are known, and {answer.training:,} are needed"
+        return f"No prediction yet: {known}. It would have been:"
     if answer.no_prediction == "too-few-waits":
-        return f"Nothing can be told of so few waits as {answer.waits:,}."
-    why = "jobs came, and for longer than usual none has started"
-    return f"Nothing is told, since {_name(answer)} seems to be unavailable: {why}. It would have been:"
+        return f"No prediction: {answer.waits:,} known waits are too few."
+    why = "jobs arrived, but none has started for longer than usual"
+    return f"No prediction, because {_name(answer)} seems to be unavailable: {why}. It would have been:"
 
 
 def _line(told: ToldBound, answer: WaitAnswer) -> str:
@@ -168,7 +168,7 @@ def _line(told: ToldBound, answer: WaitAnswer) -> str:
     share = f"{_percent(told.quantile):>12}   "
     if told.seconds is None:
         needs = f"; it needs {told.needs:,}" if told.needs else ""
-        return f"{share}cannot be told of {answer.waits:,} waits{needs}"
+        return f"{share}no bound from {answer.waits:,} waits{needs}"
     return f"{share}{clock(told.seconds):>12} {told.seconds:>14,.0f} s   {_confidence(told.confidence)}"
 
 
@@ -177,7 +177,7 @@ def _deadline(told: ToldDeadline, answer: WaitAnswer) -> str:
     time = clock(told.seconds)
     counted = "" if told.within is None else f" ({told.within:,} of the {answer.waits:,} waits were no longer)"
     if told.share == 0.0:
-        return f"Of a start within {time} nothing can be promised{counted}."
+        return f"No share of jobs can be promised to start within {time}{counted}."
     share = _percent(int(told.share * 10_000) / 10_000)  # never more than is so
     if told.confidence is None:
         return f"About {share} of such jobs start within {time}; the method has no confidence."

@@ -22,7 +22,7 @@ MOST_USERS = 20
 """Users that are shown on the terminal: those who owe most."""
 
 
-@click.command(short_help="Say what the jobs of a schedule cost.", name="price")
+@click.command(short_help="Compute what users owe for a schedule.", name="price")
 @takes_a_log
 @reads_a_log
 @click.option(
@@ -37,12 +37,12 @@ MOST_USERS = 20
 )
 @simulates
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of every random draw.")
-@click.option("--sample", type=click.IntRange(1), help="Price so many jobs, drawn at random; default: all.")
-@click.option("--processes", type=click.IntRange(1), default=1, show_default=True, help="That work at a time.")
+@click.option("--sample", type=click.IntRange(1), help="Price only this many jobs, drawn at random; default: all.")
+@click.option("--processes", type=click.IntRange(1), default=1, show_default=True, help="Processes to use.")
 @click.option(
-    "--kept", metavar="FOLDER", help="Keep there what is done of long work; the same command goes on from it."
+    "--kept", metavar="FOLDER", help="Keep finished parts in this folder; the same command goes on from them."
 )
-@click.option("-o", "--output", help="Write the prices there: .csv or .parquet.")
+@click.option("-o", "--output", help="Write the prices into this file: .csv or .parquet.")
 @json_option
 @says_its_progress
 def price_log(  # noqa: PLR0913, PLR0917 (options by name)
@@ -58,7 +58,7 @@ def price_log(  # noqa: PLR0913, PLR0917 (options by name)
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Replay a log under a policy, set prices of its jobs, and print what each user owes.
+    """Replay a log under a policy, price its jobs, and print what each user owes.
 
     \b
     Example: swftools price data/NAME/VERSION --policy genetic \\

@@ -42,36 +42,46 @@ if TYPE_CHECKING:
     from swftools.trace import Trace
 
 _options = [
-    click.option("--overrun", type=click.Choice(OVERRUN), default="extend", show_default=True, help="Overlong jobs."),
     click.option(
-        "--cancelled", type=click.Choice(CANCELLED), default="drop", show_default=True, help="Jobs without run time."
+        "--overrun",
+        type=click.Choice(OVERRUN),
+        default="extend",
+        show_default=True,
+        help="Jobs that outrun their request.",
+    ),
+    click.option(
+        "--cancelled",
+        type=click.Choice(CANCELLED),
+        default="drop",
+        show_default=True,
+        help="Jobs without run time.",
     ),
     click.option(
         "--requests",
         default="logged",
         show_default=True,
-        help="What users ask for: logged, factor:factor=2, or tsafrir where the log lacks it.",
+        help="Requested times: logged, factor:factor=2, or tsafrir where the log lacks them.",
     ),
     click.option(
         "--predictor",
         shell_complete=complete_predictor,
         default="request",
         show_default=True,
-        help="What policies are told of run times: exact, tightened, last-model, user-average, "
+        help="Run times that policies see: exact, tightened, last-model, user-average, "
         "gradient-boosting, virtual:error=0.5, or module:name of yours.",
     ),
     click.option(
         "--restart-overhead",
         default="0",
         show_default=True,
-        help="What going on with work takes: seconds, uniform:per_processor=0.1, or column:name=NAME.",
+        help="Time to go on with kept work: seconds, uniform:per_processor=0.1, or column:name=NAME.",
     ),
     click.option(
         "--semantics",
         type=click.Choice(list(SEMANTICS)),
         default="instant",
         show_default=True,
-        help="How one instant is taken: as here, or as another simulator does.",
+        help="Order of events at one instant: ours, or another simulator's.",
     ),
     click.option("--load", type=LOAD, help="Offered load, by scaling the times between submissions."),
 ]
@@ -79,7 +89,7 @@ _options = [
 
 
 synthetic_option = click.option(
-    "--synthetic", is_flag=True, help="Also show measures of made-up utility functions, where jobs have such."
+    "--synthetic", is_flag=True, help="Also show measures of made-up utility functions, if jobs have them."
 )
 
 
@@ -102,9 +112,9 @@ def simulates(command: Any) -> Any:
 )
 @simulates
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of every random draw.")
-@click.option("-o", "--output", help="Write the schedule there: .csv or .parquet.")
+@click.option("-o", "--output", help="Write the schedule into this file: .csv or .parquet.")
 @synthetic_option
-@click.option("--notes", metavar="FOLDER", help="Write what the policy noted there, as search does with explain=true.")
+@click.option("--notes", metavar="FOLDER", help="Write the policy's notes (explain=true) into this folder.")
 @json_option
 @says_its_progress
 def simulate_log(
@@ -118,7 +128,7 @@ def simulate_log(
     synthetic: bool,
     **options: Any,
 ) -> None:
-    """Replay a log under one policy, check the schedule, and print what came of it.
+    """Replay a log under one policy, check the schedule, and print its metrics.
 
     \b
     Example: swftools simulate KTH-SP2-1996-2.1-cln.swf.gz --policy easy \\
@@ -136,7 +146,7 @@ def simulate_log(
     simulation = begin_simulation(log, cleaned, rules, entry, **options)
     if notes and not simulation.notes:
         raise click.UsageError(
-            f"--notes: {label_of(entry)} notes nothing; take search:explain=true, or leave --notes out"
+            f"--notes: {label_of(entry)} keeps no notes; use search:explain=true, or leave out --notes"
         )
     with simulation_shown() as progress:
         simulation.run(progress=progress)
@@ -288,7 +298,7 @@ _WRITERS: dict[str, Callable[[Schedule, str], None]] = {".csv": _write_csv, ".pa
 )
 @click.option("--seeds", help="Seeds, separated by commas; default 0.")
 @click.option("--rules", help="Cleaning rules, as default,cancelled:action=quarantine; default: the card's.")
-@click.option("--augment", help="Augmentations that the jobs carry; default utility.")
+@click.option("--augment", help="Augmentations to add to the jobs; default utility.")
 @click.option("--set", "settings", multiple=True, metavar="AUGMENTATION.NAME=VALUE", help="One parameter of those.")
 @click.option("--metrics", help="Parameters of the metrics, such as bound=60.")
 @click.option("--unmeasured-queues", help="Queues simulated but left out of the metrics, such as 0.")
@@ -326,15 +336,21 @@ def compare(
     run_task("ComparePolicies", flags, dry_run, as_json=as_json)
 
 
-@click.command(short_help="Say whether a schedule can be.", name="check-schedule")
+@click.command(short_help="Check whether a schedule is possible.", name="check-schedule")
 @click.argument("schedule")
 @takes_a_log
 @reads_a_log
-@click.option("--policy", shell_complete=complete_policy, help="Policy whose promises are checked too, such as easy.")
-@click.option("--semantics", type=click.Choice(list(SEMANTICS)), help="How the simulator takes one instant.")
-@click.option("--overrun", type=click.Choice(OVERRUN), default="extend", show_default=True, help="Overlong jobs.")
+@click.option("--policy", shell_complete=complete_policy, help="Also check the promises of this policy, such as easy.")
+@click.option("--semantics", type=click.Choice(list(SEMANTICS)), help="Order of events in that simulator.")
 @click.option(
-    "--least-run-time", type=Number(0), default=0.0, show_default=True, help="Shorter runs are as long as this, s."
+    "--overrun",
+    type=click.Choice(OVERRUN),
+    default="extend",
+    show_default=True,
+    help="Jobs that outrun their request.",
+)
+@click.option(
+    "--least-run-time", type=Number(0), default=0.0, show_default=True, help="Runs shorter than this last this long, s."
 )
 @click.option("--tolerance", type=Number(0), default=1e-6, show_default=True, help="Times may differ by this, s.")
 @json_option
@@ -342,7 +358,7 @@ def compare(
 def check_schedule(
     schedule: str, log: str, cleaned: bool, rules: str, policy: str | None, as_json: bool, **options: Any
 ) -> None:
-    """Check a schedule (CSV or Parquet: job_number, start_time), of any simulator; exit with 1 if it cannot be.
+    """Check a schedule of any simulator (CSV or Parquet: job_number, start_time); exit with 1 if it is impossible.
 
     \b
     Example: swftools check-schedule easy.csv --policy easy \\

@@ -20,7 +20,7 @@ from pipelines.cli.tasks import flags_of, run_task
 
 
 @click.command(
-    short_help="Publish how well waits are predicted.",
+    short_help="Publish how good predictions of waits are.",
     options_metavar="[LOG] [OPTIONS]",
     context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
 )
@@ -31,8 +31,8 @@ from pipelines.cli.tasks import flags_of, run_task
     help="As binomial,trailing; default: the five bounds of docs/bounds.md. Rivals: gradient-boosting, "
     "gradient-boosting-conformal.",
 )
-@click.option("--by", help="Groups replayed by themselves: queue, partition, user, all; default queue.")
-@click.option("--options", help="Of the replay, as quantile=0.9,clustering=false.")
+@click.option("--by", help="Predict by group: queue, partition, user or all; default queue.")
+@click.option("--options", help="Options of the replay, as quantile=0.9,clustering=false.")
 @click.option("--rules", help="Cleaning rules, as default,cancelled:action=quarantine; default: the card's.")
 @click.option("--data-set", help="Name to publish under; default: the log's name, with -waits.")
 @data_root_of_task
@@ -43,7 +43,7 @@ from pipelines.cli.tasks import flags_of, run_task
 @says_its_progress
 @click.pass_context
 def evaluate(ctx: click.Context, /, dry_run: bool, as_json: bool, **options: Any) -> None:
-    """Say what each job would have been told of its wait, and how good that was: the task EvaluateWaitPredictions.
+    """Predict the wait of each job as if live, and score the predictions: the task EvaluateWaitPredictions.
 
     \b
     Example: swftools evaluate --log SDSC-BLUE-2000-4.2-cln.swf.gz \\

@@ -35,7 +35,7 @@ class _Job(click.ParamType):  # type: ignore[type-arg]  # as of which version it
         return {"processors": int(given["processors"]), "requested_time": seconds}
 
 
-@click.command(short_help="Say when a job would start under a policy.", name="whatif")
+@click.command(short_help="Simulate when a job would start, from today's queue.", name="whatif")
 @click.option("--running", "path", required=True, type=click.Path(), help="What squeue printed: runs and waits now.")
 @click.option("--processors", type=PROCESSORS, required=True, help="Of the machine.")
 @click.option("--less", type=click.IntRange(0), default=0, help="Processors that are out of order.")

@@ -160,7 +160,7 @@ class Inbox:
     def __init__(self, location: str, most_bytes: int = _ANY) -> None:
         self._is_local = "://" not in location
         if self._is_local and not Path(location).expanduser().is_dir():
-            raise UnknownLogError(f"inbox {location!r} is no folder; make it, or give another by --inbox")
+            raise UnknownLogError(f"inbox {location!r} is not a folder; make it, or give another by --inbox")
         self._storage = open_storage(location)
         self._most_bytes = most_bytes
         self._begin: dict[str, bytes] = {}

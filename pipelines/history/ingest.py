@@ -318,7 +318,7 @@ def _too_old(first: float, begins: float) -> str:
     day, start = (datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d") for moment in (first, begins))
     return (
         f"its first job is of {day}, and the history begins in {start}; set begins: {day[:4]}-01-01 in the settings: "
-        "all is made anew then"
+        "then everything is made again"
     )
 
 

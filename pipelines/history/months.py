@@ -189,7 +189,7 @@ def making_of(settings: Settings, state: State, headers: Iterable[SwfHeader], bo
     if begins is not None and book.labels and begin_of(book.labels[0]) < begins:
         raise HistoryError(
             f"history {settings.history} begins in {datetime.fromtimestamp(begins, UTC):%Y-%m-%d}, and there are jobs "
-            f"of {book.labels[0]}; set begins: {book.labels[0][:4]}-01-01 in the settings: all is made anew then"
+            f"of {book.labels[0]}; set begins: {book.labels[0][:4]}-01-01 in the settings; then all is made again"
         )
     card = catalog_in_use().log(settings.log.card) if settings.log.card else None
     came = list(headers)

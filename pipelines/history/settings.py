@@ -230,8 +230,8 @@ def _check_together(settings: Settings) -> None:
     HowRead(settings.log.format, settings.log.anonymise).checked()
     if settings.log.anonymise == "numbers":
         raise ParameterError(
-            "log.anonymise: numbers of one file say nothing of those of the next; use hash, with a key in "
-            "SWFTOOLS_ANONYMISE_KEY, by which a user is the same in all files"
+            "log.anonymise: numbers differ from file to file; use hash, with a key in "
+            "SWFTOOLS_ANONYMISE_KEY, so that a user is the same in all files"
         )
     AugmentParameter().normalize(list(settings.augment))
     ParametersParameter().normalize(settings.augment)

@@ -65,7 +65,8 @@ class State:
         manifest = root.manifest(name, version)
         if manifest.get("made_by") != MADE_BY:
             raise HistoryError(
-                f"{root.path(name, version)} is no history: it was made by {manifest.get('made_by')}; give another name"
+                f"{root.path(name, version)} is not a history: it was made by {manifest.get('made_by')}; "
+                "give another name"
             )
         if manifest["schema_version"] > SCHEMA_VERSION:
             raise HistoryError(

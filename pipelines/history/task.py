@@ -89,7 +89,7 @@ class HistoryTarget(luigi.Target):
 
 
 class ReevaluateLogs(StageTask):
-    """Take what has arrived in an inbox into a history, and evaluate it again.
+    """Add new logs of an inbox to a history, and evaluate it again.
 
     Reads the files of the inbox and the latest version of the history; writes ``<data root>/<history>/<version>/`` with
     the jobs of all files, parted by month, the records that they were made of, the files, predictions of waits and how
@@ -251,7 +251,7 @@ class ReevaluateLogs(StageTask):
         if state.version is not None and state.manifest.get("privacy", {}) != privacy_of(self.chosen):
             raise HistoryError(
                 f"history {self.chosen.history}: log: anonymise: or the key of the hashes is not what it was when the "
-                "history was begun, so that nobody would be the same as before; put it back, or begin another history"
+                "history was begun, so no user would be recognised; restore it, or begin another history"
             )
         path = self.cache / f"{self.chosen.history}.json"
         seen = Seen(_read_cache(path))

@@ -80,7 +80,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Within:
-    """When a value counts as reproduced: so near to the published one, or relative to it; either is enough."""
+    """When a value counts as reproduced: within an absolute or a relative distance of the published one."""
 
     absolute: float = 0.0
     relative: float = 0.0
@@ -266,7 +266,7 @@ def read_printed(package: str, name: str) -> Printed:
 
 
 def measured(rows: Iterable[tuple[str, str, str, float | None]]) -> pd.DataFrame:
-    """Return what an experiment measured as a frame, from tuples of ``MEASURED``."""
+    """Return the measurements of an experiment as a frame, from tuples of ``MEASURED``."""
     table = pd.DataFrame(list(rows), columns=list(MEASURED))
     return table.astype({"subject": "str", "x": "str", "measure": "str", "value": "float64"})
 

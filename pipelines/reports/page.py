@@ -23,7 +23,7 @@ _MISSING = "reports need Jinja2 and matplotlib: pip install swftools[report]"
 
 
 def check_libraries() -> None:
-    """Raise MissingLibraryError if what reports take is not installed; it is not imported."""
+    """Raise MissingLibraryError if a library for reports is not installed; imports none."""
     if not all(find_spec(name) for name in ("jinja2", "matplotlib")):
         raise MissingLibraryError(_MISSING)
 
@@ -42,7 +42,7 @@ def put_report(root: DataRoot, data_set: str, version: str) -> str:
 
 
 def report_page(version: Version, other: Version | None = None) -> str:
-    """Return the report on a version, maybe beside another.
+    """Return the report on a version, perhaps compared with another.
 
     Parameters
     ----------

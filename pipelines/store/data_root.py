@@ -202,7 +202,7 @@ class DataRoot(PublishedData):
         elif not self.storage.create(key, content) and (named := self._tagged(data_set, name)) != version:
             address = self.storage.address(key)
             if named is None:
-                raise StorageError(f"{address}: was deleted meanwhile, or is no file; look there and run again")
+                raise StorageError(f"{address}: was deleted meanwhile, or is not a file; look there and run again")
             raise ParameterError(f"{address}: the tag names {named}; choose another, or move it by --force")
         if not self.is_there(data_set, version):
             self.storage.remove(key)

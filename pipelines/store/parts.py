@@ -125,7 +125,7 @@ def describe_parts(table: str, columns: Iterable[str], parts: Mapping[str, Mappi
     fields, names = table_fields(table), list(columns)
     for name, part in parts.items():
         if len(part["measured"]) != len(names):
-            raise ParameterError(f"table {table!r}: {name} has other columns than the table; make all parts anew")
+            raise ParameterError(f"table {table!r}: {name} has other columns than the table; make all parts again")
     rows = sum(part["rows"] for part in parts.values())
     described = {}
     for place, name in enumerate(sorted(names)):

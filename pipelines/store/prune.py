@@ -62,7 +62,7 @@ class Plan(Sequence[Removal]):
 
 
 def plan_prune(root: DataRoot, data_set: str | None = None, keep: int = 1) -> Plan:
-    """Find the versions that neither `latest` nor a tag nor the newest few need, and what broken-off publications left.
+    """Find versions to remove (not latest, not tagged, not among the newest), and remains of broken publications.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def plan_prune(root: DataRoot, data_set: str | None = None, keep: int = 1) -> Pl
 
 
 def plan_prune_work(work_root: Path) -> Plan:
-    """Find the outputs of stages under a work root: a cache, made again by the next run that needs it.
+    """Find the outputs of stages under a work root: a cache, which the next run makes again.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def plan_prune_work(work_root: Path) -> Plan:
 
 
 def carry_out(plan: Plan) -> None:
-    """Remove what a plan holds; running it again after a failure, or together with another, does no harm.
+    """Remove what a plan lists; it is safe to run again after a failure, or together with another.
 
     Raises
     ------

@@ -91,4 +91,4 @@ def with_columns(jobs: pa.Table, columns: pa.Table, name: str) -> pa.Table:
 
 def _not_of_these(name: str) -> str:
     """Return the message about columns that are of other jobs."""
-    return f"augmentation {name!r} is not of these jobs; remove its directory and run again"
+    return f"augmentation {name!r} belongs to other jobs; remove its directory and run again"

@@ -18,7 +18,7 @@ from swftools.errors import OtherSourceError, StorageError, VersionNotFoundError
 
 
 class CheckSource(LogTask):
-    """Refuse to publish what was made of another log than a data set's earlier versions.
+    """Refuse to publish a version of another log than the data set's earlier versions.
 
     Reads the manifests of these, and of a log that is not the one they name as much text as theirs had; writes
     nothing; complete when the log is the same, or begins with one of theirs.

@@ -25,7 +25,7 @@ from swftools.tables import to_arrow, to_pandas
 
 
 class EvaluateWaitPredictions(ReplayTask, LogPublishingTask):
-    """Replay a log by several methods, and publish what jobs would have been told, and how good it was.
+    """Replay a log by several methods, and publish the predictions and their quality.
 
     Reads the predictions of each method; these are tasks of their own: what is finished is not computed again, and
     ``--workers N`` runs N at a time. Writes ``<data root>/<log>-waits/<version>/`` with the tables wait_evaluation and

@@ -46,7 +46,7 @@ def write_notes(schedule: Schedule, directory: Path, options: Mapping[str, Any] 
                 data = pa.Table.from_pandas(frame, preserve_index=False)
             except (pa.ArrowException, TypeError, ValueError) as error:
                 whose = f"policy {schedule.policy!r}: its notes {name!r}"
-                raise SchemaError(f"{whose} are no Parquet table: {error}; give each column one type") from error
+                raise SchemaError(f"{whose} are not a Parquet table: {error}; give each column one type") from error
             with create_file(path) as file:
                 pq.write_table(data, file, **options)
         paths.append(path)

@@ -24,7 +24,7 @@ progress = logging.getLogger("pipelines")
 
 
 class ParseLog(LogTask):
-    """Read a log's text into a trace, and put aside the lines that are not jobs.
+    """Read a log's text into a trace, and quarantine the lines that are not jobs.
 
     Reads the acquired log, or, where names are withheld, the log where it is; writes
     ``<work root>/parsed/<key>/``; complete when that exists.
@@ -103,7 +103,7 @@ class GenerateTrace(LogTask):
         """Generate the trace."""
         model = self.found.model
         if model is None:
-            raise ParameterError(f"log {self.log!r} is none that is generated; there are: {', '.join(MODELS)}")
+            raise ParameterError(f"log {self.log!r} is not a model; the models are: {', '.join(MODELS)}")
         with self.output().fill() as directory:
             save_trace(generate_log(model), directory)
 

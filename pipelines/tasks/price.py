@@ -55,7 +55,7 @@ class PricingTask(ScheduleTask):
 
 
 class PriceJobs(PricingTask):
-    """Set the prices of a part of a schedule's jobs, of those that follow each other.
+    """Price one part of a schedule's jobs.
 
     Reads the schedule and its trace; writes ``<work root>/priced/<key>/`` with the table prices; complete when that
     exists.
@@ -113,7 +113,7 @@ class PriceJobs(PricingTask):
 
 
 class PriceSchedule(PricingTask, LogPublishingTask):
-    """Publish what the jobs of a schedule cost, and what each user owes.
+    """Publish the prices of a schedule's jobs, and what each user owes.
 
     Reads the prices of each part, a task of its own: what is finished is not computed again, and ``--workers N`` runs N
     at a time. Writes ``<data root>/<log>-prices/<version>/`` with the table prices, the bill as CSV, a README.md, a

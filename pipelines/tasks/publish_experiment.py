@@ -54,7 +54,7 @@ class ExperimentParameter(luigi.Parameter):
 
 
 class PublishExperiment(CellsTask):
-    """Simulate all cells that the file of an experiment names, and publish one table of their metrics.
+    """Simulate all cells of an experiment's file, and publish one table of their metrics.
 
     Reads the metrics of each cell; they are tasks of their own, the same as of ComparePolicies: what is finished is not
     computed again, and ``--processes N`` runs N at a time, ``--cluster`` as

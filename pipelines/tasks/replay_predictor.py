@@ -39,7 +39,7 @@ def groups_of(by: str) -> tuple[str, ...] | None:
     for name in groups:
         if name not in known:
             raise ParameterError(
-                f"by={by!r}: {name!r} is no group of jobs; there are: all, {', '.join(GROUPS)}, and any "
+                f"by={by!r}: {name!r} is not a group of jobs; there are: all, {', '.join(GROUPS)}, and any "
                 f"column of the table jobs that is known at submission{did_you_mean([name], known)}"
             )
     if len(set(groups)) < len(groups):
@@ -73,7 +73,7 @@ class ReplayTask(RulesTask):
 
 
 class CheckWaits(ReplayTask):
-    """See once, before any method is replayed, that a log says how long its jobs waited, and has the groups.
+    """Check once, before any replay, that a log has waits and the groups asked for.
 
     Reads the cleaned trace; writes ``<work root>/waits/<key>/waits.json``, how many jobs there are and how many of them
     started; complete when that exists.
@@ -115,7 +115,7 @@ class CheckWaits(ReplayTask):
 
 
 class ReplayPredictor(ReplayTask):
-    """Replay a log, and say what each job would have been told of its wait.
+    """Replay a log, and predict the wait of each job.
 
     Reads the cleaned trace; writes ``<work root>/replayed/<key>/`` with the table wait_predictions; complete when that
     exists.

@@ -29,7 +29,7 @@ from swftools.tables import to_arrow, to_pandas
 
 
 class ReproducePaper(CellsTask):
-    """Make the tables of a paper anew, and publish the values that it prints beside ours.
+    """Reproduce the tables of a paper, and publish the printed values beside ours.
 
     Reads what each experiment measured on each log; these are tasks of their own: what is finished is not computed
     again, and ``--workers N`` runs N at a time. Writes ``<data root>/<paper>-reproduction/<version>/`` with the tables
@@ -53,7 +53,7 @@ class ReproducePaper(CellsTask):
             raise ParameterError("quick takes the shipped excerpt: give logs or quick, not both")
         names = [find_log(log).name for log in self.log_list]
         if len(set(names)) < len(names):
-            raise ParameterError(f"logs={self.logs!r}: a log stands there twice")
+            raise ParameterError(f"logs={self.logs!r}: a log is named twice")
         if not any(self.about.runs(self.tables, name, self.quick) for name in names):
             raise ParameterError(
                 f"table {self.table!r} of paper {self.paper} is not of {', '.join(names)}: name other logs"

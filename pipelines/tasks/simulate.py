@@ -226,8 +226,8 @@ class SimulatePolicy(SimulationTask):
         parameters = find_policy(self.entry["policy"]).chosen(self._chosen)
         if isinstance(parameters, Searching) and parameters.seconds > 0:
             raise ParameterError(
-                f"{self.entry['policy']}: seconds={parameters.seconds:g} makes another schedule each time, and a "
-                f"version is to be made again as it was; give {parameters.limited_by}, or search against the clock by "
+                f"{self.entry['policy']}: seconds={parameters.seconds:g} gives another schedule each time, but "
+                f"it must be possible to make a version again; give {parameters.limited_by}, or use seconds with "
                 "swftools simulate"
             )
 

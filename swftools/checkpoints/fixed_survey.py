@@ -34,7 +34,7 @@ _COLUMNS = (*_INTEGERS, "interval")
 
 @dataclass(frozen=True, eq=False)
 class FixedCheckpointSurvey:
-    """Answers whose jobs are known.
+    """Survey answers that are assigned to jobs.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class FixedCheckpointSurvey:
 
     def __post_init__(self) -> None:
         if tuple(self.answers) != _COLUMNS:
-            raise ParameterError(f"checkpoints: columns {list(self.answers)}, not {list(_COLUMNS)}; fit them anew")
+            raise ParameterError(f"checkpoints: columns {list(self.answers)}, not {list(_COLUMNS)}; fit them again")
 
     @classmethod
     def from_mapping(cls, fitted: Mapping[str, Any]) -> Self:
@@ -72,7 +72,7 @@ class FixedCheckpointSurvey:
             answers = pd.DataFrame({**columns, "interval": np.array(interval, dtype=np.float64)})
             return cls(answers, bool(fitted["is_synthetic"]))
         except (KeyError, TypeError, ValueError) as error:
-            raise ParameterError(f"checkpoints: what was fitted is damaged ({error}); fit it anew") from error
+            raise ParameterError(f"checkpoints: what was fitted is damaged ({error}); fit it again") from error
 
     def to_mapping(self) -> dict[str, Any]:
         """Return it as JSON holds it, to the last bit."""
@@ -82,7 +82,7 @@ class FixedCheckpointSurvey:
 
 
 def fix_checkpoint_survey(trace: Trace, survey: CheckpointSurvey) -> FixedCheckpointSurvey:
-    r"""Settle which jobs of a trace the answers of a survey belong to.
+    r"""Assign the answers of a survey to jobs of a trace.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def fix_checkpoint_survey(trace: Trace, survey: CheckpointSurvey) -> FixedCheckp
 def infer_fixed_checkpoints(
     trace: Trace, fixed: FixedCheckpointSurvey, parameters: CheckpointParameters | None = None
 ) -> pd.DataFrame:
-    """Infer which jobs of a trace write checkpoints from answers whose jobs are known.
+    """Infer which jobs of a trace write checkpoints, from answers that are assigned to jobs.
 
     Parameters
     ----------

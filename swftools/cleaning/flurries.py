@@ -36,7 +36,7 @@ def propose_flurries(
     times_usual: float = 10.0,
     times_others: float = 2.0,
 ) -> pd.DataFrame:
-    """Propose flurries of a log: one row each, the largest first.
+    """Propose flurries of a log: one row for each, the largest first.
 
     For each user the stretch of consecutive submissions is found in which the user's jobs, less ``least_share``
     of all jobs, are most (a maximum-sum stretch); for a user with a greater share of the whole log, less that. It

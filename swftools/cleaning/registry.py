@@ -81,7 +81,7 @@ def list_rules() -> dict[str, Rule]:
 
 
 def resolve_rules(rules: Iterable[RuleSpec] | None = None) -> list[tuple[str, Rule, dict[str, Any]]]:
-    """Return name, function and every parameter of each rule in a list of rules, checked.
+    """Check a list of rules, and return name, function and parameters of each.
 
     A rule is given as text, ``NAME`` or ``NAME:KEY=VALUE``, or as a mapping of ``rule`` to the name and of parameters
     to values. Parameters that are not given have their defaults, so that equal lists mean equal cleaning.

@@ -26,7 +26,7 @@ _LEAST_THRESHOLD = {DISTANCE: 0.0, RATIO: 1.0, DIFFERENCE: 0.0}
 
 @dataclass(frozen=True)
 class DriftStatistic:
-    """A statistic that says how far one sample is from another.
+    """A statistic of the distance between two samples.
 
     Parameters
     ----------

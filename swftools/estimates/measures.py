@@ -50,13 +50,13 @@ def reasons(trace: Trace) -> dict[str, BoolArray]:
 
 
 def is_studied(trace: Trace) -> BoolArray:
-    """Return which jobs of a trace say how good an estimate was."""
+    """Return which jobs of a trace can be studied."""
     left: BoolArray = ~np.logical_or.reduce(list(reasons(trace).values()))
     return left
 
 
 def used_shares(used: FloatArray) -> pd.DataFrame:
-    """Return how many jobs used how much of what was requested: a row each tenth, one for all of it, one for more.
+    """Return how many jobs used how much of their request: by tenths, all of it, more.
 
     Parameters
     ----------

@@ -115,7 +115,7 @@ class EstimateStudy(ShowsItself):
 
 
 def study_estimates(trace: Trace, estimated: npt.ArrayLike | None = None, *, most_used: int = 20) -> EstimateStudy:
-    """Study how good requested times are, and estimates beside them.
+    """Study how good requested times are, and other estimates too.
 
     Parameters
     ----------

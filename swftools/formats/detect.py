@@ -56,7 +56,7 @@ def detect(head: bytes, name: str) -> tuple[str, str]:
     if found:
         kinds = ", ".join(f"{kind} ({why})" for kind, why in found.items())
         raise LogFormatError(
-            f"{name}: it looks like several formats: {kinds}; say which by format={next(iter(found))} (--format)"
+            f"{name}: it looks like several formats: {kinds}; choose one by format={next(iter(found))} (--format)"
         )
     if not head.strip():
         raise LogFormatError(f"{name}: it is empty")
@@ -69,6 +69,6 @@ def detect(head: bytes, name: str) -> tuple[str, str]:
         )
     missing = "\n".join(f"  {kind}: {fit.why}" for kind, fit in fits.items())
     raise LogFormatError(
-        f"{name}: it looks like none of the formats that are read; say which it is by format=NAME (--format NAME) if "
-        f"it is one of them. What is missing for each:\n{missing}"
+        f"{name}: it looks like none of the known formats; if it is one of them, name it by format=NAME "
+        f"(--format NAME). What is missing for each:\n{missing}"
     )

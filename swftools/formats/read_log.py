@@ -94,7 +94,7 @@ def iter_log(
     max_bytes: int = TEXT_LIMIT,
     **options: Any,
 ) -> Iterator[Trace]:
-    """Read a log of any format in chunks, in memory that hardly grows with it.
+    """Read a log of any format in chunks, with little memory.
 
     Yields one Trace a chunk, in the order of the records. Together their jobs are those of ``read_log``, with the same
     numbers and times, which only the whole log tells: an accounting log is read twice, so that it must be a file, and

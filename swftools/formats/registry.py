@@ -23,7 +23,7 @@ F = TypeVar("F", bound="type[LogFormat]")
 
 
 class Fit(NamedTuple):
-    """Whether a text looks like a format, and what in it says so, or what is missing."""
+    """Whether a text looks like a format, and why, or what is missing."""
 
     fits: bool
     why: str
@@ -146,7 +146,7 @@ def list_formats() -> dict[str, type[LogFormat]]:
 
 
 def find_format(name: str) -> tuple[type[LogFormat], dict[str, Any]]:
-    """Return a format by name, and the options behind it, as in ``slurm:time_zone=Europe/Berlin``.
+    """Return a format by name, with options after it, as in ``slurm:time_zone=Europe/Berlin``.
 
     Parameters
     ----------

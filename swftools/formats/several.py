@@ -93,7 +93,9 @@ class LogFiles:
         for source in self.sources:
             if not isinstance(source, str | os.PathLike):
                 if not _seekable(source):
-                    raise LogFormatError(f"{self.name}: it is read twice, and this stream only once; save it as a file")
+                    raise LogFormatError(
+                        f"{self.name}: it must be read twice, but this stream can be read only once; save it as a file"
+                    )
                 source.seek(self._places.get(id(source), 0))
 
     def sort_by(self, key: Callable[[int], Any]) -> None:

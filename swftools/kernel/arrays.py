@@ -19,7 +19,7 @@ MANY_BYTES = 1 << 17
 
 
 def untouched_zeros(count: int, dtype: npt.DTypeLike = np.float64) -> npt.NDArray[Any]:
-    """Return zeros, writable, that take memory only where somebody writes to them.
+    """Return writable zeros that take memory only where they are written to.
 
     ``numpy.zeros`` promises the same but does not keep it: the C library hands out again what was freed, and writes the
     zeros itself. Columns that are zero in most simulations, such as work that was lost, would take 10 bytes a job each.

@@ -70,7 +70,7 @@ WATCH = Watch()
 
 @contextmanager
 def watch_compiling(report: Callable[[int, str], None]) -> Iterator[None]:
-    """Call ``report`` whenever a kernel is compiled within a with block; kernels taken from the cache are not.
+    """Call ``report`` whenever a kernel is compiled within a with block; loading from the cache does not count.
 
     Parameters
     ----------

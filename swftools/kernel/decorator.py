@@ -106,7 +106,7 @@ def kernel(
     signature: Any = None, /, *, allocates: bool = True, merges: bool = False
 ) -> Callable[[Callable[P, R]], Kernel[P, R]]: ...
 def kernel(function: Any = None, /, *, allocates: bool = True, merges: bool = False) -> Any:
-    """Make a function a kernel: ``@kernel``, or ``@kernel(signature)`` for one that takes these types only.
+    """Make a function a kernel: ``@kernel``, or ``@kernel(signature)`` for given types only.
 
     Kernels release the interpreter's lock. What is compiled is kept on disk, except of functions that another process
     cannot import: those of a notebook, a script, or another function's body.

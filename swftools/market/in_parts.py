@@ -32,7 +32,7 @@ ASKED = "asked.txt"
 
 @dataclass(frozen=True)
 class Work:
-    """How long work is done.
+    """How long work is carried out.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ CHIEF = ("job_number", "user_id", "processor_hours", "utility_got", "price")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Prices(ShowsItself):
-    """What the jobs of a schedule cost; prints as three lines.
+    """Prices of the jobs of a schedule; prints as three lines.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def price(
     progress: Progress | None = None,
     **parameters: Any,
 ) -> Prices:
-    """Return what the jobs of a finished schedule cost.
+    """Return the prices of the jobs of a finished schedule.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def _rows(schedule: Schedule, jobs: pd.DataFrame | None, sample: int | None, see
     rows = np.arange(len(known))
     if jobs is not None:
         if not isinstance(jobs, pd.DataFrame) or "job_number" not in jobs:
-            raise ParameterError("jobs is no frame with a column job_number; give the keys of the jobs to price")
+            raise ParameterError("jobs is not a frame with a column job_number; give the keys of the jobs to price")
         if "job_occurrence" not in jobs:
             repeated = known["job_number"][known["job_occurrence"] > 0]
             if (unclear := jobs["job_number"].isin(repeated)).any():
@@ -208,7 +208,7 @@ def _checked(name: str, found: Any, count: int) -> FloatArray:
     try:
         prices = np.array(found, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ParameterError(f"price mechanism {name!r} returned what are no numbers: {error}") from error
+        raise ParameterError(f"price mechanism {name!r} returned values that are not numbers: {error}") from error
     if prices.shape != (count,):
         raise ParameterError(
             f"price mechanism {name!r} returned shape {prices.shape}; give one for each of {count} jobs"

@@ -48,7 +48,7 @@ _MECHANISMS: Names[Mechanism] = Names("price mechanism")
 def mechanism(
     name: str, *, parameters: type[Parameters] | None = None, needs: tuple[str, ...] = (), version: int = 1
 ) -> Callable[[Pricing], Pricing]:
-    """Register a mechanism under a name, with its facts; see ``Mechanism``.
+    """Register a mechanism under a name; see ``Mechanism``.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def mechanism(
 
 
 def find_mechanism(text: str, parameters: Mapping[str, Any] | None = None) -> tuple[Mechanism, Parameters]:
-    """Return a mechanism and all its parameters, of those given in its text and beside it.
+    """Return a price mechanism and its parameters.
 
     Parameters
     ----------

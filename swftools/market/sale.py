@@ -16,7 +16,7 @@ from swftools.utility.functions import UtilityFunctions
 
 @dataclass(frozen=True, eq=False)
 class Sale:
-    """The jobs that are to be priced, in the order of the schedule, and what they got.
+    """The jobs to price, in the order of the schedule, and what they got.
 
     Parameters
     ----------

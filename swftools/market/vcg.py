@@ -195,5 +195,5 @@ class Without:
             number = self._simulation.trace.jobs["job_number"].iloc[row]
             raise ParameterError(
                 f"job {number} ended at {self._end[row]:.10g} s, but at {ends[row]:.10g} s if its policy runs again: "
-                "the schedule was made of another trace, or its policy makes another one each time; simulate it anew"
+                "the schedule is of another trace, or its policy gives another one each time; simulate it again"
             )

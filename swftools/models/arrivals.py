@@ -143,7 +143,7 @@ def generate_arrivals(trace: Trace, parameters: ArrivalParameters | None = None)
 
 
 def fit_factor(trace: Trace, parameters: ArrivalParameters) -> float:
-    """Return by what model scaled multiplies the times between the arrivals of a trace.
+    """Return the factor by which the model ``scaled`` multiplies times between arrivals.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def scale_arrivals(trace: Trace, factor: float) -> pd.DataFrame:
 
 
 def apply_arrivals(trace: Trace) -> Trace:
-    """Return a trace whose jobs come at their model_submit_time.
+    """Return a trace whose jobs arrive at their model_submit_time.
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ def apply_arrivals(trace: Trace) -> Trace:
 
 
 def start_of_day(header: SwfHeader) -> float:
-    """Return the local time of the day at second 0 of a log, s since midnight; 0 where the header does not tell.
+    """Return the local time of the day at second 0 of a log, s since midnight; 0 if the header does not tell.
 
     Examples
     --------

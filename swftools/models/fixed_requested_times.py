@@ -31,7 +31,7 @@ IntArray = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class FixedRequestedTimes:
-    """The estimates of the jobs of a trace, as each further job draws from them.
+    """Fitted estimates of the jobs of a trace, from which each further job draws.
 
     Parameters
     ----------
@@ -54,7 +54,9 @@ class FixedRequestedTimes:
         is_sound = times.ndim == 1 and len(times) > 0 and times.shape == chances.shape
         is_sound = is_sound and bool((np.diff(times) > 0).all() and (chances > 0).all() and (chances <= 1).all())
         if not is_sound or chances[-1] != 1:
-            raise ParameterError("estimates: what was fitted is no rising times with chances up to 1; fit it anew")
+            raise ParameterError(
+                "estimates: what was fitted is damaged: times must rise, chances be up to 1; fit it again"
+            )
 
     @classmethod
     def from_mapping(cls, fitted: Mapping[str, Any]) -> Self:
@@ -68,7 +70,7 @@ class FixedRequestedTimes:
         try:
             return cls(*(np.array(fitted[name], dtype=np.float64) for name in ("times", "chances")))
         except (KeyError, TypeError, ValueError) as error:
-            raise ParameterError(f"estimates: what was fitted is damaged ({error}); fit it anew") from error
+            raise ParameterError(f"estimates: what was fitted is damaged ({error}); fit it again") from error
 
     def to_mapping(self) -> dict[str, Any]:
         """Return it as JSON holds it, to the last bit."""

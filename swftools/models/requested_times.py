@@ -175,7 +175,7 @@ def handed_out(trace: Trace, chosen: RequestedTimeParameters) -> tuple[FloatArra
 
 
 def apply_requested_times(trace: Trace, *, everywhere: bool = False) -> Trace:
-    """Return the trace with requested times that were generated in place of missing ones.
+    """Return the trace with generated requested times instead of missing ones.
 
     Parameters
     ----------

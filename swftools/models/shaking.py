@@ -25,7 +25,7 @@ from swftools.trace import Trace
 
 
 def shake_submissions(trace: Trace, seed: int, seconds: int = 300) -> Trace:
-    """Return a trace in which each job comes a little later than it did, each by a time of its own.
+    """Return a trace in which every job is submitted a little later, each by a random delay.
 
     Parameters
     ----------

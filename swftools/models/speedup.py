@@ -268,7 +268,9 @@ def _curves(columns: pd.DataFrame) -> _Curves:
     for code, name in enumerate(CURVES):
         curve[(names == name).fillna(value=False).to_numpy(dtype=bool)] = code
     if (unknown := (curve == NO_CURVE) & names.notna().to_numpy(dtype=bool)).any():
-        raise ParameterError(f"speedup: {names[unknown].iloc[0]!r} is no speedup_curve; there are {', '.join(CURVES)}")
+        raise ParameterError(
+            f"speedup: {names[unknown].iloc[0]!r} is not a speedup_curve; there are {', '.join(CURVES)}"
+        )
     a = _checked("downey_a", _column(columns, "downey_a"), 1, missing=curve != DOWNEY)
     sigma = _checked("downey_sigma", _column(columns, "downey_sigma"), 0, missing=curve != DOWNEY)
     width = _checked("width", _column(columns, "width"), 1, missing=curve != SIMPLE)

@@ -46,12 +46,12 @@ LARGEST_GUESS = 0.9
 
 @dataclass(frozen=True)
 class TighteningParameters(Parameters):
-    """Who tightens, and by how much.
+    """Which requests are tightened, and by how much.
 
     Parameters
     ----------
     share : float
-        Chance that a request is tightened which is as inaccurate as those of the survey were in the mean (61 %).
+        Probability that a request is tightened if it is as inaccurate as the survey's mean (61 %).
     lean : float
         How much more likely this is of one that is quite inaccurate than of one that is exact; 0: of all alike.
     unaware : float
@@ -74,7 +74,7 @@ class TighteningParameters(Parameters):
 
 
 def tighten_requests(trace: Trace, seed: int = 0, **parameters: Any) -> pd.DataFrame:
-    """Make up how long users would say that their jobs run, were they asked again and not killed for it. Synthetic.
+    """Make up what users would answer if asked again for run times, without being killed. Synthetic.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def tightened_times(
     drawn : array of float, shape (jobs, 3)
         From 0 to 1: whether a job's request is tightened, whether its user is unaware, and how much.
     chosen : TighteningParameters
-        Who tightens, and by how much.
+        Which requests are tightened, and by how much.
 
     Returns
     -------

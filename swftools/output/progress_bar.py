@@ -60,7 +60,7 @@ class ProgressBar:
 
 
 def progress_bar(what: str = "", unit: str = "jobs") -> ProgressBar:
-    """Return a bar of progress for a long call: in a notebook a widget, on a terminal a line, elsewhere nothing.
+    """Return a progress bar for a long call: a widget in a notebook, a line on a terminal, else nothing.
 
     Parameters
     ----------

@@ -95,13 +95,13 @@ def number(
 def whole(
     default: Any = MISSING, *, least: float = -math.inf, most: float = math.inf, unit: str = "", optional: bool = False
 ) -> Any:
-    """Declare a parameter that is a whole number, 2.0 not among them; bounds as those of ``number``."""
+    """Declare a parameter that is a whole number (2.0 is refused); bounds as in ``number``."""
     words = "an integer" + _range_in_words(least, most) + (f" ({unit})" if unit else "")
     return _declared(default, Domain(words, lambda value: is_whole(value, least, most), kind=int), optional)
 
 
 def choice(*words: str, default: str | None = None) -> Any:
-    """Declare a parameter that is one of some words, of which the first is the default unless another is named."""
+    """Declare a parameter that is one of several words; the first is the default unless you name another."""
     domain = Domain(f"one of {', '.join(words)}", lambda value: isinstance(value, str) and value in words, words, int)
     return _declared(words[0] if default is None else default, domain, optional=False)
 
@@ -218,25 +218,25 @@ def _values_type(kind: type[Parameters]) -> Any:
 
 
 def refuse_unknown(name: str, given: Iterable[Any], known: Collection[str]) -> None:
-    """Raise ParameterError if a name that is given is none of the known parameters of what has the name."""
+    """Raise ParameterError if a given name is not among the known parameters."""
     if unknown := sorted(str(each) for each in given if each not in known):
         there_are = f"there are: {', '.join(known)}" if known else "there are none"
         raise ParameterError(f"{name}: unknown parameters {unknown}; {there_are}{did_you_mean(unknown, known)}")
 
 
 def did_you_mean(names: Collection[str], known: Iterable[str]) -> str:
-    """Return the end of a message about names that there are not: the known ones that are like them, if any."""
+    """Return the end of a message about unknown names: known names that are similar, if any."""
     alike = [match for name in names for match in difflib.get_close_matches(str(name), list(known), n=1)]
     return f"; did you mean {', '.join(dict.fromkeys(alike))}?" if alike else ""
 
 
 def is_whole(value: object, least: float = -math.inf, most: float = math.inf) -> bool:
-    """Whether a value is an integer, no truth value, and within bounds."""
+    """Whether a value is an integer, not a bool, and within bounds."""
     return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
 
 def is_number(value: object, least: float = -math.inf, most: float = math.inf) -> bool:
-    """Whether a value is a finite number, no truth value, and within bounds."""
+    """Whether a value is a finite number, not a bool, and within bounds."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         return False
     return -math.inf < value < math.inf and least <= value <= most

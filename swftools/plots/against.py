@@ -27,7 +27,7 @@ _COLUMNS = ("wait_from", "wait_to", "other_from", "other_to", "jobs", "shorter",
 
 
 def compare_jobs(one: Schedule, other: Schedule) -> pd.DataFrame:
-    """Return how long each job waits in two schedules, which is what the picture ``against`` is drawn from.
+    """Return how long each job waits in two schedules: the table of the picture ``against``.
 
     Parameters
     ----------

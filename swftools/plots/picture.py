@@ -101,7 +101,7 @@ def list_pictures(of: type) -> dict[str, Picture]:
 
 
 def kinds_of_pictures() -> list[type]:
-    """Return what there are pictures of."""
+    """Return the kinds of things that can be drawn."""
     return list(_PICTURES)
 
 
@@ -160,7 +160,7 @@ def plot(subject: Any, name: str, *, ax: Axes | None = None, size: str = "screen
 def plot_and_tell(
     subject: Any, name: str, *, ax: Axes | None = None, size: str = "screen", **parameters: Any
 ) -> tuple[Axes, str]:
-    """Draw a picture, and return what ``plot`` and ``caption`` do, by a table that is made once."""
+    """Draw a picture, and return the results of ``plot`` and ``caption``; computes the table once."""
     picture = find_picture(subject, name)
     chosen = picture.parameters.from_mapping(parameters)
     found = picture.table(subject, chosen)
@@ -180,7 +180,7 @@ def data(subject: Any, name: str, **parameters: Any) -> pd.DataFrame:
 
 
 def caption(subject: Any, name: str, **parameters: Any) -> str:
-    """Return what a picture shows, in words, with its chief numbers; parameters and errors are those of ``plot``."""
+    """Return in words what a picture shows, with its main numbers; parameters and errors are those of ``plot``."""
     picture = find_picture(subject, name)
     chosen = picture.parameters.from_mapping(parameters)
     found = picture.table(subject, chosen)

@@ -61,7 +61,7 @@ SIZES = {"screen": Size(8.0, 11.0), "column": Size(3.4, 8.0)}
 
 @contextmanager
 def style(size: str = "screen") -> Iterator[None]:
-    """Let what is drawn within have the style of a size.
+    """Use the style of a size within a ``with`` block.
 
     Raises
     ------
@@ -103,7 +103,7 @@ def style(size: str = "screen") -> Iterator[None]:
 
 
 def look_of(policy: str) -> dict[str, Any]:
-    """Return colour, dashes and marker of a policy, the same in every picture; parameters behind a colon do not count.
+    """Return colour, dashes and marker of a policy, the same in every picture, whatever its parameters.
 
     Policies that are not shipped get theirs by their name.
     """

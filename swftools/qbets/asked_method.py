@@ -106,7 +106,7 @@ class AskedMethod(ABC):
         """
         usual = {*QUANTILES, self.quantile} if self.tells_any else {self.quantile}
         if quantiles and not self.tells_any and set(quantiles) != usual:
-            raise ParameterError(f"quantile: what was saved tells the {self.quantile!r} quantile and no other")
+            raise ParameterError(f"quantile: the saved state has bounds of the {self.quantile!r} quantile only")
         return tuple(self.told(quantile) for quantile in sorted(set(quantiles or usual)))
 
     def percentiles(self) -> FloatArray:

@@ -40,12 +40,13 @@ def check_state(saved: SavedState, method: object) -> None:
     about = saved.about
     if saved.is_of_rival:
         raise ParameterError(
-            f"{saved.name} is of the rival {about['name']}, which looks at who waits and runs when a job is submitted: "
-            "of a job that is in no log nothing can be told; replay the log with it, or ask a state of a bound"
+            f"{saved.name} is of the rival {about['name']}, which needs to know the jobs that wait and run at a "
+            "submission, so it cannot predict for a job that is in no log; replay the log with it, or use the state of "
+            "a bound"
         )
     if about["method"] is None and method is None:
         raise ParameterError(
-            f"{saved.name} is of an object of somebody's own, {about['name']}, which is in no file: in Python, pass "
+            f"{saved.name} was made with an object, {about['name']}, which is not in the file: in Python, pass "
             "method= to predict_wait"
         )
     if about["method"] is not None and method is not None:

@@ -52,13 +52,13 @@ def rare_events(name: str) -> RareEvents:
     if not isinstance(name, str) or name not in _RARE_EVENTS:
         raise ParameterError(
             f"no table of rare events {name!r}; there are: {', '.join(_RARE_EVENTS)}"
-            f"{did_you_mean([str(name)], _RARE_EVENTS)}; register_rare_events makes one of yours known"
+            f"{did_you_mean([str(name)], _RARE_EVENTS)}; register_rare_events adds one of yours"
         )
     return _RARE_EVENTS[name]
 
 
 def register_rare_events(name: str, autocorrelation: npt.ArrayLike, misses: npt.ArrayLike) -> RareEvents:
-    """Register a table of one's own: how many misses in a row are rare from each autocorrelation on.
+    """Register a table of your own: how many misses in a row are rare, by autocorrelation.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def normal_scores(most: int = RECENT) -> FloatArray:
 
 
 def autocorrelation(values: npt.ArrayLike) -> float:
-    """Return the correlation of each value with the one before it, of their normal scores.
+    """Return the correlation of normal scores between each value and the one before it.
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ class Merging(NamedTuple):
 
 
 def cluster(values: npt.ArrayLike, waits: npt.ArrayLike, *, most: int = MOST, least_size: int = 59) -> FloatArray:
-    """Return where clusters end: the largest value of each, rising; the last is infinity.
+    """Return the upper ends of clusters, rising; the last is infinity.
 
     A job belongs to the first cluster whose end is no less than its value.
 

@@ -46,7 +46,7 @@ def evaluate(
     compare_with: str = "binomial",
     grouped_by: Iterable[str] = GROUPINGS,
 ) -> pd.DataFrame:
-    """Return how good predictions are, of all jobs and by groups of them.
+    """Return how good predictions are, over all jobs and by group.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def evaluate(
     for table in tables:
         lacking = [name for name in table_fields("wait_predictions") if name not in table]
         if lacking:
-            raise ParameterError(f"a table is none that replay returns: it has no column {', '.join(lacking)}")
+            raise ParameterError(f"a table is not one that replay returns: it has no column {', '.join(lacking)}")
     if not tables:
         raise ParameterError("there are no predictions to evaluate; give what replay returns, of one method or several")
     grouped_by = [grouped_by] if isinstance(grouped_by, str) else list(grouped_by)

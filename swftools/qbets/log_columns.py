@@ -32,7 +32,7 @@ def group_labels(jobs: pd.DataFrame, by: tuple[str, ...]) -> Any:
         column = GROUPS.get(name, name)
         if known_later([column]):
             raise ParameterError(
-                f"by={name!r}: column {column!r} is not known of a job at its submission, when it is told its bound"
+                f"by={name!r}: column {column!r} is not known at the submission of a job, when its bound is predicted"
             )
         if column not in jobs:
             raise ParameterError(f"by={name!r}: the log has no column {column!r}; there are: {', '.join(jobs.columns)}")

@@ -18,7 +18,7 @@ def list_methods() -> dict[str, type[Bound] | type[Rival]]:
 
 
 def find_method(method: Any, **parameters: Any) -> Any:
-    """Return a bound or rival by name, with parameters behind it; an object is returned as it is.
+    """Return a bound or rival by name, with parameters after it; an object is returned as it is.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class WaitAnswer(ShowsItself):
-    """What a job would be told; prints as three lines.
+    """The predicted wait of a job; prints as three lines.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def predict_wait(
     now: float | None = None,
     method: Any = None,
 ) -> WaitAnswer:
-    """Return what a job that is submitted behind all that a state knows would be told of its wait.
+    """Predict the wait of a job that is submitted now, after everything that a saved state knows.
 
     Parameters
     ----------

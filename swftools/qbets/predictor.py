@@ -75,7 +75,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class ReplayParameters(Parameters):
-    """How waits are predicted; of rivals, only quantile and training say something.
+    """How waits are predicted; for rivals only quantile and training count.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ class ReplayParameters(Parameters):
 
 
 class WaitPredictor:
-    """Predictions of waits of the jobs of a log, and of the logs that go on from it.
+    """Predicts the waits of the jobs of a log, and of the logs that follow it.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ class WaitPredictor:
         self._text = method if isinstance(method, str) else None
         self.bound: Bound = self.method if isinstance(self.method, Bound) else ListedWaits()
         if getattr(self.method, "side", UPPER) != UPPER:
-            raise ParameterError(f"method {self.method!r}: jobs are told upper bounds; leave side= out")
+            raise ParameterError(f"method {self.method!r}: predictions are upper bounds; leave out side=")
         self.by = tuple(by or ()) if isinstance(by, Sequence | None) and not isinstance(by, str) else (by,)
         if not all(isinstance(name, str) for name in self.by):
             raise ParameterError(f"by={by!r} is neither the name of a group of jobs, nor a sequence of such, nor None")
@@ -264,7 +264,7 @@ class WaitPredictor:
         state = read_state(path)
         about = state.about
         if (about["method"] is None) != (method is not None):
-            had = "an object of one's own: pass method=" if method is None else f"{about['method']}: leave method= out"
+            had = "an object: pass method=" if method is None else f"{about['method']}: leave method= out"
             raise ParameterError(f"{os.fspath(path)} was saved with {had}")
         made = cls(about["method"] or method, about["by"], **about["parameters"])
         form = nothing_submitted() if isinstance(made.method, Rival) else nothing_known()
@@ -395,7 +395,7 @@ def replay(
     progress: Progress | None = None,
     **parameters: Any,
 ) -> pd.DataFrame:
-    """Return what each job of a log would have been told of its wait; see ``WaitPredictor``, which can go on.
+    """Predict the wait of each job of a log, from what was known at its submission; see ``WaitPredictor``.
 
     Examples
     --------

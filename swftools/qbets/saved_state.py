@@ -140,12 +140,12 @@ def read_state(path: str | os.PathLike[str]) -> SavedState:
     except OSError as error:
         raise StateError(f"{name}: cannot be read: {error.strerror}") from error
     if not form.startswith(FORM + b" "):
-        raise StateError(f"{name}: is no state of a wait predictor; write one by WaitPredictor.save")
+        raise StateError(f"{name}: is not a state of a wait predictor; write one by WaitPredictor.save")
     if form != FORM + b" %d\n" % VERSION:
         said = form.removeprefix(FORM).strip().decode(errors="replace")
-        raise StateError(f"{name}: version {said:.20}, and this swftools reads {VERSION}: replay the logs anew")
+        raise StateError(f"{name}: version {said:.20}, and this swftools reads {VERSION}: replay the logs again")
     if hashlib.sha256(content).hexdigest().encode() + b"\n" != checksum:
-        raise StateError(f"{name}: truncated or damaged: its checksum differs; restore it, or replay the logs anew")
+        raise StateError(f"{name}: truncated or damaged: its checksum differs; restore it, or replay the logs again")
     try:
         line, _, bodies = content.partition(b"\n")
         about = json.loads(line)
@@ -164,7 +164,7 @@ def read_state(path: str | os.PathLike[str]) -> SavedState:
 
 def _not_ours(name: str, reason: object) -> StateError:
     """Return the error about a file that is sound, and not of our making."""
-    return StateError(f"{name}: is not what this swftools writes: {reason}; replay the logs anew")
+    return StateError(f"{name}: is not what this swftools writes: {reason}; replay the logs again")
 
 
 def _check_about(about: object) -> None:

@@ -40,7 +40,7 @@ NeedsWhere = Mapping[tuple[str, Any], tuple[str, ...]] | Callable[[Mapping[str, 
 
 @dataclass(frozen=True)
 class Policy:
-    """A scheduling policy: its name, what it decides, and its facts.
+    """A scheduling policy: its name, its function, and what its decorator declares.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ def policy(  # noqa: PLR0913 (facts by name)
     takes_long: str = "",
     version: int = 1,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Register a policy under a name, with its facts; see ``Policy``.
+    """Register a policy under a name; see ``Policy``.
 
     Raises
     ------

@@ -62,7 +62,7 @@ def check_semantics(semantics: str, policy: Policy, predictor: Predictor | Pytho
     if semantics == "pyss" and (not known_to_both or overrun == "run-on"):
         raise ParameterError(
             f"semantics='pyss' with predictor={told!r}, overrun={overrun!r}: it frees processors when a job is "
-            "expected to end, so no job may outlive what policies are told"
+            "expected to end, so no job may outlive its prediction"
         )
     if semantics == "cqsim" and (not isinstance(predictor, Predictor) or told != "exact"):
         raise ParameterError(

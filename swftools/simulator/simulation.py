@@ -59,7 +59,7 @@ Progress = Callable[[int, int, float], None]
 
 
 class Simulation:
-    """A simulation that can be stopped at a time, looked at, copied and continued; that changes nothing.
+    """A simulation that you can stop, look at, copy and continue; none of this changes its result.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class Simulation:
         overhead = find_restart_overhead(restart_overhead)
         size = processors if processors is not None else trace.processors
         if size is None:
-            raise ParameterError("nothing says how many processors the machine has; give processors= (--processors)")
+            raise ParameterError("the number of processors of the machine is unknown; give processors= (--processors)")
         if not is_whole(size, 1, 2**31 - 1):
             raise ParameterError(f"processors={size!r} is not an integer from 1 to 2**31 - 1")
         if not is_whole(seed, 0, 2**64 - 1):
@@ -444,7 +444,9 @@ class Simulation:
     def _check_whole(self) -> None:
         """Refuse to go on where a decision broke off in its middle."""
         if broken := self._driver.broken:
-            raise PolicyError(f"policy {self.policy.name!r}: the simulation cannot go on, for {broken}; make another")
+            raise PolicyError(
+                f"policy {self.policy.name!r}: the simulation cannot go on, because {broken}; make another"
+            )
 
 
 def _is_time(value: object) -> bool:

@@ -93,9 +93,11 @@ class UtilityFunctions(ShowsItself):
             try:
                 points = np.array(list(function), dtype=np.float64)
             except (TypeError, ValueError) as error:
-                raise UtilityError(f"utility function {index} is no list of (time, value): {error}") from error
+                raise UtilityError(f"utility function {index} is not a list of (time, value): {error}") from error
             if len(points) and (points.ndim != 2 or points.shape[1] != 2):
-                raise UtilityError(f"utility function {index} is no list of (time, value): {list(function)[:_SHOWN]}")
+                raise UtilityError(
+                    f"utility function {index} is not a list of (time, value): {list(function)[:_SHOWN]}"
+                )
             parts.append(points.reshape(-1, 2))
         joined = np.concatenate([np.empty((0, 2)), *parts])
         return cls(offsets_of([len(part) for part in parts]), joined[:, 0].copy(), joined[:, 1].copy())

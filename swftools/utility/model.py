@@ -51,7 +51,7 @@ LEAST_GAP = 1e-12
 
 @dataclass(frozen=True)
 class UtilityParameters(Parameters):
-    """Parameters of the model; defaults are those under which the published results are met best.
+    """Parameters of the model; the defaults fit the published results best.
 
     Parameters
     ----------

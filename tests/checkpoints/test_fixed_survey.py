@@ -88,9 +88,9 @@ def test_damage_is_told(damage: dict[str, object]) -> None:
     """What are no answers is not inferred from."""
     trace = Trace.from_columns(job_number=[1, 2], user_id=[7, 7], requested_processors=[4, 4])
     content = fix_checkpoint_survey(trace, survey_of("7,4,1,,0,15", "7,4,2,,0,15")).to_mapping()
-    with pytest.raises(ParameterError, match="fit it anew"):
+    with pytest.raises(ParameterError, match="fit it again"):
         FixedCheckpointSurvey.from_mapping({**content, **damage})
-    with pytest.raises(ParameterError, match="fit them anew"):
+    with pytest.raises(ParameterError, match="fit them again"):
         FixedCheckpointSurvey(pd.DataFrame({"user_id": [1]}), is_synthetic=False)
 
 

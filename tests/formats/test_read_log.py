@@ -57,7 +57,7 @@ def test_none_of_the_formats() -> None:
     with pytest.raises(LogFormatError) as caught:
         read_log(io.BytesIO(b"hello\nworld\n"))
     message = str(caught.value)
-    assert message.startswith("<stream>: it looks like none of the formats")
+    assert message.startswith("<stream>: it looks like none of the known formats")
     for name, kind in list_formats().items():
         assert f"\n  {name}: {kind.recognise(b'hello').why}" in message
 
@@ -78,7 +78,7 @@ def test_two_formats_that_both_fit() -> None:
     """They are named, and the option that decides."""
     both = b"=== Job Step a.1.0 ===\nsubmit=1\n"
     with pytest.raises(
-        LogFormatError, match=r"looks like several formats: loadleveler \(.*\), plain \(submit=\); say which"
+        LogFormatError, match=r"looks like several formats: loadleveler \(.*\), plain \(submit=\); choose one"
     ):
         read_log(io.BytesIO(both))
     assert len(read_log(io.BytesIO(both), "plain").quarantine) == 1
@@ -97,7 +97,7 @@ def test_a_name_decides_where_the_text_does_not(tmp_path: Path) -> None:
         ("slrm", {}, "no log format 'slrm'"),
         ("loadleveler:zone=UTC", {}, "unknown parameters"),
         ("loadleveler", {"zone": "UTC"}, "unknown parameters"),
-        ("loadleveler:time_zone=Mars", {}, "no zone of the tz database"),
+        ("loadleveler:time_zone=Mars", {}, "not a zone of the tz database"),
         ("loadleveler:requested_time=mild", {}, "one of soft, hard"),
         ("loadleveler:processors_per_node=0", {}, "processors"),
         ("swf", {"time_zone": "UTC"}, "unknown parameters"),

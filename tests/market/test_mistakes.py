@@ -98,7 +98,7 @@ def test_another_trace_than_that_of_the_schedule() -> None:
     [
         (lambda _: [1.0], "returned shape"),
         (lambda _: 1.0, "returned shape"),
-        (lambda sale: ["dear"] * len(sale), "no numbers"),
+        (lambda sale: ["dear"] * len(sale), "not numbers"),
         (lambda sale: [np.inf] * len(sale), "infinite"),
     ],
 )
@@ -166,7 +166,7 @@ def test_queue_parameters_are_text_and_back() -> None:
     ("options", "message"),
     [
         ({"jobs": pd.DataFrame({"job_number": [99]})}, "job 99, occurrence 0"),
-        ({"jobs": [1, 2]}, "no frame with a column job_number"),
+        ({"jobs": [1, 2]}, "not a frame with a column job_number"),
         ({"sample": 0}, "sample=0"),
         ({"sample": 2.0}, "sample=2.0"),
     ],

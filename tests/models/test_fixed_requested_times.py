@@ -147,7 +147,7 @@ def test_json_holds_it() -> None:
 )
 def test_damage_is_told(content: dict[str, object]) -> None:
     """What is no distribution is not drawn from."""
-    with pytest.raises(ParameterError, match="fit it anew"):
+    with pytest.raises(ParameterError, match="fit it again"):
         FixedRequestedTimes.from_mapping(content)
 
 

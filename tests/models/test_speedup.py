@@ -219,7 +219,10 @@ def test_memory_is_little_more_than_the_result() -> None:
         (lambda: run_time([0, 1, 2, 3], MIXED), r"n\[0\]=0 is not"),
         (lambda: run_time(1, MIXED.drop(columns="run_time")), "no column 'run_time'"),
         (lambda: efficiency(1, MIXED.drop(columns="speedup_curve")), "no column 'speedup_curve'"),
-        (lambda: run_time(1, MIXED.assign(speedup_curve="amdahl")), "'amdahl' is no speedup_curve; there are downey"),
+        (
+            lambda: run_time(1, MIXED.assign(speedup_curve="amdahl")),
+            "'amdahl' is not a speedup_curve; there are downey",
+        ),
         (lambda: run_time(1, MIXED.assign(downey_a=np.nan)), r"downey_a\[0\]=nan is not a finite number of at least 1"),
         (lambda: run_time(1, MIXED.assign(downey_sigma=-1.0)), r"downey_sigma\[0\]=-1 is not"),
         (lambda: run_time(1, MIXED.assign(width=[1, np.nan, 1, 1])), r"width\[1\]=nan is not"),

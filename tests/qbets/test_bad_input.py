@@ -149,7 +149,7 @@ def test_what_cannot_be_evaluated(log: Trace) -> None:
     with pytest.raises(ParameterError, match="there are no predictions to evaluate"):
         evaluate([])
     with pytest.raises(
-        ParameterError, match="none that replay returns: it has no column job_occurrence, method, queue"
+        ParameterError, match="not one that replay returns: it has no column job_occurrence, method, queue"
     ):
         evaluate([replay(log, **SOON), log.jobs])
     with pytest.raises(ParameterError, match=r"it has no column wait_bound$"):
@@ -209,7 +209,7 @@ def test_a_state_that_is_said_anew_is_read(state: Path, log: Trace) -> None:
 def test_a_truncated_state(state: Path, length: int) -> None:
     """Wherever it ends."""
     state.write_bytes(state.read_bytes()[:length])
-    with pytest.raises(StateError, match=r"is no state of a wait predictor|truncated or damaged|version"):
+    with pytest.raises(StateError, match=r"is not a state of a wait predictor|truncated or damaged|version"):
         WaitPredictor.load(state)
 
 

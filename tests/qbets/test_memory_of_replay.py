@@ -202,7 +202,7 @@ def test_a_state_of_the_version_before(log: Trace, tmp_path: Path) -> None:
     predictor.save(tmp_path / "state")
     content = (tmp_path / "state").read_bytes()
     (tmp_path / "state").write_bytes(content.replace(b"predictor 3\n", b"predictor 2\n", 1))
-    with pytest.raises(StateError, match="version 2, and this swftools reads 3: replay the logs anew"):
+    with pytest.raises(StateError, match="version 2, and this swftools reads 3: replay the logs again"):
         WaitPredictor.load(tmp_path / "state")
 
 

@@ -289,9 +289,9 @@ def test_an_object_of_your_own(tmp_path: Path) -> None:
     assert answer.bounds[0].seconds == ours.bounds[0].seconds
     assert answer.deadline is not None
     assert answer.deadline.share == 0.95
-    with pytest.raises(ParameterError, match=r"of an object of somebody's own, SortedWaits.*pass method="):
+    with pytest.raises(ParameterError, match=r"made with an object, SortedWaits.*pass method="):
         predict_wait(state, requested_time=600)
-    with pytest.raises(ParameterError, match=r"tells the 0.95 quantile and no other"):
+    with pytest.raises(ParameterError, match=r"has bounds of the 0.95 quantile only"):
         predict_wait(state, requested_time=600, method=SortedWaits(), quantiles=[0.5])
 
 
@@ -300,7 +300,7 @@ def test_a_rival(tmp_path: Path) -> None:
     log = drawn_log("changing", 300, 3)
     state = state_of(log, tmp_path, "gradient-boosting:trees=2,first_fit=100", by=None)
     with pytest.raises(
-        ParameterError, match=r"is of the rival gradient-boosting:trees=2,first_fit=100, which looks at"
+        ParameterError, match=r"is of the rival gradient-boosting:trees=2,first_fit=100, which needs to know"
     ):
         predict_wait(state)
 

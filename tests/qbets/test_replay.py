@@ -199,7 +199,7 @@ def test_few_jobs() -> None:
         ({"quantile": 1.0}, "quantile=1.0 is not a number between 0 and 1"),
         ({"confidence": 0}, "confidence=0 is not a number between 0 and 1"),
         ({"method": "binomal"}, r"did you mean binomial\?"),
-        ({"method": "binomial:side=lower"}, "jobs are told upper bounds"),
+        ({"method": "binomial:side=lower"}, "predictions are upper bounds"),
         ({"method": 3}, "neither a bound nor an object with fit, update and predict"),
         ({"by": "colour"}, "the log has no column 'colour'"),
         ({"explanatory": "user"}, "explanatory='user' is not one of requested_time"),
@@ -240,8 +240,8 @@ def test_a_damaged_state(state: Path) -> None:
         (whole[:-1], "truncated or damaged"),
         (bytes(changed), "truncated or damaged"),
         (whole.replace(b"predictor 3\n", b"predictor 7\n", 1), "version 7, and this swftools reads 3"),
-        (b"; Version: 2.2\n1 2 3\n", "is no state of a wait predictor"),
-        (b"", "is no state of a wait predictor"),
+        (b"; Version: 2.2\n1 2 3\n", "is not a state of a wait predictor"),
+        (b"", "is not a state of a wait predictor"),
     ]:
         state.write_bytes(content)
         with pytest.raises(StateError, match=says):

@@ -122,7 +122,7 @@ def test_the_published_longest_wait() -> None:
 )
 def test_pyss_frees_what_is_expected_to_end(options: dict[str, Any]) -> None:
     """Where a job may outlive what was expected, that would give its processors away: such runs are refused."""
-    with pytest.raises(ParameterError, match="no job may outlive what policies are told"):
+    with pytest.raises(ParameterError, match="no job may outlive its prediction"):
         simulate(trace("pyss_easy"), "easy", 128, semantics="pyss", **options)
 
 

@@ -179,7 +179,7 @@ def test_a_column_of_ones_own_is_told_by_name() -> None:
     [
         (("run_time",), r"predictor 'wants' needs run_time, which is known at a job's end only; .*@foretold"),
         (("mine", "wait_time"), r"needs wait_time, which is known at a job's start only"),
-        (("is_repaired",), r"needs is_repaired, which is known to nobody at the machine"),
+        (("is_repaired",), r"needs is_repaired, which is known to no one at the machine"),
         (("mien",), r"predictor 'wants' needs mien, which the trace lacks; did you mean mine\?"),
     ],
 )
@@ -203,7 +203,7 @@ def test_bounds_are_not_told_by_what_comes_later(name: str) -> None:
     trace = whole_trace()
     for ask in (replay, features_at_submission):
         with pytest.raises(
-            ParameterError, match=rf"by='{name}': column '{name}' is not known of a job at its submission"
+            ParameterError, match=rf"by='{name}': column '{name}' is not known at the submission of a job"
         ):
             ask(trace, by=name)  # type: ignore[operator]
     assert features_at_submission(trace, by="mine")["group"].nunique() == COUNT

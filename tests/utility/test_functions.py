@@ -115,7 +115,7 @@ def test_long_functions_are_shown_in_part() -> None:
 @pytest.mark.parametrize("points", [[(0, 1, 2), (3, 4, 5)], [(0,), (1,)], ["ab"], [0, 1], 7, [(0, "x"), (1, 1)]])
 def test_what_is_no_list_of_points_is_refused(points: Any) -> None:
     """Triples, text and bare numbers are no points."""
-    with pytest.raises(UtilityError, match="utility function 1 is no list of"):
+    with pytest.raises(UtilityError, match="utility function 1 is not a list of"):
         UtilityFunctions.from_points([[], points])
 
 

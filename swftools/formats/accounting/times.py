@@ -97,7 +97,8 @@ def zone_named(name: str) -> ZoneInfo:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
         raise ParameterError(
-            f"time_zone={name!r} is no zone of the tz database; names are like America/Los_Angeles, Europe/Berlin, UTC"
+            f"time_zone={name!r} is not a zone of the tz database; names are like America/Los_Angeles, "
+            "Europe/Berlin, UTC"
         ) from error
 
 

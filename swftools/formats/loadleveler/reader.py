@@ -316,7 +316,7 @@ class _Listing:
         if lacking.any():
             line = int(records.line[np.flatnonzero(lacking)[0]])
             raise LogFormatError(
-                f"line {line}: a step has nodes, and nothing says how many processors these have; say "
+                f"line {line}: a step has nodes, and it is unknown how many processors these have; give "
                 "processors_per_node=8 (--format loadleveler:processors_per_node=8), or processors_per_node.p655=8,"
                 "processors_per_node.p690=32 where hosts whose names begin so differ; 1 schedules whole nodes"
             )

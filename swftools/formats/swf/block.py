@@ -177,7 +177,7 @@ def _sort_lines(text: bytes, name: str) -> _Lines:
     arrays, jobs, others = scan(text, count)
     if others > MOST_COMMENTS:
         raise SwfFormatError(
-            f"{name}: {others:,} of {count:,} lines are comments or no jobs, which is hardly a log in SWF; "
+            f"{name}: {others:,} of {count:,} lines are comments or not jobs, so this is hardly a log in SWF; "
             "iter_swf reads it in small chunks"
         )
     found = _Lines(arrays, jobs, [], [], [])

@@ -107,7 +107,7 @@ class Swf(LogFormat):
     def _source(self, files: LogFiles) -> LogSource:
         if files.are_several:
             raise LogFormatError(
-                f"{files.name}: {len(files.sources)} files in SWF are as many logs, each with a time of its own; read "
+                f"{files.name}: {len(files.sources)} files in SWF are as many logs, each with its own second 0; read "
                 "them one by one"
             )
         return files.sources[0]

@@ -33,7 +33,7 @@ _EXTRA_FIELDS = rf"^[^\x00-\x20]+([ \t]+[^\x00-\x20]+){{0,{_MOST_EXTRA - 1}}}$"
 
 
 def write_swf(trace: Trace, target: LogSource, *, as_read: bool = False) -> None:
-    r"""Write a trace in the Standard Workload Format 2.2, or its extension where jobs have utility functions.
+    r"""Write a trace in the Standard Workload Format 2.2, extended if jobs have utility functions.
 
     Parameters
     ----------

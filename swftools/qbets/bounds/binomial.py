@@ -128,7 +128,7 @@ class BinomialBound(Bound):
     quantile, confidence : float
         Between 0 and 1, both excluded.
     side : {"upper", "lower", "two-sided"}
-        Two-sided: each of the two with half of what is not confidence.
+        Upper, lower, or two-sided: then each bound takes half of the error.
     approximation : {"exact", "large-sample"}
         Of the rank above ``LARGE`` waits: nq + z sqrt(nq (1 - q)) instead of the binomial distribution.
 

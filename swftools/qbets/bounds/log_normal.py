@@ -67,7 +67,7 @@ class LogNormalBound(Bound):
     quantile, confidence : float
         Between 0 and 1, both excluded.
     side : {"upper", "lower", "two-sided"}
-        Two-sided: each of the two with half of what is not confidence.
+        Upper, lower, or two-sided: then each bound takes half of the error.
 
     Examples
     --------
@@ -172,7 +172,7 @@ def bound_factors(waits: int, quantile: float, confidence: float) -> FloatArray:
     if not (np.isfinite(few).all() and np.isfinite(at_node).all()):
         raise ParameterError(
             f"quantile={quantile!r} with confidence={confidence!r} is too close to 0 or 1 for the noncentral t "
-            "distribution; take less of both, or the binomial bound"
+            "distribution; lower both, or use the binomial bound"
         )
     polynomial = np.polynomial.Chebyshev.fit(node, at_node, NODES - 1, domain=[-1.0, 1.0])
     many = polynomial(np.sqrt(EXACT / np.arange(EXACT + 1, waits + 1)))

@@ -252,7 +252,7 @@ def list_bounds() -> dict[str, type[Bound]]:
 
 
 def find_bound(bound: str | Bound, **parameters: Any) -> Bound:
-    """Return a bound by name, with parameters behind it, as in ``binomial:confidence=0.99``; one is returned as it is.
+    """Return a bound by name, with parameters after it, as in ``binomial:confidence=0.99``; one is returned as it is.
 
     Parameters
     ----------

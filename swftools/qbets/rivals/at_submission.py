@@ -55,7 +55,7 @@ class Submitted(NamedTuple):
 
 
 def features_at_submission(log: Trace | Schedule, by: str | Sequence[str] | None = "queue") -> pd.DataFrame:
-    """Return what could be known of each job at its submission, by the log alone.
+    """Return what was known at the submission of each job, from the log alone.
 
     Parameters
     ----------

@@ -79,7 +79,7 @@ class Calibration:
 
 @dataclass(frozen=True)
 class Conformal(Rival):
-    """Adaptive conformal calibration of whatever fits; to be inherited together with that.
+    """Adaptive conformal calibration of a rival; inherit it together with the rival.
 
     Parameters
     ----------

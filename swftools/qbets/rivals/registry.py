@@ -50,7 +50,7 @@ class Course(NamedTuple):
 
 @dataclass(frozen=True)
 class Rival(Parameters):
-    """A predictor of waits that is fitted anew on a schedule; a subclass fits, and may correct what it told.
+    """A predictor of waits that is fitted again and again; a subclass fits, and may correct predictions.
 
     Parameters
     ----------

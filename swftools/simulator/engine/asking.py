@@ -24,7 +24,7 @@ from swftools.trace import Trace
 if TYPE_CHECKING:
     from swftools.simulator.predictors.registry import PythonPredictor
 
-_WHEN = {"start": "at a job's start only", "end": "at a job's end only", "never": "to nobody at the machine"}
+_WHEN = {"start": "at a job's start only", "end": "at a job's end only", "never": "to no one at the machine"}
 
 AT_ONCE = 4096
 """Jobs whose rows are made together: one by one they would take most of the time."""
@@ -143,8 +143,8 @@ def told_columns(predictor: PythonPredictor, trace: Trace) -> list[str]:
         raise ParameterError(f"predictor {predictor.name!r}: needs={needs!r} is not a tuple of names of columns")
     if late := known_later(needs):
         raise ParameterError(
-            f"predictor {predictor.name!r} needs {late[0]}, which is known {_WHEN[KNOWN_OF_JOBS[late[0]]]}; it is "
-            "asked at a job's submission. What needs run times is foretold (@foretold)"
+            f"predictor {predictor.name!r} needs {late[0]}, which is known {_WHEN[KNOWN_OF_JOBS[late[0]]]}; but it "
+            "is asked at the submission. If it needs run times, declare it by @foretold"
         )
     if lacking := [name for name in needs if name not in trace.jobs]:
         alike = did_you_mean(lacking, map(str, trace.jobs))

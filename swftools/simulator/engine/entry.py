@@ -61,8 +61,8 @@ def check_arguments(
         bare = [one.replace(annotation=one.empty) for one in arguments.values()]
         taken = signature.replace(parameters=bare, return_annotation=signature.empty)
         raise ParameterError(
-            f"{what} takes {taken}; it must take {wanted}; all else it looks up, such as now(machine), or declares "
-            "in the class of its parameters"
+            f"{what} takes {taken}; it must take {wanted}; it looks up everything else, such as now(machine), or "
+            "declares it in the class of its parameters"
         )
     return own
 

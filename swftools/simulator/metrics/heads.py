@@ -31,7 +31,7 @@ COMPLETED = 4
 
 
 def find_heads(schedule: Schedule) -> pd.DataFrame:
-    """Return the jobs that were ever the blocked head of the queue, and what kept them waiting.
+    """Return the jobs that were ever the blocked head of the queue, and when they could have started.
 
     Priority is order of submission, of equal submissions of (job_number, job_occurrence). A job is the blocked head at
     an instant if it is the first of the waiting jobs after all that happened then. It waits from its submission to its

@@ -56,7 +56,7 @@ def measure(
     label: str | None = None,
     **changes: Any,
 ) -> Measures:
-    """Measure a schedule; the dozen numbers that are looked at first are ``measure(schedule).summary()``.
+    """Measure a schedule; for the dozen most important numbers, call ``measure(schedule).summary()``.
 
     Parameters
     ----------

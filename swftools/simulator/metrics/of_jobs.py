@@ -42,7 +42,7 @@ def measure_jobs(
     nominal: str = "run_time",
     utility_clock: str = "turnaround",
 ) -> pd.DataFrame:
-    """Return what a schedule gives each job.
+    """Return the measures of each job of a schedule.
 
     Parameters
     ----------
@@ -215,7 +215,9 @@ def choose_jobs(jobs: pd.DataFrame, where: Where) -> IntArray:
     if where is None:
         return np.arange(len(jobs))
     if isinstance(where, str) and where not in jobs:
-        raise ParameterError(f"where={where!r} is no column of the jobs; there are {', '.join(map(str, jobs.columns))}")
+        raise ParameterError(
+            f"where={where!r} is not a column of the jobs; there are {', '.join(map(str, jobs.columns))}"
+        )
     said = jobs[where] if isinstance(where, str) else where(jobs) if callable(where) else where
     values = said.array if isinstance(said, pd.Series) else np.asarray(said)
     mask = pd.Series(values) if np.ndim(values) == 1 else pd.Series(dtype=object)
@@ -253,7 +255,7 @@ def _times(jobs: pd.DataFrame, name: str) -> FloatArray:
     if name == OPTIMAL_RUN_TIME and name not in jobs:
         return _optimal_run_times(jobs)
     if name not in jobs or not pd.api.types.is_numeric_dtype(jobs[name]):
-        raise ParameterError(f"nominal={name!r} is no column of times of the jobs")
+        raise ParameterError(f"nominal={name!r} is not a column of times of the jobs")
     times = column_of(jobs, name)
     if np.nanmin(times, initial=0.0) < 0:
         raise ParameterError(f"nominal={name!r} has times below 0")

@@ -35,7 +35,7 @@ DEMANDS = ("requested_time", "run_time")
 
 
 def over_time(schedule: Schedule, *, where: Where = None, demand: str = "requested_time") -> pd.DataFrame:
-    """Return what runs and what waits from each event to the next.
+    """Return how much runs and waits, from each event to the next.
 
     Parameters
     ----------

@@ -178,7 +178,7 @@ def summarize(metrics: pd.DataFrame, choose: Sequence[tuple[str, str]] = USUAL) 
         rows = metrics[(metrics["measure"] == name) & (metrics["statistic"] == statistic)]
         if (twice := rows.duplicated(KEYS)).any():
             who = rows.loc[twice, "policy"].iloc[0]
-            raise ParameterError(f"{name}, {statistic} stands twice for {who!r}; give each run a label of its own")
+            raise ParameterError(f"{name}, {statistic} occurs twice for {who!r}; give each run a label of its own")
         column = name if statistic == "value" else f"{name}_{statistic}"
         wide = wide.merge(rows[[*KEYS, "value"]].rename(columns={"value": column}), on=KEYS, how="left")
     return wide

@@ -109,11 +109,11 @@ class GeneticParameters(Searching, Parameters):
     Parameters
     ----------
     generations : int
-        Generations that are bred after the first at each decision; with 0 the best of that is taken.
+        Generations after the first at each decision; with 0 the best order of the first is taken.
     individuals : int
         Orders in a generation. Those of the seeds come first, so with 1 there is the order of arrival alone.
     mutation : float
-        With which probability two jobs of a child change places.
+        Probability that two jobs of a child change places.
     objective : str
         ``aggregate-utility``, or an objective of ``search``.
     plan_clock : {"wait", "requested"}

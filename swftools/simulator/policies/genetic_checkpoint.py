@@ -80,7 +80,7 @@ class GeneticCheckpointParameters(GeneticParameters):
     Parameters
     ----------
     damping : {"both", "boost", "airline", "none"}
-        What keeps running jobs from being stopped, beside that none is twice.
+        What else protects running jobs from being stopped; none is ever stopped twice.
     """
 
     builder: str = choice("easy")

@@ -107,7 +107,7 @@ class PvEasyParameters(Parameters):
 
 
 class Manner(NamedTuple):
-    """How to decide: the parameters but the order."""
+    """How to decide: all parameters except the order."""
 
     slp: bool
     venture: bool

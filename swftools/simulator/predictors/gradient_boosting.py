@@ -42,9 +42,9 @@ class GradientBoostingParameters(Parameters):
     every : int
         Completions from one fit to the next, and before the first.
     window : int
-        Jobs that a model is fitted to at most: those that ended last.
+        At most this many jobs are fitted to: those that ended last.
     quantile : float
-        Which quantile of the run time is predicted.
+        The quantile of the run time to predict.
     trees : int
         Of a model.
     leaves : int

@@ -29,7 +29,7 @@ class LastModelParameters(Parameters):
     Parameters
     ----------
     outlived : {"limit", "increments"}
-        What a job that outlives its prediction is expected to need.
+        The new prediction of a job that outlives its prediction.
     """
 
     outlived: str = outlived_parameter()

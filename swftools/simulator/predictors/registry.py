@@ -95,7 +95,7 @@ class PythonPredictor(Protocol):
 
 @dataclass(frozen=True)
 class Predictor:
-    """What tells policies how long jobs run: its name, what it does, and its parameters.
+    """A predictor of run times: its name, its function, and its parameters.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ class Predictor:
             return ()
         own = check_arguments(f"predictor {self.name!r}", self.foretell, ["run_time", "limit"], (*OPTIONAL, "keyed"))
         if "memory" in own:
-            raise ParameterError(f"predictor {self.name!r} takes memory; what is foretold before the run has none")
+            raise ParameterError(f"predictor {self.name!r} takes memory; a foretold predictor has none")
         return own
 
     @cached_property
@@ -251,7 +251,9 @@ class Predictor:
             raise PolicyError(f"{which}: raised {type(error).__name__}: {error}") from error
         if told.shape != limit.shape or np.isnan(told).any():
             what = "NaN" if told.shape == limit.shape else f"an array of shape {told.shape}"
-            raise PolicyError(f"predictor {self.name!r} foretold {what} for {len(limit)} jobs; give each a number")
+            raise PolicyError(
+                f"predictor {self.name!r} returned {what} for {len(limit)} jobs; return a number for each"
+            )
         return np.clip(told, 0.0, limit)
 
     def to_text(self) -> str:
@@ -307,7 +309,7 @@ def predictor(
 def foretold(
     name: str, *, parameters: type[Parameters] | None = None, version: int = 1
 ) -> Callable[[Callable[..., FloatArray]], Callable[..., FloatArray]]:
-    """Register a predictor that is told the run times before the run; see ``Predictor``.
+    """Register a predictor that uses the run times, before the simulation; see ``Predictor``.
 
     Raises
     ------
@@ -335,7 +337,7 @@ _METHODS = ("learn", "predict")
 def python_predictor(
     name: str, *, parameters: type[Parameters] | None = None, version: int = 1
 ) -> Callable[[Learner], Learner]:
-    """Register a class of predictors in Python, whose ``name`` it becomes; see ``PythonPredictor``.
+    """Register a class of predictors in Python under a name; see ``PythonPredictor``.
 
     An object is made for each simulation, of the parameters, or of nothing where the class declares none.
 
@@ -359,7 +361,7 @@ def python_predictor(
 
 
 def find_predictor(predictor: str | Predictor | PythonPredictor) -> Predictor | PythonPredictor:
-    """Return a predictor by name, with its parameters behind it, such as ``virtual:error=0.3``; also ``module:name``.
+    """Return a predictor by name, with parameters after it, such as ``virtual:error=0.3``; also ``module:name``.
 
     That is a predictor which the module registers, or one in Python: an object of the module, or a class, which is
     called with the parameters.
@@ -388,7 +390,7 @@ def _read(text: str) -> Predictor | PythonPredictor:
     name, given = read_entry(text, {*_PREDICTORS.known, *REQUESTS})
     if name in REQUESTS and name not in _PREDICTORS.known:
         raise ParameterError(
-            f"predictor {text!r}: that is what users ask for, not what is predicted: requests={text!r}, "
+            f"predictor {text!r}: this is about what users request, not a predictor: requests={text!r}, "
             f"on a command line --requests {text}"
         )
     module, inner = _PREDICTORS.module_of(name)

@@ -33,7 +33,7 @@ class UserAverageParameters(Parameters):
     jobs : int
         How many of the user's jobs, those that ended last, are averaged.
     outlived : {"limit", "increments"}
-        What a job that outlives its prediction is expected to need.
+        The new prediction of a job that outlives its prediction.
     """
 
     jobs: int = whole(2, least=1, most=1000)

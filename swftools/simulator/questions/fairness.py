@@ -42,7 +42,7 @@ def delays_from_submission(
     progress: Progress | None = None,
     **options: Any,
 ) -> pd.DataFrame:
-    """Return how much later jobs started than they would have if nobody had been submitted after them.
+    """Return how much later jobs started than without the jobs submitted after them.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def delays_at_heads(
     progress: Progress | None = None,
     **options: Any,
 ) -> pd.DataFrame:
-    """Return how much later blocked heads started than they would have if jobs of lower priority had vanished.
+    """Return how much later blocked heads started than without the jobs of lower priority.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ def watch_policies(
     progress: Callable[[int, int], None] | None = None,
     **options: Any,
 ) -> pd.DataFrame:
-    """Replay policies on the last days of a log, as it is and shaken, and measure them.
+    """Replay policies on the last days of a log, unchanged and shaken, and measure them.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def watch_policies(
 def find_worse(
     now: pd.DataFrame, before: pd.DataFrame, *, beside: str | None = None, noises: float = 2.0, floor: float = 0.05
 ) -> pd.DataFrame:
-    """Find what got worse between two watches, by more than chance does.
+    """Find what got worse between two watches, by more than chance.
 
     Parameters
     ----------

@@ -78,7 +78,7 @@ def what_if(
 
 
 def free_windows(running: pd.DataFrame, processors: int) -> pd.DataFrame:
-    """Return the processors that are free from each time on, if running jobs end as requested and nobody starts.
+    """Return how many processors are free from each time on, if running jobs end as requested and none starts.
 
     Parameters
     ----------

@@ -61,8 +61,7 @@ def explain_decision(
     if "orders" not in notes:
         name = schedule.policy if isinstance(schedule, Schedule) else schedule.policy.name
         raise ParameterError(
-            f"there are no notes of decisions of policy {name!r}: simulate with one that searches, such as search or "
-            "genetic, and explain=True"
+            f"there are no notes of decisions of policy {name!r}: simulate search or genetic, with explain=True"
         )
     decisions, orders = notes["decisions"], notes["orders"]
     row = _decision_of(decisions, time) if decision is None else _numbered(decisions, decision, time)

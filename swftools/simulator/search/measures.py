@@ -108,7 +108,7 @@ _MEASURES: Names[PlannedMeasure] = Names("measure")
 def planned_measure(
     name: str, *, fold: str = "sum", reference: str = "fcfs", is_often_zero: bool = False
 ) -> Callable[[Callable[..., float]], Callable[..., float]]:
-    """Register a measure of one's own: a function that says what a job costs where it is planned.
+    """Register a measure of your own: a function that returns the cost of a job in a plan.
 
     Parameters
     ----------

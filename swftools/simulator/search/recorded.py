@@ -17,7 +17,7 @@ from swftools.simulator.search.state import Search
 
 
 def recorded_search(schedule: Schedule) -> Policy:
-    """Return the policy of a schedule as it was searched, where each search visits as many nodes as it did then.
+    """Return a policy that repeats a search: each decision visits as many nodes as in the given schedule.
 
     So a schedule that was made against the clock is made again, on any machine.
 
@@ -51,8 +51,8 @@ def recorded_search(schedule: Schedule) -> Policy:
     numbers = decisions["decision"].to_numpy(dtype=np.int64)
     if (numbers != np.arange(len(numbers))).any():
         raise ParameterError(
-            f"the schedule's notes begin with decision {numbers[0]:,}: there were more than there is room for, and the "
-            "nodes of the first are not known any more"
+            f"the schedule's notes begin with decision {numbers[0]:,}: there were more decisions than notes are kept "
+            "for, so the nodes of the first are lost"
         )
     found = find_policy(schedule.policy)
     nodes = decisions["nodes"].to_numpy(dtype=np.int64)

@@ -110,7 +110,7 @@ def schedule_from_table(
     check_choice("overrun", overrun, OVERRUN)
     size = processors if processors is not None else trace.processors
     if size is None:
-        raise ParameterError("nothing says how many processors the machine has; give processors= (--processors)")
+        raise ParameterError("the number of processors of the machine is unknown; give processors= (--processors)")
     columns = _columns(table)
     rows = _rows(columns, trace)
     order = np.argsort(rows, kind="stable")

@@ -76,7 +76,7 @@ _OF_STOPPED = {"strict-fairness", "no-idle-processors", "no-stop-in-vain", "one-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ValidationReport(ShowsItself):
-    """What is wrong with a schedule; ``print`` gives it in a few lines, ``repr`` in three.
+    """What is wrong with a schedule, in a few lines by ``print``, in three by ``repr``.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def validate(
     least_run_time: float = 0.0,
     tolerance: float = 1e-6,
 ) -> ValidationReport:
-    """Check a schedule against the rules that hold for all, and against what its policy promises.
+    """Check that a schedule is possible, and that it keeps the promises of its policy.
 
     Parameters
     ----------

@@ -101,7 +101,7 @@ def test_convert_cleans_by_the_rules_asked_for(log: Path, tmp_path: Path) -> Non
         (["describe", "nowhere.swf"], 20, "error: log 'nowhere.swf' is neither a file nor a card"),
         (["describe", "."], 20, "error: log '.' is a folder without files"),
         (["describe", "nowhere.parquet"], 20, "neither a file nor a card"),
-        (["convert", SHIPPED_LOG, "out.txt"], 2, "the suffix says no format"),
+        (["convert", SHIPPED_LOG, "out.txt"], 2, "the suffix names no format"),
         (["convert", SHIPPED_LOG, "out.swf", "--rules", "tidy"], 2, "no cleaning rule 'tidy'"),
         (["convert", SHIPPED_LOG, "no/such/folder/out.swf"], 2, "no/such/folder"),
         (["augment", "--set", "globmax=2"], 2, "write AUGMENTATION.NAME=VALUE"),

@@ -122,10 +122,10 @@ def test_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--policy", "easy"), "--policy: easy does not search; take search or genetic"),
+        (("--policy", "easy"), "--policy: easy is not a search; use search or genetic"),
         (("--time", "5", "--job", "3"), "give --time or --job, not both"),
         (("--job", "3000"), "--job: 3000 is not in the log; give the number of a job that started"),
-        (("--picture", "why.jpg"), "why.jpg: the suffix says no format; use .svg, .png, .pdf"),
+        (("--picture", "why.jpg"), "why.jpg: the suffix names no format; use .svg, .png, .pdf"),
         (("--picture", "nowhere/why.svg"), "nowhere/why.svg: there is no folder"),
         (("--time", "1"), "error: the search decided nothing by 1 s"),
         (("--time", "soon"), "'soon' is no time such as 90 (seconds)"),
@@ -171,7 +171,7 @@ def test_jobs_that_cannot_be_asked_for(tmp_path: Path) -> None:
     """One that was not simulated has the reason, one that stands twice the times of both."""
     log = log_of(tmp_path, (1, 0, 50, 4, 1), (2, 1, 50, 4, 1), (2, 2, 40, 4, 1), (3, 3, -1, 4, 5))
     for job, words in (
-        ("2", "--job: 2 stands 2 times in the log; they started at 50, 100: give --time"),
+        ("2", "--job: 2 occurs 2 times in the log, started at 50, 100: give --time"),
         ("3", "--job: 3 was left out: "),
     ):
         result = CliRunner().invoke(main, ["explain", str(log), "--raw", "--job", job])
@@ -184,7 +184,7 @@ def test_notes_where_there_are_none(tmp_path: Path, policy: str) -> None:
     """Refused before the work, with the remedy."""
     result = CliRunner().invoke(main, ["simulate", LOG, "--policy", policy, "--notes", str(tmp_path)])
     assert (WRONG_COMMAND, "") == (result.exit_code, result.stdout)
-    assert f"--notes: {policy} notes nothing; take search:explain=true, or leave --notes out" in result.stderr
+    assert f"--notes: {policy} keeps no notes; use search:explain=true, or leave out --notes" in result.stderr
 
 
 def test_notes_into_no_folder(tmp_path: Path) -> None:

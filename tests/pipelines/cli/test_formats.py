@@ -85,7 +85,7 @@ def test_nothing_known(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("to do\n")
     done = call("describe", tmp_path / "notes.txt")
     assert done.exit_code != 0
-    assert "none of the formats" in done.stderr
+    assert "none of the known formats" in done.stderr
     assert all(f"\n  {name}: " in done.stderr for name in list_formats())
 
 

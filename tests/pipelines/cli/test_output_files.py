@@ -35,7 +35,7 @@ def call(*arguments: object) -> Result:
 def test_convert_never_writes_over_its_input(log: Path, source: str, output: str) -> None:
     """By whatever name."""
     result = call("convert", log.parent / source, log.parent / output.format(log.parent.name))
-    assert (2, True) == (result.exit_code, "is the very file that is read" in result.stderr), result.output
+    assert (2, True) == (result.exit_code, "is the file that is being read" in result.stderr), result.output
     assert SOUND == log.read_text()
     assert 2 == log.stat().st_nlink
 
@@ -82,7 +82,7 @@ def test_another_file_is_replaced(log: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("output", "said"),
     [
-        ("x.txt", "the suffix says no format; use .csv, .parquet"),
+        ("x.txt", "the suffix names no format; use .csv, .parquet"),
         ("none/x.csv", "there is no folder"),
         ("folder.csv", "is a folder"),
         ("locked/x.csv", "may not be written to"),

@@ -99,9 +99,13 @@ def test_usual_quantiles(state: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "status", "says"),
     [
-        (["--queue", "5"], 1, "Nothing is told yet: 10 waits of queue 5 are known, and 50 must be."),
-        (["--queue", "5", "--deadline", "0"], 1, "Of a start within 00:00:00 nothing can be promised (0 of the 10"),
-        (["--queue", "5"], 1, "cannot be told of 10 waits; it needs 59"),
+        (["--queue", "5"], 1, "No prediction yet: 10 waits of queue 5 are known, and 50 are needed."),
+        (
+            ["--queue", "5", "--deadline", "0"],
+            1,
+            "No share of jobs can be promised to start within 00:00:00 (0 of the 10",
+        ),
+        (["--queue", "5"], 1, "no bound from 10 waits; it needs 59"),
         (["--queue", "4"], 2, "knows no queue '4'; there are: 3, 5"),
         (["--group", "33"], 2, "did you mean 3?"),
         ([], 2, "has groups by queue: say which; there are: 3, 5"),
@@ -143,7 +147,7 @@ def test_nothing_seems_to_start(tmp_path: Path) -> None:
     result = asked(tmp_path / "state")
     assert result.exit_code == 1
     said = " ".join(result.stdout.split())
-    assert "Nothing is told, since the machine seems to be unavailable: jobs came, and for longer" in said
+    assert "No prediction, because the machine seems to be unavailable: jobs arrived" in said
     assert "95 % 00:00:10 10 s .95" in said
     answer = json.loads(asked(tmp_path / "state", "--json").stdout)
     assert (answer["no_prediction"], answer["is_answered"]) == ("unavailable", False)

@@ -43,7 +43,7 @@ def test_unreadable_file_is_4(tmp_path: Path) -> None:
     for _ in range(2):
         result = call(site)
         assert result.exit_code == 4
-        assert result.stderr.startswith("unreadable: b.txt: it looks like none of the formats")
+        assert result.stderr.startswith("unreadable: b.txt: it looks like none of the known formats")
         assert len(result.stderr.splitlines()) == 1
     assert len(pd.read_parquet(site.version() / "jobs")) == 36
     (site.inbox / "b.txt").unlink()
@@ -152,7 +152,7 @@ WRONG = [
     ("waits:\n  method: [binomial]\n", "line 2: waits > method: unknown key; did you mean 'methods'?"),
     ("waits:\n  methods: [binomal]\n", "line 2: waits > methods: no method 'binomal'"),
     ("waits:\n  options: {quantile: 2}\n", "line 2: waits > options: "),
-    ("waits:\n  by: qeue\n", "line 2: waits > by: by='qeue': 'qeue' is no group of jobs"),
+    ("waits:\n  by: qeue\n", "line 2: waits > by: by='qeue': 'qeue' is not a group of jobs"),
     ("keep: -1\n", "line 1: keep: should be greater than or equal to 0, not -1"),
     ("policies:\n  days: 30\n  names: [esay]\n", "line 3: policies > names: no policy 'esay'"),
     ("cleaning: {rules: [tidy]}\n", "line 1: cleaning > rules: no cleaning rule 'tidy'"),
@@ -204,7 +204,7 @@ def test_data_set_of_another_kind(tmp_path: Path) -> None:
     done = run([*SWFTOOLS, "augment", "--log", str(path), "--data-set", "site", "--data-root", site.root], tmp_path)
     assert done.returncode == 0, done.stderr
     result = call(site)
-    assert "is no history: it was made by BuildAugmentedTrace" in result.stderr
+    assert "is not a history: it was made by BuildAugmentedTrace" in result.stderr
     assert result.exit_code == 30
 
 
@@ -272,4 +272,4 @@ def test_missing_inbox_is_20(tmp_path: Path) -> None:
     site.inbox.rmdir()
     result = call(site)
     assert result.exit_code == 20
-    assert "is no folder; make it, or give another by --inbox" in result.stderr
+    assert "is not a folder; make it, or give another by --inbox" in result.stderr

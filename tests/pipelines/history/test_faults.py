@@ -194,7 +194,7 @@ def test_inbox_that_is_not_there(tmp_path: Path) -> None:
     """It is an input that is missing."""
     site = Site(tmp_path)
     site.inbox.rmdir()
-    with pytest.raises(KeyError, match="is no folder; make it, or give another by --inbox"):
+    with pytest.raises(KeyError, match="is not a folder; make it, or give another by --inbox"):
         site.night()
 
 

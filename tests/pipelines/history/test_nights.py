@@ -225,7 +225,7 @@ def test_bad_files_do_not_stop_the_others(tmp_path: Path) -> None:
     told = {row["file"]: (row["outcome"], row["reason"]) for row in outcome.waiting}
     assert set(told) == {"empty.swf", "notes.txt", "cut.swf.gz", "relative.swf"}
     assert told["empty.swf"][0] == "empty"
-    assert "looks like none of the formats" in told["notes.txt"][1]
+    assert "looks like none of the known formats" in told["notes.txt"][1]
     assert "truncated or corrupt" in told["cut.swf.gz"][1]
     assert "does not say when it begins" in told["relative.swf"][1]
     assert site.night().is_new is False

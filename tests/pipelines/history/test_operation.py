@@ -215,7 +215,7 @@ def test_statuses(watched: Site) -> None:
     """One status and one line for each way to end; the page quotes the line."""
     assert_ends(3, "finding: tightness: binomial, all queues, last 30 days: bounds are")
     bad = watched.put("notes.txt", b"nothing of a log\n")
-    assert_ends(4, "unreadable: notes.txt: it looks like none of the formats that are read")
+    assert_ends(4, "unreadable: notes.txt: it looks like none of the known formats")
     bad.unlink()
     watched.settings.write_text("waits: {chanse: 1}\n")
     assert_ends(2, "error: reevaluate.yaml, line 1: waits > chanse: unknown key; did you mean 'chance'?")
@@ -224,7 +224,7 @@ def test_statuses(watched: Site) -> None:
     watched.settings.write_text("# nothing but comments\n")
     assert reevaluate().exit_code == 0
     shutil.rmtree(watched.inbox)
-    assert_ends(20, "error: inbox 'inbox' is no folder; make it, or give another by --inbox")
+    assert_ends(20, "error: inbox 'inbox' is not a folder; make it, or give another by --inbox")
 
 
 def test_luigis_own_command_says_done(tmp_path: Path) -> None:

@@ -105,7 +105,7 @@ def test_there_is_nothing_to_acquire(tmp_path: Path) -> None:
     done = run([*SWFTOOLS, "run", "AcquireLog", "--log", LOG], tmp_path)
     assert (30, True) == (done.returncode, "is generated: it has no text to acquire" in done.stderr)
     done = run([*SWFTOOLS, "run", "GenerateTrace"], tmp_path)
-    assert (30, True) == (done.returncode, "is none that is generated; there are: lublin-feitelson" in done.stderr)
+    assert (30, True) == (done.returncode, "is not a model; the models are: lublin-feitelson" in done.stderr)
 
 
 def test_the_other_model() -> None:

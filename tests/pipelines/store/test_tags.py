@@ -265,7 +265,7 @@ def test_other_files_beside_the_tags_are_none(root: DataRoot, place: Path) -> No
     (place / "sdsc" / TAGS / ".hidden").write_text("notes")
     (place / "sdsc" / TAGS / "taken" / "x").mkdir(parents=True)
     assert [Tag("paper", "v1")] == root.tags("sdsc")
-    with pytest.raises(StorageError, match=r".tags/taken: was deleted meanwhile, or is no file; look there"):
+    with pytest.raises(StorageError, match=r".tags/taken: was deleted meanwhile, or is not a file; look there"):
         root.tag("sdsc", "v1", "taken")
 
 

@@ -132,7 +132,7 @@ def test_another_version_is_another_key(tmp_path: Path, monkeypatch: pytest.Monk
             "nurmi2009, yuan2010; did you mean nurmi2009?",
         ),
         (["nurmi2009", "--table", "4.3"], "has no table '4.3' here; there are: 3.2, 4.1, 4.2"),
-        (["nurmi2009", "--logs", f"{SHIPPED_LOG},{SHIPPED_LOG}"], "a log stands there twice"),
+        (["nurmi2009", "--logs", f"{SHIPPED_LOG},{SHIPPED_LOG}"], "a log is named twice"),
         (["nurmi2009", "--logs", SHIPPED_LOG, "--quick"], "give logs or quick, not both"),
         (["nurmi2009", "--logs", "-"], "can be read once only"),
     ],

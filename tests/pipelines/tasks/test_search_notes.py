@@ -112,7 +112,7 @@ def test_notes_of_ones_own_appear_whole(tmp_path: Path, monkeypatch: pytest.Monk
     """Or not at all: where columns are no Parquet, which is told, and where writing breaks off."""
     empty = pd.DataFrame()
     mixed = Schedule(empty, empty, empty, 4, "moody", notes={"hours": pd.DataFrame({"hour": [1, "two"]})})
-    with pytest.raises(SchemaError, match=r"^policy 'moody': its notes 'hours' are no Parquet table: .* one type$"):
+    with pytest.raises(SchemaError, match=r"^policy 'moody': its notes 'hours' are not a Parquet table: .* one type$"):
         write_notes(mixed, tmp_path)
 
     def breaks_off(data: pa.Table, file: BinaryIO, **options: Any) -> None:
@@ -158,7 +158,7 @@ def test_a_mistake_in_an_objective_is_shown(tmp_path: Path) -> None:
 
 def test_a_search_against_the_clock_is_no_version(tmp_path: Path) -> None:
     """It would be another schedule each time; the error says what to give instead."""
-    with pytest.raises(ParameterError, match=r"^search: seconds=0\.5 makes another schedule .* give nodes"):
+    with pytest.raises(ParameterError, match=r"^search: seconds=0\.5 gives another schedule .* give nodes"):
         task_of(tmp_path, "search:seconds=0.5")
     task_of(tmp_path, "search:seconds=0")
 

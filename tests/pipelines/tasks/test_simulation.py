@@ -255,7 +255,7 @@ def test_simulate_takes_every_option(tmp_path: Path) -> None:
     ("arguments", "status", "complaint"),
     [
         (["simulate", LOG, "--policy", "none"], 2, "no policy 'none'"),
-        (["simulate", LOG, "--output", "x.txt"], 2, "the suffix says no format"),
+        (["simulate", LOG, "--output", "x.txt"], 2, "the suffix names no format"),
         (["simulate", "none.swf"], 20, "none.swf"),
         (["check-schedule", "none.csv", "--log", LOG], 20, "none.csv"),
     ],

@@ -84,9 +84,9 @@ def test_what_is_finished_is_not_computed_again(tmp_path: Path) -> None:
     [
         ({"methods": "binomal"}, "did you mean binomial"),
         ({"methods": "binomial,binomial"}, "each once"),
-        ({"by": "colour"}, "'colour' is no group of jobs; there are: all, queue"),
-        ({"by": "run_time"}, "'run_time' is no group of jobs; .* that is known at submission"),
-        ({"by": "all,queue"}, "'all' is no group"),
+        ({"by": "colour"}, "'colour' is not a group of jobs; there are: all, queue"),
+        ({"by": "run_time"}, "'run_time' is not a group of jobs; .* that is known at submission"),
+        ({"by": "all,queue"}, "'all' is not a group"),
         ({"options": "quantil=0.9"}, "quantil"),
         ({"options": "quantile=1.9"}, "quantile=1.9 is not a number between 0 and 1"),
     ],

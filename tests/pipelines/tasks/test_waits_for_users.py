@@ -58,7 +58,7 @@ def test_a_group_that_the_log_has_not_is_refused_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("flags", "says"),
     [
-        (["--methods", "binomial:side=lower,weibull"], "jobs are told upper bounds; leave side= out"),
+        (["--methods", "binomial:side=lower,weibull"], "predictions are upper bounds; leave out side="),
         (["--options", "quantile=0.999999999999"], "a bound needs 2,99"),
         (["--options", "confidence=1"], "confidence=1 is not a number between 0 and 1"),
     ],

@@ -113,7 +113,7 @@ def test_a_wrong_predictor(function: Callable[..., Any], told: str) -> None:
 
 def test_what_a_predictor_is_not_given() -> None:
     """One that is told the run times has no memory."""
-    with pytest.raises(ParameterError, match=r"takes memory; what is foretold before the run has none"):
+    with pytest.raises(ParameterError, match=r"takes memory; a foretold predictor has none"):
         foretold("wrong")(lambda run_time, limit, memory: limit)
 
 

@@ -105,7 +105,9 @@ def test_a_decision_without_end() -> None:
     """It is left alone, what it works on is given up, and Python ends."""
     command = [sys.executable, "-c", NEVER_DONE]
     run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
-    why = "policy 'never-done': the simulation cannot go on, for it was interrupted within a decision; make another\n"
+    why = (
+        "policy 'never-done': the simulation cannot go on, because it was interrupted within a decision; make another\n"
+    )
     assert run.stdout == "interrupted\n" + 3 * why
 
 
@@ -146,7 +148,7 @@ def test_after_an_error_it_cannot() -> None:
     made = Simulation(trace, Policy("raises", raises), compiled=False)
     with pytest.raises(PolicyError, match="raised ValueError: for good"):
         made.run()
-    with pytest.raises(PolicyError, match="cannot go on, for the policy failed; make another"):
+    with pytest.raises(PolicyError, match="cannot go on, because the policy failed; make another"):
         made.schedule()
 
 

@@ -337,7 +337,7 @@ def test_summary() -> None:
     chosen = summarize(metrics, [("queue_length", "max"), ("wait", "p1")])
     assert ["policy", "classed_by", "job_class", "queue_length_max", "wait_p1"] == list(chosen)
     assert chosen["wait_p1"].isna().all()
-    with pytest.raises(ParameterError, match="wait, mean stands twice for 'b'"):
+    with pytest.raises(ParameterError, match="wait, mean occurs twice for 'b'"):
         summarize(pd.concat([metrics, metrics]))
 
 

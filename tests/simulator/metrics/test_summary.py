@@ -100,7 +100,7 @@ def test_it_is_read_back_from_parquet(schedule: Schedule, tmp_path_factory: pyte
 def test_what_is_refused(schedule: Schedule) -> None:
     """One label for two runs, a policy called as a column, columns that were taken away."""
     table = measure(schedule)
-    with pytest.raises(ParameterError, match="stands twice for 'easy'"):
+    with pytest.raises(ParameterError, match="occurs twice for 'easy'"):
         pd.concat([table, table]).summary()
     with pytest.raises(ParameterError, match="a policy called 'unit' would hide"):
         measure(schedule, label="unit").summary()

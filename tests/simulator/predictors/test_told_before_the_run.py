@@ -69,9 +69,9 @@ def test_one_of_ones_own(factor: float) -> None:
 @pytest.mark.parametrize(
     ("foretell", "complaint"),
     [
-        (lambda run_time, limit: run_time * np.nan, "'mine' foretold NaN for 10 jobs; give each a number"),
-        (lambda run_time, limit: run_time[1:], r"foretold an array of shape \(9,\) for 10 jobs"),
-        (lambda run_time, limit: 5.0, r"foretold an array of shape \(\) for 10 jobs"),
+        (lambda run_time, limit: run_time * np.nan, "'mine' returned NaN for 10 jobs; return a number for each"),
+        (lambda run_time, limit: run_time[1:], r"returned an array of shape \(9,\) for 10 jobs"),
+        (lambda run_time, limit: 5.0, r"returned an array of shape \(\) for 10 jobs"),
     ],
 )
 def test_what_is_foretold_is_a_number_for_each_job(foretell: Any, complaint: str) -> None:
@@ -88,7 +88,7 @@ def test_wrong_arguments_are_refused_when_it_is_registered() -> None:
         def _(limit: Any, run_time: Any) -> Any:
             """Take them the other way round."""
 
-    with pytest.raises(ParameterError, match="predictor 'odd' takes memory; what is foretold before the run has none"):
+    with pytest.raises(ParameterError, match="predictor 'odd' takes memory; a foretold predictor has none"):
 
         @foretold("odd")
         def _(run_time: Any, limit: Any, memory: Any) -> Any:

@@ -266,10 +266,7 @@ def test_lines_are_short(jobs: int, started: int, big: int) -> None:
 
 def test_no_notes(schedule: Schedule) -> None:
     """A schedule or simulation of a policy that keeps none names it, and how there will be some."""
-    words = (
-        "there are no notes of decisions of policy 'easy': simulate with one that searches, such as search or genetic, "
-        "and explain=True"
-    )
+    words = "there are no notes of decisions of policy 'easy': simulate search or genetic, with explain=True"
     with pytest.raises(ParameterError) as caught:
         explain_decision(replace(schedule, policy="easy", notes={}))
     assert str(caught.value) == words
