@@ -34,6 +34,8 @@ from swftools.output.shown_text import WIDTH, shown
 from swftools.parameters.choices import CANCELLED, OVERRUN, SEMANTICS
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from swftools.simulator.schedule import Schedule
     from swftools.simulator.simulation import Simulation
     from swftools.simulator.validation.report import ValidationReport
@@ -217,6 +219,20 @@ def begin_simulation(log: str, cleaned: bool, rules: str, entry: dict[str, Any],
     return Simulation(trace, entry["policy"], **options, **parameters)
 
 
+def _fit_lines(fitted: pd.DataFrame) -> list[str]:
+    """Return which policies and semantics make how many of a schedule's starts, as a terminal shows it."""
+    best = fitted.iloc[0]
+    told = f"{best['policy']} under semantics {best['semantics']}: {best['same']:,} of {best['jobs']:,} starts"
+    lines = [f"fits best: {told}", f"  {'policy':<24}{'semantics':<11}{'same starts':>12}  first other start"]
+    for row in fitted.to_dict("records"):
+        other = ""
+        if row["first_start"] == row["first_start"]:
+            other = f"  job {row['first_job']}: {row['first_start']:.10g} s, here {row['first_start_here']:.10g} s"
+        name = str(row["policy"])
+        lines.append(f"  {name:<24}{row['semantics']:<11}{row['share']:>12.1%}{other}")
+    return lines
+
+
 def print_assumptions(assumptions: Iterable[str], offered_load: float | None, *, err: bool = False) -> None:
     """Print what a run assumed, in lines that fit 80 columns."""
     scaled = [] if offered_load is None else [f"submissions are scaled to an offered load of {offered_load:g}"]
@@ -320,6 +336,9 @@ def compare(ctx: click.Context, /, settings: tuple[str, ...], dry_run: bool, as_
 @reads_a_log
 @click.option("--policy", shell_complete=complete_policy, help="Policy whose promises are checked too, such as easy.")
 @click.option("--semantics", type=click.Choice(list(SEMANTICS)), help="How the simulator takes one instant.")
+@click.option(
+    "--fit", is_flag=True, help="Also try policies under each simulator's semantics, and name what fits best."
+)
 @click.option("--overrun", type=click.Choice(OVERRUN), default="extend", show_default=True, help="Overlong jobs.")
 @click.option(
     "--least-run-time", type=Number(0), default=0.0, show_default=True, help="Shorter runs are as long as this, s."
@@ -328,7 +347,7 @@ def compare(ctx: click.Context, /, settings: tuple[str, ...], dry_run: bool, as_
 @json_option
 @says_its_progress
 def check_schedule(
-    schedule: str, log: str, cleaned: bool, rules: str, policy: str | None, as_json: bool, **options: Any
+    schedule: str, log: str, cleaned: bool, rules: str, policy: str | None, fit: bool, as_json: bool, **options: Any
 ) -> None:
     """Check a schedule (CSV or Parquet: job_number, start_time), of any simulator; exit with 1 if it cannot be.
 
@@ -347,8 +366,18 @@ def check_schedule(
         read_policy(policy)
     trace: Trace = load(log, cleaned, rules).trace
     report = validate(schedule, trace=trace, policy=policy, **options)
+    fitted = None
+    if fit:
+        from swftools.simulator.validation.fitting import fit_semantics
+
+        policies = None if policy is None else [policy]
+        chosen = {name: options[name] for name in ("overrun", "tolerance")}
+        fitted = fit_semantics(schedule, trace, policies=policies, **chosen)
     if as_json:
-        print_json(_report_as_mapping(report))
+        fits = {} if fitted is None else {"fit": json.loads(fitted.to_json(orient="records"))}
+        print_json(_report_as_mapping(report) | fits)
     else:
         _print_report(report)
+        if fitted is not None:
+            click.echo("\n".join(_fit_lines(fitted)))
     sys.exit(0 if report.ok else FOUND_FAULTS)

@@ -54,6 +54,7 @@ from swftools.simulator.search.measures import planned_measure
 from swftools.simulator.search.recorded import recorded_search
 from swftools.simulator.simulation import Simulation
 from swftools.simulator.stepping.stepper import Stepper
+from swftools.simulator.validation.fitting import fit_semantics
 from swftools.simulator.validation.report import ValidationReport, validate
 
 __all__ = [
@@ -97,6 +98,7 @@ __all__ = [
     "find_predictor",
     "find_worse",
     "first_waiting",
+    "fit_semantics",
     "fits",
     "foretold",
     "free",
