@@ -17,6 +17,7 @@ from swftools.parameters.choices import SEMANTICS
 from swftools.simulator import Schedule, fit_semantics, list_policies, simulate, validate
 from tests.folders import ROOT
 from tests.naive.simulator import TWINS
+from tests.pages import table_on_page
 from tests.simulator.twin import naive_starts
 from tests.strategies import crowded_trace
 
@@ -26,10 +27,11 @@ LOGS = sorted(path.stem for path in SET.glob("*.swf"))
 TRIED = ("fcfs", "easy")
 
 
-def starts_of(log: str, policy: str, semantics: str = "instant") -> list[float]:
+def starts_of(log: str, policy: str, semantics: str = "instant", **options: str) -> list[float]:
     """Return when the jobs of a log of the set start."""
     predictor = "exact" if semantics == "cqsim" else "request"
-    schedule = simulate(read_swf(SET / f"{log}.swf"), policy, semantics=semantics, predictor=predictor, compiled=False)
+    trace = read_swf(SET / f"{log}.swf")
+    schedule = simulate(trace, policy, semantics=semantics, predictor=predictor, compiled=False, **options)  # type: ignore[arg-type]
     return schedule.jobs["start_time"].tolist()
 
 
@@ -58,6 +60,24 @@ def test_schedules_of_the_set(log: str, rule: str) -> None:
 
 
 # ---------------------------------------------------------------- other simulators
+
+COLUMNS = (
+    ("easy", "instant", {}),
+    *(("easy", semantics, {}) for semantics in ("pyss", "cqsim", "dr_evt", "raps")),
+    ("easy-in-time", "instant", {"shadow": "fixed"}),
+    ("easy-in-time", "instant", {"shadow": "fixed", "ends": "before"}),
+)
+"""The columns of the table of docs/referee.md, but the last."""
+
+
+def test_the_page_has_these_schedules() -> None:
+    """Each cell is what comes out, or says that it is as it is known."""
+    table = table_on_page("referee.md", "log")
+    assert sorted(table) == LOGS
+    for log in LOGS:
+        made = [starts_of(log, policy, semantics, **options) for policy, semantics, options in COLUMNS]
+        words = [" ".join(f"{start:g}" for start in each) for each in made]
+        assert [words[0], *("=" if each == words[0] else each for each in words[1:])] == table[log][:-1]
 
 
 def test_dr_evt_on_the_set() -> None:
