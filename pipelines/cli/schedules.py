@@ -374,7 +374,7 @@ def check_schedule(
         chosen = {name: options[name] for name in ("overrun", "tolerance")}
         fitted = fit_semantics(schedule, trace, policies=policies, **chosen)
     if as_json:
-        fits = {} if fitted is None else {"fit": json.loads(fitted.to_json(orient="records"))}
+        fits = {} if fitted is None else {"fit": fitted.to_dict("records")}
         print_json(_report_as_mapping(report) | fits)
     else:
         _print_report(report)
