@@ -94,7 +94,8 @@ def measure_log_energy(  # noqa: PLR0913, PLR0917 (options by name)
         with create_file(output) as file:
             file.write(found.to_csv(index=False).encode())
     if as_json:
-        print_json({"log": log, "energy": found.drop(columns="parameter").to_dict("records")})
+        rows = found.drop(columns=["classed_by", "job_class", "parameter"]).to_dict("records")
+        print_json({"log": log, "energy": rows, "written": [output] if output else []})
         return
     click.echo(f"{'standard input' if log == '-' else shown(log)} on {some.processors:,} processors")
     print_assumptions(some.assumptions, options["load"])

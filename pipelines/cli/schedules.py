@@ -36,6 +36,8 @@ from swftools.output.shown_text import WIDTH, shown
 from swftools.parameters.choices import CANCELLED, OVERRUN, SEMANTICS
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from swftools.simulator.schedule import Schedule
     from swftools.simulator.simulation import Simulation
     from swftools.simulator.validation.report import ValidationReport
@@ -229,6 +231,20 @@ def begin_simulation(log: str, cleaned: bool, rules: str, entry: dict[str, Any],
     return Simulation(trace, entry["policy"], **options, **parameters)
 
 
+def _fit_lines(fitted: pd.DataFrame) -> list[str]:
+    """Return which policies and semantics make how many of a schedule's starts, as a terminal shows it."""
+    best = fitted.iloc[0]
+    told = f"{best['policy']} under semantics {best['semantics']}: {best['same']:,} of {best['jobs']:,} starts"
+    lines = [f"fits best: {told}", f"  {'policy':<24}{'semantics':<11}{'same starts':>12}  first other start"]
+    for row in fitted.to_dict("records"):
+        other = ""
+        if row["first_start"] == row["first_start"]:
+            other = f"  job {row['first_job']}: {row['first_start']:.10g} s, here {row['first_start_here']:.10g} s"
+        name = str(row["policy"])
+        lines.append(f"  {name:<24}{row['semantics']:<11}{row['share']:>12.1%}{other}")
+    return lines
+
+
 def print_assumptions(assumptions: Iterable[str], offered_load: float | None, *, err: bool = False) -> None:
     """Print what a run assumed, in lines that fit 80 columns."""
     scaled = [] if offered_load is None else [f"submissions are scaled to an offered load of {offered_load:g}"]
@@ -343,6 +359,9 @@ def compare(
 @click.option("--policy", shell_complete=complete_policy, help="Also check the promises of this policy, such as easy.")
 @click.option("--semantics", type=click.Choice(list(SEMANTICS)), help="Order of events in that simulator.")
 @click.option(
+    "--fit", is_flag=True, help="Also try policies under each simulator's semantics, and name what fits best."
+)
+@click.option(
     "--overrun",
     type=click.Choice(OVERRUN),
     default="extend",
@@ -356,7 +375,7 @@ def compare(
 @json_option
 @says_its_progress
 def check_schedule(
-    schedule: str, log: str, cleaned: bool, rules: str, policy: str | None, as_json: bool, **options: Any
+    schedule: str, log: str, cleaned: bool, rules: str, policy: str | None, fit: bool, as_json: bool, **options: Any
 ) -> None:
     """Check a schedule of any simulator (CSV or Parquet: job_number, start_time); exit with 1 if it is impossible.
 
@@ -375,8 +394,18 @@ def check_schedule(
         read_policy(policy)
     trace: Trace = load(log, cleaned, rules).trace
     report = validate(schedule, trace=trace, policy=policy, **options)
+    fitted = None
+    if fit:
+        from swftools.simulator.validation.fitting import fit_semantics
+
+        policies = None if policy is None else [policy]
+        chosen = {name: options[name] for name in ("overrun", "tolerance")}
+        fitted = fit_semantics(schedule, trace, policies=policies, **chosen)
     if as_json:
-        print_json(_report_as_mapping(report))
+        fits = {} if fitted is None else {"fit": fitted.to_dict("records")}
+        print_json(_report_as_mapping(report) | fits)
     else:
         _print_report(report)
+        if fitted is not None:
+            click.echo("\n".join(_fit_lines(fitted)))
     sys.exit(0 if report.ok else FOUND_FAULTS)

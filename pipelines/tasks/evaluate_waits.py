@@ -21,6 +21,8 @@ from pipelines.tasks.replay_predictor import ReplayPredictor, ReplayTask
 from swftools.fields.dictionary import SCHEMA_VERSION
 from swftools.output.shown_text import WIDTH, shown, shown_in_markdown
 from swftools.qbets.evaluation import evaluate
+from swftools.qbets.figures import DEADLINE, check_deadline
+from swftools.qbets.logged_estimates import COLUMN, logged_estimates
 from swftools.tables import to_arrow, to_pandas
 
 
@@ -33,7 +35,7 @@ class EvaluateWaitPredictions(ReplayTask, LogPublishingTask):
     complete when that version is published.
     """
 
-    code_version = 2
+    code_version = 3
     what = "What jobs of a log would have been told of their waits, and how often it was right"
     main_table = "wait_evaluation"
     methods = MethodsParameter(
@@ -41,9 +43,14 @@ class EvaluateWaitPredictions(ReplayTask, LogPublishingTask):
         description="bounds and rivals: binomial,gradient-boosting,...",
     )
 
+    deadline = luigi.FloatParameter(
+        default=DEADLINE, description="s after a submission, by which it is asked whether a job has started"
+    )
+
     def check_values(self) -> None:
         """Raise ParameterError if an option is outside its domain, or a method is none that jobs can be told."""
         super().check_values()
+        check_deadline(self.deadline)
         _ = self.cells
 
     @property
@@ -62,6 +69,7 @@ class EvaluateWaitPredictions(ReplayTask, LogPublishingTask):
         inputs = {
             **{f"cell {number}": cell.key for number, cell in enumerate(self.cells)},
             "schema_version": SCHEMA_VERSION,
+            "deadline": self.deadline,
             "log": self.found.name,
             "card": card_of(self.found),
         }
@@ -75,20 +83,26 @@ class EvaluateWaitPredictions(ReplayTask, LogPublishingTask):
         """Return predictions and evaluation, and two files of the latter."""
         predictions = pd.concat([cell.load_predictions() for cell in self.cells], ignore_index=True)
         first = str(predictions["method"].iloc[0]) if len(predictions) else "binomial"
-        found = evaluate(predictions, quantile=self.chosen["quantile"], compare_with=first)
+        trace = self.clone(CleanTrace).load()
+        if COLUMN in trace.jobs and trace.jobs[COLUMN].notna().any():
+            of_first = predictions[predictions["method"] == first].reset_index(drop=True)
+            own = logged_estimates(trace, None if self.by == "all" else self.by, like=of_first)
+            predictions = pd.concat([predictions, own], ignore_index=True)
+        found = evaluate(predictions, quantile=self.chosen["quantile"], compare_with=first, deadline=self.deadline)
         tables = {
             "wait_evaluation": to_arrow(found, "wait_evaluation"),
             "wait_predictions": to_arrow(predictions, "wait_predictions"),
         }
         files: dict[str, Callable[[Path], None]] = {
             "evaluation.csv": writer_of(found.to_csv(index=False, lineterminator="\n")),
-            "evaluation.md": writer_of(as_markdown(found)),
+            "evaluation.md": writer_of(f"{as_markdown(found)}\n{figures_as_markdown(found)}"),
         }
         return Contents(tables, self._facts(), files)
 
     def shown(self, contents: Contents) -> str:
         """Return the evaluation by queue."""
-        return as_markdown(to_pandas(contents.tables["wait_evaluation"], "wait_evaluation"))
+        found = to_pandas(contents.tables["wait_evaluation"], "wait_evaluation")
+        return f"{as_markdown(found)}\n{figures_as_markdown(found)}"
 
     def heading(self, read: Callable[[], pa.Table]) -> str:
         """Return the evaluation by queue, and what its numbers mean."""
@@ -105,7 +119,8 @@ class EvaluateWaitPredictions(ReplayTask, LogPublishingTask):
             f"least {chosen['quantile']:g}. RMS ratio: above 1 is tighter than {methods[0]}. bound / wait: the median. "
             f"Not counted is the training, {training}."
         )
-        return f"{as_text(found, '' if self.by == 'all' else self.by)}\n{_filled(legend)}\n"
+        by_queue = as_text(found, "" if self.by == "all" else self.by)
+        return f"{by_queue}\n{_filled(legend)}\n{figures_as_text(found)}\n"
 
     def _facts(self) -> dict[str, Any]:
         """Return what determines the content and what a user of it must know."""
@@ -118,6 +133,7 @@ class EvaluateWaitPredictions(ReplayTask, LogPublishingTask):
                 "methods": json.loads(self.methods),
                 "by": self.by,
                 "options": self.chosen,
+                "deadline": self.deadline,
             },
             "code_versions": {stage.get_task_family(): stage.code_version for stage in stages},
             "software": software(),
@@ -162,6 +178,46 @@ def as_text(found: pd.DataFrame, group: str) -> str:
     if len(jobs) > len(largest):
         lines.append(f"... and {len(jobs) - len(largest):,} with fewer jobs: in evaluation.md")
     return "".join(f"{line}\n" for line in lines)
+
+
+def figures_as_markdown(found: pd.DataFrame) -> str:
+    """Return the figures that others publish, of all jobs, as a Markdown table."""
+    heads = ["method", "within 1 min", "10 min", "wait / told: half", "90 %", "right verdicts", "always the same"]
+    lines = [heads, ["---", *["---:"] * 6]]
+    lines += [[row["method"], *_figures(row)] for row in found[found["grouped_by"] == "all"].to_dict("records")]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def figures_as_text(found: pd.DataFrame) -> str:
+    """Return the same as lines for a terminal, with what they mean."""
+    rows = found[found["grouped_by"] == "all"].to_dict("records")
+    numbers = "{:>7}{:>7} {:>16} {:>18}{:>8}{:>7}"
+    width = min(max((len(row["method"]) for row in rows), default=0), WIDTH - len(numbers.format(*[""] * 6)) - 2)
+    lines = ["All jobs, in others' figures:"]
+    lines.append(" " * (width + 2) + numbers.format("1 min", "10 min", "half", "90 %", "right", "same"))
+    for row in rows:
+        if len(row["method"]) > width:
+            lines.append(_shortened(f"  {row['method']}", ""))
+        name = row["method"] if len(row["method"]) <= width else ""
+        lines.append(f"  {name:<{width}}{numbers.format(*_figures(row))}".rstrip())
+    deadline = f"{float(rows[0]['deadline']):,.0f} s" if rows else "a deadline"
+    legend = (
+        "1 min, 10 min: share of the jobs told whose wait was at most so far from it. half, 90 %: wait / told lies "
+        f"there for so many. right: share of right verdicts on whether a job starts within {deadline} (--deadline); "
+        "same: if all were the same. A bound is not meant to be the wait: for that take --options quantile=0.5."
+    )
+    return "".join(f"{line}\n" for line in lines) + _filled(legend)
+
+
+def _figures(row: Mapping[Hashable, Any]) -> list[str]:
+    """Return others' figures in words; nothing for none."""
+    if pd.isna(row["right_verdicts"]):
+        return [""] * 6
+    ratios = (float(row[f"ratio_p{point}"]) for point in (5, 25, 75, 95))
+    low, half_low, half_high, high = (f"{each:.2g}" if each < 99.5 else f"{each:,.0f}" for each in ratios)
+    shares = [f"{row[name]:.1%}" for name in ("within_1_minute", "within_10_minutes")]
+    verdicts = [f"{row[name]:.1%}" for name in ("right_verdicts", "best_constant")]
+    return [*shares, f"{half_low} to {half_high}", f"{low} to {high}", *verdicts]
 
 
 def _measures(row: Mapping[Hashable, Any]) -> list[str]:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from pipelines.logs.find import Log
 from swftools._version import __version__
-from swftools.formats.swf.dialects import EPOCH_NOTE
+from swftools.formats.swf.dialects import epoch_note
 from swftools.trace import Trace
 
 _SOFTWARE = ("numba", "numpy", "pandas", "pyarrow")
@@ -141,7 +141,7 @@ def assumptions_of(
         )
     if trace.header.unix_start_time is None and not log.model:
         told.append("The log does not say when it began (UnixStartTime): submit_timestamp is missing.")
-    if EPOCH_NOTE in trace.header.notes:
+    if epoch_note(trace.header):
         told.append(
             f"No UnixStartTime says so: submit times were taken for seconds since 1970, and count from "
             f"{trace.header.unix_start_time:,} (--format swf:epoch=false refuses)."

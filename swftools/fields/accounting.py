@@ -79,6 +79,15 @@ ACCOUNTING_COLUMNS = (
         known="submission",
     ),
     Field(
+        "estimated_wait_time",
+        FLOAT64,
+        "s",
+        "How long the batch system itself said, at the submission, that the job would wait.",
+        maximum=MAX_TIME,
+        minimum=0,
+        known="submission",
+    ),
+    Field(
         "queue_name",
         STRING,
         "1",

@@ -4,6 +4,8 @@ from .compression import create_log as create_log
 from .compression import open_log as open_log
 from .parquet import read_parquet as read_parquet
 from .parquet import write_parquet as write_parquet
+from .queue_polls import QueuePolls as QueuePolls
+from .queue_polls import read_queue_polls as read_queue_polls
 from .registry import Fit as Fit
 from .registry import LogFormat as LogFormat
 from .registry import find_format as find_format

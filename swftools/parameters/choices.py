@@ -10,8 +10,11 @@ CANCELLED = ("drop", "end-at-once", "full-request")
 
 INSTANT, PYSS, CQSIM = range(3)
 
-SEMANTICS = {"instant": INSTANT, "pyss": PYSS, "cqsim": CQSIM}
-"""The order of events at one instant, and how often is decided: our own, and those of two simulators."""
+SEMANTICS = {"instant": INSTANT, "pyss": PYSS, "cqsim": CQSIM, "dr_evt": INSTANT, "raps": INSTANT}
+"""The order of events at one instant, and how often is decided: our own, and those of other simulators.
+
+Two of these take an instant as we do, and differ in who may go ahead.
+"""
 
 ANONYMISE = ("no", "numbers", "hash")
 """Names in accounting logs: as they are; numbers only; or keyed hashes, by which those of several logs compare."""

@@ -14,6 +14,8 @@ from .change_points import rare_events as rare_events
 from .change_points import register_rare_events as register_rare_events
 from .clusters import cluster as cluster
 from .evaluation import evaluate as evaluate
+from .figures import prediction_figures as prediction_figures
+from .logged_estimates import logged_estimates as logged_estimates
 from .methods import find_method as find_method
 from .methods import list_methods as list_methods
 from .prediction import WaitAnswer as WaitAnswer

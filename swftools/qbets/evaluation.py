@@ -18,6 +18,7 @@ import pandas as pd
 from swftools.errors import ParameterError
 from swftools.fields.dictionary import table_fields
 from swftools.qbets.bounds.registry import check_fraction
+from swftools.qbets.figures import DEADLINE, check_deadline, prediction_figures
 
 PROCESSORS = {"1": 1, "2-4": 4, "5-16": 16, "17-64": 64, "65 and more": np.inf}
 """Classes of jobs by processors, with the largest that belongs to each."""
@@ -45,6 +46,7 @@ def evaluate(
     quantile: float = 0.95,
     compare_with: str = "binomial",
     grouped_by: Iterable[str] = GROUPINGS,
+    deadline: float = DEADLINE,
 ) -> pd.DataFrame:
     """Return how good predictions are, over all jobs and by group.
 
@@ -59,6 +61,8 @@ def evaluate(
         Method whose rms_over is divided by those of the others.
     grouped_by : str or iterable of str
         Some of all, queue, month, processors, requested_time.
+    deadline : float
+        Of the verdicts on whether a job starts in time, s after its submission; see ``prediction_figures``.
 
     Returns
     -------
@@ -82,6 +86,7 @@ def evaluate(
     [['binomial', 100, 100, 1.0, 0.0, 1.0]]
     """
     check_fraction("quantile", quantile)
+    check_deadline(deadline)
     tables = [predictions] if isinstance(predictions, pd.DataFrame) else list(predictions)
     for table in tables:
         lacking = [name for name in table_fields("wait_predictions") if name not in table]
@@ -98,7 +103,9 @@ def evaluate(
     for grouping in grouped_by:
         labels, order = _groups(scored, grouping)
         for (method, group), part in scored.groupby([scored["method"], labels], sort=False):
-            rows.append({"grouped_by": grouping, "method": method, "group": group} | _measured(part, quantile))
+            rows.append(
+                {"grouped_by": grouping, "method": method, "group": group} | _measured(part, quantile, deadline)
+            )
             rows[-1]["place"] = order.index(str(group))
     methods = [str(method) for method in whole["method"].unique()]
     rows.sort(key=lambda row: (GROUPINGS.index(row["grouped_by"]), row["place"], methods.index(str(row["method"]))))
@@ -106,7 +113,7 @@ def evaluate(
     return _with_ratios(table, compare_with)
 
 
-def _measured(jobs: pd.DataFrame, quantile: float) -> dict[str, Any]:
+def _measured(jobs: pd.DataFrame, quantile: float, deadline: float) -> dict[str, Any]:
     """Return the measures of some jobs of one method."""
     wait, bound = jobs["wait_time"].to_numpy(dtype=np.float64), jobs["wait_bound"].to_numpy(dtype=np.float64)
     withheld = jobs["withheld_bound"].to_numpy(dtype=np.float64)
@@ -126,6 +133,7 @@ def _measured(jobs: pd.DataFrame, quantile: float) -> dict[str, Any]:
         "rms_over": float(np.sqrt((over**2).mean())) if len(over) else None,
         "median_tightness": float(np.median(tightness)) if count else None,
         "p90_tightness": float(np.quantile(tightness, 0.9)) if count else None,
+        **prediction_figures(wait, bound, deadline),
         "share_not_predicted": float(jobs["no_prediction"].notna().mean()),
         "withheld_correctness": (float((withheld[kept_back] >= wait[kept_back]).mean()) if kept_back.any() else None),
     }

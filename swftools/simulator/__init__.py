@@ -55,6 +55,7 @@ from swftools.simulator.search.recorded import recorded_search
 from swftools.simulator.simulation import Simulation
 from swftools.simulator.stepping.python_policies import python_policy
 from swftools.simulator.stepping.stepper import Stepper
+from swftools.simulator.validation.fitting import fit_semantics
 from swftools.simulator.validation.report import ValidationReport, validate
 
 __all__ = [
@@ -98,6 +99,7 @@ __all__ = [
     "find_predictor",
     "find_worse",
     "first_waiting",
+    "fit_semantics",
     "fits",
     "foretold",
     "free",

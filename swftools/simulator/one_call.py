@@ -53,7 +53,7 @@ def simulate(  # noqa: PLR0913 (options by name)
     restart_overhead : float, str, Uniform or Column
         What a run begins with that goes on with work done before: seconds, uniform:per_processor=0.1, or
         column:name=mine.
-    semantics : {"instant", "pyss", "cqsim"}
+    semantics : {"instant", "pyss", "cqsim", "dr_evt", "raps"}
         Order of events at one instant, and how often is decided; the last two restate those simulators.
     seed : int
         For requests, predictors and policies that draw.

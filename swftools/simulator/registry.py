@@ -69,6 +69,8 @@ class Policy:
         More promises, which it keeps where its parameters have these values.
     restates : tuple of str
         The other simulators whose schedules it makes under ``semantics`` of their name.
+    restated_by : mapping of str to (str, mapping)
+        Those of them whose rule is another policy, with some parameters, which takes its place then.
     notes : callable, optional
         Takes the policy's memory and parameters; returns tables of what it noted in it, which become
         ``Schedule.notes``. A column ``job`` is replaced by the keys of the jobs.
@@ -104,6 +106,7 @@ class Policy:
     promises: tuple[str, ...] = ()
     promises_where: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     restates: tuple[str, ...] = ()
+    restated_by: Mapping[str, tuple[str, Mapping[str, Any]]] = field(default_factory=dict)
     notes: Callable[[Memory, Any], dict[str, pd.DataFrame]] | None = None
     carry: Callable[[Memory, Memory, Any], None] | None = None
     allocates: bool = True
@@ -218,6 +221,7 @@ def policy(  # noqa: PLR0913 (facts by name)
     promises: tuple[str, ...] = (),
     promises_where: Mapping[str, Mapping[str, Any]] | None = None,
     restates: tuple[str, ...] = (),
+    restated_by: Mapping[str, tuple[str, Mapping[str, Any]]] | None = None,
     notes: Callable[[Memory, Any], dict[str, pd.DataFrame]] | None = None,
     carry: Callable[[Memory, Memory, Any], None] | None = None,
     allocates: bool = True,
@@ -262,6 +266,7 @@ def policy(  # noqa: PLR0913 (facts by name)
             promises=promises,
             promises_where=promises_where or {},
             restates=restates,
+            restated_by=restated_by or {},
             notes=notes,
             carry=carry,
             allocates=allocates,
@@ -294,7 +299,7 @@ def alias(name: str, policy: str, *, restates: tuple[str, ...] = (), **fixed: An
     ParameterError
         The name is taken; there is no such policy; it takes no such parameter.
     """
-    made = replace(find_policy(policy), name=name, usual=None, restates=restates, fixed=fixed)
+    made = replace(find_policy(policy), name=name, usual=None, restates=restates, restated_by={}, fixed=fixed)
     made.chosen({})
     _POLICIES.add(name, made, made.decide)
 

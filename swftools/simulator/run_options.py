@@ -9,7 +9,7 @@ from swftools.errors import ParameterError
 from swftools.parameters.choices import CANCELLED, OVERRUN, SEMANTICS
 from swftools.simulator.options import check_choice
 from swftools.simulator.predictors.registry import Predictor, PythonPredictor, find_predictor
-from swftools.simulator.registry import Policy, list_policies
+from swftools.simulator.registry import Policy, find_policy, list_policies
 from swftools.simulator.requested import Logged, find_requests
 from swftools.simulator.restart import Column, Uniform, find_restart_overhead
 from swftools.trace import Trace
@@ -68,5 +68,26 @@ def check_semantics(semantics: str, policy: Policy, predictor: Predictor | Pytho
         raise ParameterError(
             f"semantics='cqsim' needs predictor='exact', not {told!r}: it plans waiting jobs by their run times"
         )
+    if semantics == "raps" and (not isinstance(predictor, Predictor) or told != "request"):
+        raise ParameterError(f"semantics='raps' needs predictor='request', not {told!r}: it knows limits only")
     if semantics == "cqsim" and overrun == "run-on":
         raise ParameterError("semantics='cqsim' with overrun='run-on': it expects no job to outlive its request")
+
+
+def restated(semantics: str, policy: Policy, given: Mapping[str, Any]) -> tuple[Policy, dict[str, Any]]:
+    """Return the policy by which another simulator's rule is restated, and its parameters; else those that are given.
+
+    Raises
+    ------
+    ParameterError
+        A parameter is given, and it is not known what it would be there.
+    """
+    if semantics not in policy.restated_by:
+        return policy, dict(given)
+    if given:
+        raise ParameterError(
+            f"semantics={semantics!r} with {policy.name}:{', '.join(given)}: it is known for {policy.name} without "
+            "parameters"
+        )
+    name, parameters = policy.restated_by[semantics]
+    return find_policy(name), dict(parameters)

@@ -50,7 +50,7 @@ from swftools.simulator.questions.taking_out import chosen_rows, let_fewer_come,
 from swftools.simulator.registry import Policy, read_policy
 from swftools.simulator.requested import Logged, find_requests
 from swftools.simulator.restart import Column, Uniform, find_restart_overhead
-from swftools.simulator.run_options import check_needs, check_options, check_semantics
+from swftools.simulator.run_options import check_needs, check_options, check_semantics, restated
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.workload import Workload, prepare
 from swftools.trace import Trace
@@ -114,6 +114,7 @@ class Simulation:
         check_options(overrun=overrun, cancelled=cancelled, predictor=found, semantics=semantics)
         check_needs(self.policy, given, trace)
         check_semantics(semantics, self.policy, found, overrun)
+        self.policy, given = restated(semantics, self.policy, given)
         self._table = JobTable(trace)
         self._workload = prepare(
             trace,

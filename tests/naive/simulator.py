@@ -105,6 +105,8 @@ class State:
     disturbed: bool = False
     wake: float = math.inf
     lowest_rank: int = 1
+    first: Job | None = None
+    first_shadow: float = 0.0
 
     @property
     def free(self) -> int:
@@ -430,6 +432,42 @@ def easy(queue: Key = KEYS["fcfs"], backfill: Key = KEYS["fcfs"], reservations: 
     return decide
 
 
+def in_time(ends: str = "at", running: str = "by-end", shadow: str = "anew") -> Policy:
+    """Let go ahead of the first waiting job only who ends by, or before, the time at which it can start."""
+
+    def begins(state: State, head: Job) -> float:
+        """Add up running jobs in an order until there are processors enough."""
+        free, when = state.free, 0.0
+        key = (lambda job: job.expected_end) if running == "by-end" else (lambda job: job.limit)
+        in_turn = sorted(state.running, key=lambda job: (key(job), job.present.start, job.ticket))
+        for job in in_turn:
+            if free >= head.width:
+                break
+            free += job.processors
+            when = max(job.expected_end, state.now) if running == "by-end" else job.present.start + job.limit
+        return when
+
+    def decide(state: State) -> None:
+        while state.waiting and state.start_if_free(state.waiting[0]):
+            pass
+        if not state.waiting:
+            return
+        head = state.waiting[0]
+        if state.first is not head:
+            state.first, state.first_shadow = head, begins(state, head)
+        is_done = False
+        while not is_done:
+            time = (state.first_shadow if shadow == "fixed" else begins(state, head)) - state.now
+            is_done = True
+            for job in state.waiting[1:]:
+                runs = state.expected_time(job)
+                if (runs < time or (runs == time and ends == "at")) and state.start_if_free(job):
+                    is_done = False
+                    break
+
+    return decide
+
+
 def conservative(compress: bool) -> Policy:
     """Reserve for every job at its submission; with ``compress`` reservations move forward when a job ends."""
 
@@ -477,6 +515,12 @@ TWINS: list[Case] = [
         ("easy", {"backfill_order": order, "reservations": count}, easy(backfill=KEYS[order], reservations=count))
         for order in ("fcfs", "sjf", "lxf", "widest", "narrowest", "ljf")
         for count in (1, 2, 5)
+    ),
+    *(
+        ("easy-in-time", {"ends": ends, "running": running, "shadow": shadow}, in_time(ends, running, shadow))
+        for ends in ("at", "before")
+        for running in ("by-end", "by-limit")
+        for shadow in ("anew", "fixed")
     ),
     ("sjf-backfill", {}, easy(backfill=KEYS["sjf"])),
     ("lxf-backfill", {}, easy(KEYS["lxf"])),

@@ -14,6 +14,7 @@ Klusacek, "Workloads of JSSPP" (CERIT-SC, MetaCentrum; Frontier 2024 and 2025).
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
@@ -34,6 +35,11 @@ WIDTHS: tuple[Width, ...] = ("cores", "nodes", "fields")
 
 EPOCH_NOTE = "Submit times were seconds since 1970 though no UnixStartTime said so: that is assumed."
 """The Note of a header whose UnixStartTime was found in the submit times."""
+
+_OTHER_NOTE = "Submit times were seconds since 1970 though UnixStartTime was {}: that is assumed."
+"""The same where there was one, such as 0."""
+
+_OTHER = re.compile(re.escape(_OTHER_NOTE).replace(r"\{\}", "(.*)"))
 
 RELATIVE_NOTE = "Submit times count from the start of the log, of which the date is not known."
 """The Note that ``write_swf`` writes where submit times would be taken for seconds since 1970, and are not."""
@@ -225,11 +231,35 @@ def reject(jobs: pd.DataFrame, texts: list[str]) -> pd.DataFrame:
 
 
 def dated(header: SwfHeader, origin: float) -> SwfHeader:
-    """Return a header that says when second 0 is; what it said stands behind that, and the first line counts."""
-    at = next((place for place, each in enumerate(header.entries) if (each.label or "").lower() == "unixstarttime"), 0)
+    """Return a header that says when second 0 is, and in a Note what it said before."""
     entries = list(header.entries)
-    entries.insert(at, HeaderEntry("UnixStartTime", str(int(origin))))
-    return SwfHeader(tuple(entries)).with_entry("Note", EPOCH_NOTE)
+    at = next((place for place, each in enumerate(entries) if _is_start(each)), -1)
+    if at < 0:
+        entries.insert(0, HeaderEntry("UnixStartTime", str(int(origin))))
+        return SwfHeader(tuple(entries)).with_entry("Note", EPOCH_NOTE)
+    said, *rest = entries[at].text.split("\n")
+    entries[at] = HeaderEntry(entries[at].label, "\n".join([str(int(origin)), *rest]))
+    return SwfHeader(tuple(entries)).with_entry("Note", _OTHER_NOTE.format(said))
+
+
+def epoch_note(header: SwfHeader) -> str | None:
+    """Return the Note by which a header says that submit times were taken for seconds since 1970; None without."""
+    return next((note for note in header.notes if note == EPOCH_NOTE or _OTHER.fullmatch(note)), None)
+
+
+def _is_start(entry: HeaderEntry) -> bool:
+    return (entry.label or "").lower() == "unixstarttime"
+
+
+def _undated(header: SwfHeader, note: str) -> SwfHeader:
+    """Return the header that ``dated`` was given."""
+    entries = list(header.without_note(note).entries)
+    at = next(place for place, each in enumerate(entries) if _is_start(each))
+    if (found := _OTHER.fullmatch(note)) is None:
+        del entries[at]
+    else:
+        entries[at] = HeaderEntry(entries[at].label, "\n".join([found[1], *entries[at].text.split("\n")[1:]]))
+    return SwfHeader(tuple(entries))
 
 
 # ---------------------------------------------------------------- back again
@@ -249,14 +279,12 @@ def as_they_came(trace: Trace) -> Trace:
     """
     header, jobs = trace.header, trace.jobs
     changed: dict[str, Any] = {}
-    if EPOCH_NOTE in header.notes:
+    if (note := epoch_note(header)) is not None:
         origin = header.unix_start_time
         if origin is None:
             raise SwfFormatError("the header notes submit times since 1970, and has no UnixStartTime; give it back")
         changed["submit_time"] = jobs["submit_time"] + origin
-        entries = list(header.without_note(EPOCH_NOTE).entries)
-        at = next(place for place, each in enumerate(entries) if (each.label or "").lower() == "unixstarttime")
-        header = SwfHeader(tuple(entries[:at] + entries[at + 1 :]))
+        header = _undated(header, note)
     for name in ("allocated_processors", "requested_processors"):
         if f"logged_{name}" in jobs:
             old = jobs[f"logged_{name}"]

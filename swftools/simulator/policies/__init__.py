@@ -3,6 +3,7 @@
 import swftools.simulator.policies.cirne_berman
 import swftools.simulator.policies.conservative
 import swftools.simulator.policies.easy
+import swftools.simulator.policies.easy_in_time
 import swftools.simulator.policies.fixed
 import swftools.simulator.policies.genetic
 import swftools.simulator.policies.genetic_checkpoint

@@ -108,7 +108,11 @@ def easy_as_usual(machine: Machine) -> None:
     carry=carry_nothing,
     rests=True,
     promises=("head-reservation", "backfilling", "no-idle-head"),
-    restates=("pyss", "cqsim"),
+    restates=("pyss", "cqsim", "dr_evt", "raps"),
+    restated_by={
+        "dr_evt": ("easy-in-time", {"ends": "before"}),
+        "raps": ("easy-in-time", {"running": "by-limit"}),
+    },
     allocates=False,
     version=1,
 )

@@ -37,7 +37,14 @@ from swftools.simulator.policies.job_orders import LJF, LXF, NARROWEST, SJF, WID
 from swftools.simulator.registry import policy
 
 
-@policy("fcfs", rests=True, promises=("order", "no-idle-head"), restates=("pyss", "cqsim"), allocates=False, version=1)
+@policy(
+    "fcfs",
+    rests=True,
+    promises=("order", "no-idle-head"),
+    restates=("pyss", "cqsim", "dr_evt", "raps"),
+    allocates=False,
+    version=1,
+)
 def fcfs(machine: Machine) -> None:
     """Start jobs in order of submission until the first that does not fit."""
     head = first_waiting(machine)

@@ -19,7 +19,7 @@ import pandas as pd
 
 from swftools.errors import ParameterError
 from swftools.output.shown_html import ShowsItself
-from swftools.parameters.choices import SEMANTICS
+from swftools.parameters.choices import INSTANT, SEMANTICS
 from swftools.simulator.options import check_choice
 from swftools.simulator.registry import Policy, list_policies, read_policy
 from swftools.simulator.schedule import Schedule
@@ -157,7 +157,7 @@ def validate(
     policy : str, optional
         Whose promises to check, as ``simulate`` takes it; by default the schedule's policy. Of a policy
         that promises nothing the report says so.
-    semantics : {"instant", "pyss", "cqsim"}, optional
+    semantics : {"instant", "pyss", "cqsim", "dr_evt", "raps"}, optional
         How events of one instant are ordered. By default the schedule's; not known of a table.
     overrun : {"extend", "kill", "run-on"}
         With a table: of jobs that ran longer than requested the request was raised, the run was cut, or both were left.
@@ -297,7 +297,7 @@ def _check_promises(
     # A job that is shorter than its plan ends early, whatever was estimated.
     planned_end = starts.start_time + np.maximum(starts.estimated_time, LEAST_PLAN)
     exact = bool((starts.end_time >= planned_end - tolerance).all())
-    if "exact-reservation" in promises and not exact and semantics != "instant":
+    if "exact-reservation" in promises and not exact and SEMANTICS.get(semantics or "") != INSTANT:
         exactly = f"only with exact estimates of at least {LEAST_PLAN:g} s"
         return [], [f"promises not checked: {policy} keeps reservations {exactly}"], []
     if {"reservation", "fixed-reservation"} & set(promises) and not exact and semantics is None:
@@ -327,7 +327,9 @@ def _checks(
     starts: Starts, processors: int, semantics: str | None, tolerance: float
 ) -> dict[str, Callable[[], Broken]]:
     """Return how each promise is checked."""
-    heads = partial(find_delayed_heads, starts, processors, tolerance, one_decision=semantics == "instant")
+    heads = partial(
+        find_delayed_heads, starts, processors, tolerance, one_decision=SEMANTICS.get(semantics or "") == INSTANT
+    )
     kinds = ((True, False), (False, False), (True, True))
     compressed, fixed, replanned = (Manner(processors, semantics == "pyss", *kind) for kind in kinds)
     return {
