@@ -390,6 +390,7 @@ def test_logs_without_requests() -> None:
     jobs = trace.jobs.assign(requested_time=trace.jobs["requested_time"].where(trace.jobs["job_number"] > 3))
     with pytest.raises(ParameterError, match="3 of 60 jobs have no requested time"):
         SchedulingEnv(trace.with_jobs(jobs), **SMALL)
+    play(SchedulingEnv(trace.with_jobs(jobs), **SMALL, requests="tsafrir"), head_or_wait)
 
 
 def test_bad_options_of_reset() -> None:
