@@ -56,6 +56,7 @@ TUTORIALS = [
     "plot_log_to_figure.py",
     "plot_slurm_to_report.py",
     "plot_own_policy.py",
+    "plot_learning.py",
     "plot_nightly.py",
 ]
 sphinx_gallery_conf = {

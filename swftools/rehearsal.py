@@ -247,7 +247,7 @@ def _learn() -> None:
     slot.play(slot.place, 2)
     if slot.is_compiled:
         one = np.zeros(1, np.int64)
-        play_all_kernel().compiled(np.array([slot.place]), one, np.zeros(1), one.copy())
+        play_all_kernel().compiled(np.array([slot.place]), one, 2, np.zeros(1), one.copy())
     stepper = Stepper(_trace(), "fcfs")
     stepper.advance()
     Eye(2, reserves=False).look(stepper)

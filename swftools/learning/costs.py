@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 from swftools.errors import ParameterError
@@ -35,6 +36,7 @@ class Cost(NamedTuple):
         return self.number == NOTHING
 
 
+@cache
 def find_cost(reward: str | Callable[[Schedule], float]) -> Cost:
     """Return what a reward is made of.
 

@@ -139,12 +139,24 @@ def play(place: Any, action: int) -> None:
     take(episode_at(place), action)
 
 
-def play_all(places: IntArray, actions: IntArray, rewards: FloatArray, over: IntArray) -> None:
-    """Play one action in each of several episodes; write what came of it."""
+def play_all(places: IntArray, actions: IntArray, last: int, rewards: FloatArray, over: IntArray) -> int:
+    """Play one action in each of several episodes; write what came of it.
+
+    Returns
+    -------
+    int
+        How many of the episodes are over; -1, and nothing is done, if an action is not from 0 to ``last``.
+    """
+    for i in range(len(places)):
+        if actions[i] < 0 or actions[i] > last:
+            return -1
+    count = 0
     for i in range(len(places)):
         episode = episode_at(places[i])
         take(episode, actions[i])
         rewards[i], over[i] = episode.numbers[REWARD], episode.counts[OVER]
+        count += over[i]
+    return count
 
 
 @inside
@@ -316,7 +328,8 @@ def play_all_kernel() -> Any:
     from numba import types  # noqa: PLC0415 (as above)
 
     whole = types.int64[::1]
-    return kernel(types.void(whole, whole, types.float64[::1], whole), allocates=False)(play_all)
+    signature = types.int64(whole, whole, types.int64, types.float64[::1], whole)
+    return kernel(signature, allocates=False)(play_all)
 
 
 @cache

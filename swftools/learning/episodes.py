@@ -90,7 +90,7 @@ class EpisodeLog:
         if lacking:
             raise ParameterError(
                 f"{lacking} of {workload.assumed.jobs} jobs have no requested time, so that the run time would be told "
-                "in advance; give requests= (such as 'multiple:factor=5'), or leave these jobs out"
+                "in advance; give requests='tsafrir', which draws some of a model, or leave these jobs out"
             )
         if driver.asked or driver.predictor.observes:
             raise ParameterError(f"predictor {driver.predictor.name!r} learns, which episodes do not; take 'request'")

@@ -94,8 +94,13 @@ class Logs:
 
 
 @cache
-def default_log() -> Trace:
-    """Return the jobs of a model, with requested times, to try things on."""
-    trace = lublin_feitelson.generate(5000, processors=128, load=0.8, seed=1)
+def default_log(seed: int = 1) -> Trace:
+    """Return 5,000 jobs of a model on 128 processors, with requested times, to try things on; another seed, others.
+
+    References
+    ----------
+    Lublin and Feitelson 2003, for jobs; Tsafrir et al. 2005, for requested times.
+    """
+    trace = lublin_feitelson.generate(5000, processors=128, load=0.8, seed=seed)
     requested = generate_requested_times(trace)["model_requested_time"]
     return trace.with_jobs(trace.jobs.assign(requested_time=requested))

@@ -120,15 +120,13 @@ class SchedulingVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDAr
         chosen = np.ascontiguousarray(actions)
         if chosen.shape != (self.num_envs,) or chosen.dtype.kind not in "iu":
             raise ParameterError(f"actions of shape {chosen.shape}, {chosen.dtype}: give {self.num_envs} integers")
-        if chosen.min() < 0 or chosen.max() > self.rules.k:
-            raise ParameterError(f"actions from {chosen.min()} to {chosen.max()} are not all from 0 to {self.rules.k}")
         if not self._playing:
             raise ParameterError("no episode has begun: call reset()")
-        self._play_all(chosen.astype(np.int64, copy=False))
+        ended = self._play_all(chosen.astype(np.int64, copy=False))
+        if ended < 0:
+            raise ParameterError(f"actions from {chosen.min()} to {chosen.max()} are not all from 0 to {self.rules.k}")
         rewards, over = self._rewards.copy(), self._over.astype(np.bool_)
-        info: dict[str, Any] = {}
-        if over.any():
-            info = self._begin_again(over, rewards)
+        info: dict[str, Any] = self._begin_again(over, rewards) if ended else {}
         info["action_mask"] = self._shown(self._masks)
         return self._shown(self._seen), rewards, over, np.zeros(self.num_envs, np.bool_), info
 
@@ -136,12 +134,11 @@ class SchedulingVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDAr
         """Return which actions are allowed, a row an environment."""
         return self._masks.astype(np.bool_)
 
-    def _play_all(self, actions: npt.NDArray[np.int64]) -> None:
-        """Step all of them."""
-        if self._playing[0].is_compiled:
-            play_all_kernel().compiled(self._places, actions, self._rewards, self._over)
-        else:
-            play_all_kernel().py_func(self._places, actions, self._rewards, self._over)
+    def _play_all(self, actions: npt.NDArray[np.int64]) -> int:
+        """Step all of them; return how many ended, or -1, and nothing is done, if an action is none."""
+        kernel = play_all_kernel()
+        play = kernel.compiled if self._playing[0].is_compiled else kernel.py_func
+        return int(play(self._places, actions, self.rules.k, self._rewards, self._over))
 
     def _for_each(self, name: str, value: Any) -> list[Any]:
         """Return an option for each environment."""

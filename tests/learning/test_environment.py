@@ -233,6 +233,16 @@ def test_seeds_and_options() -> None:
     assert env._slot.first == JOBS - 30
 
 
+def test_every_part_of_a_log_is_drawn() -> None:
+    """Also the first and the last."""
+    env = SchedulingEnv(crowded(9), k=2, jobs=JOBS - 2, warm_up=0)
+    drawn = set()
+    for _ in range(40):
+        env.reset(seed=None if drawn else 1)
+        drawn.add(env.slot.first)
+    assert drawn == {0, 1, 2}
+
+
 def test_several_logs() -> None:
     """Logs of several machines take turns, by weights that may change; nothing of one is left in the other."""
     logs = [crowded(10), crowded(11, processors=64)]
@@ -380,6 +390,7 @@ def test_logs_without_requests() -> None:
     jobs = trace.jobs.assign(requested_time=trace.jobs["requested_time"].where(trace.jobs["job_number"] > 3))
     with pytest.raises(ParameterError, match="3 of 60 jobs have no requested time"):
         SchedulingEnv(trace.with_jobs(jobs), **SMALL)
+    play(SchedulingEnv(trace.with_jobs(jobs), **SMALL, requests="tsafrir"), head_or_wait)
 
 
 def test_bad_options_of_reset() -> None:

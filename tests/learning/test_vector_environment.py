@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import gymnasium
@@ -52,6 +53,36 @@ def test_each_is_as_it_would_be_alone(compiled: bool) -> None:
             assert told["action_mask"].tolist() == info["action_mask"][i].tolist()
             assert envs.action_masks()[i].tolist() == env.action_masks().tolist()
     assert ended > 5
+
+
+@pytest.mark.parametrize("dense", [True, False])
+@pytest.mark.parametrize("reward", ["utilization", "wait"])
+def test_rewards_at_the_end(reward: str, dense: bool) -> None:
+    """What the schedule tells is told by the last step; an episode's rewards add up to what they do alone."""
+    log = EpisodeLog(crowded(4), reference="fcfs")
+    envs, alone = (
+        make(reward=reward, dense=dense)
+        for make in (partial(SchedulingVectorEnv, 2, log, **SMALL), partial(SchedulingEnv, log, **SMALL))
+    )
+    firsts = np.array([3, 17])
+    _, info = envs.reset(options={"first": firsts})
+    totals, is_over, told = np.zeros(2), np.zeros(2, bool), np.zeros(2)
+    while not is_over.all():
+        _, rewards, over, _, info = envs.step(info["action_mask"].argmax(axis=1))
+        totals[~is_over] += rewards[~is_over]
+        ended = over & ~is_over
+        if ended.any():
+            told[ended] = info["final_info"]["cost"][ended]
+        is_over |= over
+    for i, first in enumerate(firsts):
+        _, info = alone.reset(options={"first": int(first)})
+        total, over_alone = 0.0, False
+        while not over_alone:
+            _, reward_of_step, over_alone, _, info = alone.step(int(info["action_mask"].argmax()))
+            total += reward_of_step
+        assert totals[i] == pytest.approx(total, rel=1e-12)
+        assert told[i] == info["cost"]
+        assert total == pytest.approx(info["reference_cost"] - info["cost"])
 
 
 def _where(envs: SchedulingVectorEnv, i: int) -> dict[str, int]:
