@@ -25,7 +25,7 @@ from swftools.simulator.engine.calling import called_for
 from swftools.simulator.engine.driver import Driver
 from swftools.simulator.engine.entry import Own
 from swftools.simulator.engine.loop import Options
-from swftools.simulator.engine.replay import Coming, begin_replay
+from swftools.simulator.engine.replay import Coming, Log, Replay, begin_replay
 from swftools.simulator.job_table import JobTable
 from swftools.simulator.machine.state import CAPACITY, Machine, empty_machine, no_requests, with_requests
 from swftools.simulator.predictors.registry import Predictor, find_predictor
@@ -58,7 +58,7 @@ def state_of(simulation: Simulation, own: dict[str, Any]) -> bytes:
     head = {
         "version": VERSION,
         "own": own,
-        "swftools": swftools_package(),
+        "swftools": swftools_package().__version__,
         "policy": [_name_of(policy, policy.decide), policy.version, _given(simulation)],
         "predictor": [simulation.options["predictor"], predictor.version],
         "options": simulation.options,
@@ -75,7 +75,7 @@ def state_of(simulation: Simulation, own: dict[str, Any]) -> bytes:
     parts = {
         "coming": driver.coming,
         "machine": driver.machine._replace(requests=(), predicted=np.zeros(0)),  # type: ignore[arg-type]
-        "replay": driver.replay,
+        "replay": _without_rest(driver.replay),
         "observer": (driver.observer.parameters, driver.observer.memory),
         "decider": (driver.decider.parameters, driver.decider.memory),
         "rows": () if simulation._own_rows is None else simulation._own_rows,
@@ -161,7 +161,9 @@ def _made(head: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Simulati
     header = SwfHeader(tuple(HeaderEntry(label, words) for label, words in head["header"]))
     table = JobTable(Trace(header, jobs_of, machine_processors=head["machine_processors"]))
     rows = arrays["rows.0"] if head["has_rows"] else None
-    excluded = pd.DataFrame({"row": np.array(head["excluded"][0], np.int64), "reason": head["excluded"][1]})
+    excluded = pd.DataFrame(
+        {"row": np.array(head["excluded"][0], np.int64), "reason": np.array(head["excluded"][1], dtype=object)}
+    )
     cut = arrays.get("cut.0")
     known = np.zeros(len(coming.row), np.bool_) if cut is None else cut
     made = object.__new__(Simulation)
@@ -228,6 +230,22 @@ def _filled(like: Any, arrays: dict[str, npt.NDArray[Any]], name: str) -> Any:
         return array
 
     return fill(like)
+
+
+def _without_rest(replay: Replay) -> Replay:
+    """Return the same with zeros where nothing was written yet, so that equal states are equal bytes."""
+    log, ends = replay.log, replay.ends
+    runs, ending = int(log.size[0]), int(ends.size[0])
+
+    def cleared(column: Any, count: int) -> Any:
+        other = np.zeros_like(column)
+        other[:count] = column[:count]
+        return other
+
+    kept: Any = Log._make([*(cleared(column, runs) for column in log[:-1]), log.size])
+    return replay._replace(
+        log=kept, ends=ends._replace(times=cleared(ends.times, ending), runs=cleared(ends.runs, ending))
+    )
 
 
 def _name_of(what: Any, function: Any) -> str:

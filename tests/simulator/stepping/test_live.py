@@ -218,9 +218,9 @@ def test_who_is_cancelled() -> None:
     assert stepper.run(until=2.0).cancel(0).run(until=2.0).running.tolist() == [2]
     assert stepper.submit(1, 10.0, at=60.0) == 4
     made = stepper.finish()
-    assert made.jobs[["job_number", "start_time"]].values.tolist() == [[3, 1.0], [4, 11.0], [6, 60.0]]
+    assert made.jobs[["job_number", "start_time"]].values.tolist() == [[3, 2.0], [4, 12.0], [6, 60.0]]
     reasons = dict(zip(made.excluded["job_number"], made.excluded["reason"], strict=True))
-    assert reasons == {1: "taken out at 1 s", 2: "taken out at 0 s", 5: "taken out at 0 s"}
+    assert reasons == {1: "taken out at 2 s", 2: "taken out at 1 s", 5: "taken out at 1 s"}
     with pytest.raises(PolicyError, match="there is no job 6"):
         stepper.cancel(6)
 
