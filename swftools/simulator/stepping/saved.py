@@ -42,7 +42,7 @@ VERSION = 1
 _DRAWS = "Philox"
 
 
-def state_of(simulation: Simulation, own: dict[str, Any]) -> bytes:
+def state_of(simulation: Simulation, own: dict[str, Any], *, is_fork: bool = False) -> bytes:
     """Return all that a simulation knows, and what its owner knows beside that, in plain words and numbers.
 
     Raises
@@ -54,6 +54,12 @@ def state_of(simulation: Simulation, own: dict[str, Any]) -> bytes:
     if driver.asked:
         raise StateError("a predictor in Python is asked, which may know anything: such a simulation is not saved")
     trace, workload, users = simulation.trace, simulation._workload, simulation._users
+    jobs, excluded, rows = trace.jobs, workload.excluded, simulation._own_rows
+    if is_fork and rows is not None:  # of the rest of the trace nothing is known to it
+        kept, place = np.unique(rows[: driver.jobs], return_inverse=True)
+        rows = np.full_like(rows, -1)
+        rows[: driver.jobs] = place
+        jobs, excluded = jobs.iloc[kept].reset_index(drop=True), excluded.iloc[:0]
     policy, predictor = driver.policy, driver.predictor
     head = {
         "version": VERSION,
@@ -64,11 +70,11 @@ def state_of(simulation: Simulation, own: dict[str, Any]) -> bytes:
         "options": simulation.options,
         "engine": list(driver.options),
         "jobs": driver.jobs,
-        "has_rows": simulation._own_rows is not None,
+        "has_rows": rows is not None,
         "header": [[entry.label, entry.text] for entry in trace.header.entries],
         "machine_processors": trace.machine_processors,
         "assumed": list(workload.assumed),
-        "excluded": [workload.excluded["row"].tolist(), workload.excluded["reason"].tolist()],
+        "excluded": [excluded["row"].tolist(), excluded["reason"].tolist()],
         "users": None if users is None else list(users.items()),
         "draws": [_draws(driver.observer.rng), _draws(driver.decider.rng)],
     }
@@ -78,12 +84,12 @@ def state_of(simulation: Simulation, own: dict[str, Any]) -> bytes:
         "replay": _without_rest(driver.replay),
         "observer": (driver.observer.parameters, driver.observer.memory),
         "decider": (driver.decider.parameters, driver.decider.memory),
-        "rows": () if simulation._own_rows is None else simulation._own_rows,
+        "rows": () if rows is None else rows,
         "cut": () if simulation._is_cut is None else simulation._is_cut,
         "taken_out": simulation._taken_out,
     }
     arrays = {f"{name}.{i}": each for name, part in parts.items() for i, each in enumerate(_leaves(part))}
-    arrays["trace"] = np.frombuffer(_table_as_bytes(trace.jobs), np.uint8)
+    arrays["trace"] = np.frombuffer(_table_as_bytes(jobs), np.uint8)
     arrays["head"] = np.frombuffer(json.dumps(head).encode(), np.uint8)
     file = io.BytesIO()
     np.savez(file, allow_pickle=False, **arrays)
