@@ -235,8 +235,11 @@ def _step() -> None:
     """Decide from outside."""
     stepper = Stepper(_trace(), "fcfs")
     while stepper.advance():
+        stepper.fork()
         for job in stepper.waiting[:1]:
             stepper.start_or_fill(job)
+    job = stepper.submit(1, 10.0)
+    stepper.run(until=stepper.present).end(job)
 
 
 def _learn() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -35,10 +36,30 @@ class _Job(click.ParamType):  # type: ignore[type-arg]  # as of which version it
         return {"processors": int(given["processors"]), "requested_time": seconds}
 
 
+class _Away(click.ParamType):  # type: ignore[type-arg]  # as above
+    """Processors that go away, as processors=32,in=3h,for=2h."""
+
+    name = "away"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dict[str, float] | Any:
+        """Return how many, after how long (s), and for how long (s) if they come back; fail if it is no such text."""
+        if isinstance(value, dict):
+            return value
+        given = dict(part.partition("=")[::2] for part in str(value).replace(" ", "").split(","))
+        if not {"processors"} <= set(given) <= {"processors", "in", "for"}:
+            self.fail(f"{value!r} is not such as processors=32,in=3h,for=2h", param, ctx)
+        after = 0.0 if given.get("in", "0") in ("0", "now") else seconds_of(given["in"])
+        time = seconds_of(given["for"]) if "for" in given else None
+        if not given["processors"].isdecimal() or after is None or ("for" in given and not time):
+            self.fail(f"{value!r}: give whole processors, and times such as 4h, 30m or 04:00:00", param, ctx)
+        return {"processors": int(given["processors"]), "after": after} | ({"time": time} if time else {})
+
+
 @click.command(short_help="Simulate when a job would start, from today's queue.", name="whatif")
-@click.option("--running", "path", required=True, type=click.Path(), help="What squeue printed: runs and waits now.")
+@click.option("--running", "path", required=True, type=click.Path(), help="What squeue or sacct printed.")
 @click.option("--processors", type=PROCESSORS, required=True, help="Of the machine.")
 @click.option("--less", type=click.IntRange(0), default=0, help="Processors that are out of order.")
+@click.option("--away", type=_Away(), multiple=True, help="Go away: processors=32,in=3h,for=2h; several.")
 @click.option("--job", "jobs", type=_Job(), multiple=True, required=True, help="processors=64,time=4h; several.")
 @click.option("--policies", default="easy", help="Separated by commas; default: easy.")
 @click.option("--longest", type=Duration(), help="What to take for jobs without a time limit, such as 7d.")
@@ -47,6 +68,7 @@ def whatif(
     path: str,
     processors: int,
     less: int,
+    away: tuple[dict[str, float], ...],
     jobs: tuple[dict[str, float], ...],
     policies: str,
     longest: float | None,
@@ -54,7 +76,8 @@ def whatif(
 ) -> None:
     """Say when a job would start that is submitted now, by policies, from what runs and waits at the moment.
 
-    Every job is taken to run as long as it may, and nobody else to come.
+    Every job is taken to run as long as it may, and nobody else to come. The queue is what squeue or sacct printed, as
+    text or by --json. Of processors that go away (--away) nobody is told before; jobs that run there begin anew.
 
     \b
     Example: squeue --array --format="%i|%T|%C|%l|%M|%V" > now.txt
@@ -69,11 +92,15 @@ def whatif(
 
     queue = read_squeue(path, longest=longest)
     asked = [write_entry(*entry) for entry in read_entries(policies)]
-    found = what_if(queue.running, queue.waiting, jobs, processors - less, asked)
+    found = what_if(queue.running, queue.waiting, jobs, processors - less, asked, away=away)
     windows = free_windows(queue.running, processors - less)
     if as_json:
         told = {"running": len(queue.running), "waiting": len(queue.waiting), "others": queue.others}
-        print_json({**told, "answers": found.to_dict("records"), "free": windows.to_dict("records")})
+        answers = [
+            {name: None if value == math.inf else value for name, value in row.items()}
+            for row in found.to_dict("records")
+        ]
+        print_json({**told, "answers": answers, "free": windows.to_dict("records")})
     else:
         click.echo("\n".join(_lines(queue, found, windows, processors - less)))
 
@@ -88,7 +115,7 @@ def _lines(queue: QueueSnapshot, found: pd.DataFrame, windows: pd.DataFrame, pro
     yield f"{'policy':<24} {'processors':>10} {'for':>12} {'starts in':>12}  behind"
     columns = (found[name] for name in ("policy", "processors", "requested_time", "wait", "behind"))
     for policy, width, time, wait, behind in zip(*columns, strict=True):
-        begin = "at once" if wait == 0 else clock(wait)
+        begin = "at once" if wait == 0 else "never" if wait == math.inf else clock(wait)
         yield f"{policy[:24]:<24} {width:>10,} {clock(time):>12} {begin:>12}  {behind:,}"
     yield ""
     yield "free processors, if running jobs end as requested and nobody starts:"

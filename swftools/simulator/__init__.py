@@ -6,6 +6,7 @@ one's own is registered by ``@policy`` and uses what this package exports; ``doc
 
 import swftools.simulator.policies
 import swftools.simulator.predictors  # noqa: F401 (imported for what they register)
+from swftools.simulator.carrying import carry_nothing, renumber
 from swftools.simulator.machine.events import END, OUTLIVED, START, STOP, SUBMISSION
 from swftools.simulator.machine.state import CHECKPOINT, ENDED, KILL, RUNNING, STARTED, STOPPED, SUSPEND, WAITING
 from swftools.simulator.machine.verbs import hold, predict, preempt, resize, start, start_on, wake_at
@@ -88,6 +89,7 @@ __all__ = [
     "by_key",
     "can_start_any",
     "capacity",
+    "carry_nothing",
     "decide_pv_easy",
     "delays_at_heads",
     "delays_from_submission",
@@ -125,6 +127,7 @@ __all__ = [
     "python_policy",
     "python_predictor",
     "recorded_search",
+    "renumber",
     "resize",
     "simulate",
     "start",

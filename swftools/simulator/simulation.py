@@ -358,7 +358,7 @@ class Simulation:
         row = self._rows[: self._driver.jobs]
         is_out = chosen_rows(self.trace, jobs)[row]
         if len(self._taken_out):
-            is_out &= np.isnan(self._taken_out)
+            is_out &= np.isnan(self._taken_out[: len(row)])
         is_out[self._replay.counts[COMING] :] = False
         (take_out if self._driver.called.is_compiled else take_out.py_func)(self._machine, self._replay, is_out)
         submitted = int(self._machine.counts[SUBMITTED])
@@ -372,7 +372,7 @@ class Simulation:
             self._driver.coming = known.coming._replace(row=rows)
         if self._driver.asked:
             self._driver.asked.expect(self._workload.coming)
-        before = self._taken_out if len(self._taken_out) else np.full(len(row), np.nan)
+        before = self._taken_out[: len(row)] if len(self._taken_out) else np.full(len(row), np.nan)
         self._taken_out = np.where(is_out, self.now, before)[order]
         return bool(is_out[:submitted].any())
 
@@ -399,11 +399,12 @@ class Simulation:
         is_over &= self._machine.queue.place[:jobs] == -1
         is_over[self._machine.held[: self._machine.counts[HELD]]] = False
         lacks_some = False
-        if len(self._taken_out):
-            is_out = ~np.isnan(self._taken_out)
+        taken_out = self._taken_out[:jobs]
+        if len(taken_out):
+            is_out = ~np.isnan(taken_out)
             is_over &= ~is_out
             lacks_some = bool(is_out[: self._machine.counts[SUBMITTED]].any())
-        parts = workload, requests, log, self._taken_out
+        parts = workload, requests, log, taken_out
         about = f"not ended by {self.now:.10g} s", self.processors, self.policy.name, self.options
         holds, is_partial = int(self._machine.counts[HOLDS]), lacks_some or not self.is_over
         notes, assumed = self.notes, self.assumptions

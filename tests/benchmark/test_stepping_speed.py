@@ -1,10 +1,11 @@
-"""How long a step takes whose decision comes from outside, and a copy.
+"""How long a step takes whose decision comes from outside, a copy, and a job that comes while it runs.
 
 pytest tests/benchmark/test_stepping_speed.py --benchmark-enable --benchmark-only -p no:xdist
 """
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
@@ -65,22 +66,66 @@ def test_run_until(benchmark: BenchmarkFixture, trace: Trace) -> None:
     benchmark.pedantic(run, rounds=5000, warmup_rounds=10)
 
 
-def test_fork(benchmark: BenchmarkFixture, trace: Trace) -> None:
-    """What there is of them at a moment."""
-    stepper = Stepper(trace, "easy")
-    for _ in range(3000):
-        stepper.advance()
+@pytest.fixture(scope="module", params=["easy", "conservative"])
+def crowded(request: pytest.FixtureRequest) -> Stepper:
+    """A moment at which 100 jobs wait and 100 run, of 10,000 jobs."""
+    rng, jobs = np.random.default_rng(1), 10_000
+    time = rng.integers(10, 2000, jobs) * 60.0
+    trace = Trace.from_columns(
+        machine_processors=512,
+        job_number=np.arange(1, jobs + 1),
+        submit_time=300.0 * np.arange(jobs),
+        run_time=time * rng.uniform(0.1, 1.0, jobs),
+        requested_time=time,
+        requested_processors=rng.integers(1, 10, jobs),
+    )
+    stepper = Stepper(trace, request.param)
+    stepper.advance()
+    while min(len(stepper.waiting), len(stepper.running)) < 100:
         stepper.skip()
-    benchmark.pedantic(stepper.fork, rounds=2000, warmup_rounds=10)
+    return stepper
 
 
-def test_fork_and_step(benchmark: BenchmarkFixture, trace: Trace) -> None:
+def test_fork(benchmark: BenchmarkFixture, crowded: Stepper) -> None:
+    """A light copy, one after the other."""
+    benchmark.pedantic(crowded.fork, rounds=2000, warmup_rounds=10)
+
+
+def test_fork_and_step(benchmark: BenchmarkFixture, crowded: Stepper) -> None:
     """And the first decision in it."""
-    stepper = Stepper(trace, "easy")
-    for _ in range(3000):
-        stepper.advance()
-        stepper.skip()
-    benchmark.pedantic(lambda: stepper.fork().skip(), rounds=2000, warmup_rounds=10)
+    benchmark.pedantic(lambda: crowded.fork().skip(), rounds=2000, warmup_rounds=10)
+
+
+def test_forks_that_are_kept(benchmark: BenchmarkFixture, crowded: Stepper) -> None:
+    """Of which each needs room of its own."""
+    kept: list[Stepper] = []
+    benchmark.pedantic(lambda: kept.append(crowded.fork()), rounds=500, warmup_rounds=10)
+
+
+def test_would_start(benchmark: BenchmarkFixture, crowded: Stepper) -> None:
+    """When a job would start that is submitted now: a fork, and its run to the end of all that is there."""
+    benchmark.pedantic(lambda: crowded.would_start(64, 3600.0), rounds=500, warmup_rounds=10)
+
+
+def test_to_bytes(benchmark: BenchmarkFixture, crowded: Stepper) -> None:
+    """A fork as bytes, and back."""
+    fork = crowded.fork()
+    benchmark.pedantic(lambda: Stepper.from_bytes(fork.to_bytes()), rounds=50, warmup_rounds=2)
+
+
+def test_submit(benchmark: BenchmarkFixture) -> None:
+    """Jobs that come one by one, decided on as they come."""
+    rng = np.random.default_rng(0)
+    stepper = Stepper(Trace.from_columns(machine_processors=512, job_number=[]), "easy")
+    moment = [0.0]
+
+    def submit() -> None:
+        moment[0] += 360.0
+        stepper.run(before=moment[0])
+        time = 60.0 * float(rng.integers(10, 2000))
+        stepper.submit(int(rng.integers(1, 10)), time, 0.5 * time, at=moment[0])
+
+    benchmark.pedantic(submit, rounds=5000, warmup_rounds=10)
 
 
 def test_copy(benchmark: BenchmarkFixture, trace: Trace) -> None:

@@ -1,6 +1,9 @@
-"""What runs and waits at a moment, as Slurm's ``squeue`` prints it.
+r"""What runs and waits at a moment, as Slurm's ``squeue`` or ``sacct`` prints it.
 
     squeue --array --format="%i|%T|%C|%l|%M|%V" > now.txt
+    squeue --json > now.json
+    sacct --allusers --allocations --array --state=R,PD --parsable2 \
+        --format=JobID,State,AllocCPUS,ReqCPUS,Timelimit,Elapsed,Submit > now.txt
 
 That is job, state, processors, time limit, time that it has run, and when it was submitted, with their names in the
 first line; in any order, others beside them are passed over.
@@ -9,12 +12,14 @@ first line; in any order, others beside them are passed over.
 from __future__ import annotations
 
 import datetime
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
 from swftools.errors import UnknownLogError, UnreadableLogError
+from swftools.formats.slurm.queue_document import rows_of_document
 from swftools.output.shown_text import shown
 
 RUNNING = frozenset({"RUNNING", "R", "COMPLETING", "CG", "CONFIGURING", "CF", "SUSPENDED", "S", "STOPPED", "ST"})
@@ -23,7 +28,16 @@ RUNNING = frozenset({"RUNNING", "R", "COMPLETING", "CG", "CONFIGURING", "CF", "S
 WAITING = frozenset({"PENDING", "PD"})
 
 _NEEDED = ("JOBID", "STATE", "CPUS", "TIME_LIMIT")
-_ALSO_CALLED = {"ST": "STATE", "TIMELIMIT": "TIME_LIMIT", "NUM_CPUS": "CPUS"}
+_ALSO_CALLED = {
+    "ST": "STATE",
+    "TIMELIMIT": "TIME_LIMIT",
+    "NUM_CPUS": "CPUS",
+    "ELAPSED": "TIME",
+    "SUBMIT": "SUBMIT_TIME",
+    "ALLOCCPUS": "CPUS",
+    "NCPUS": "CPUS",
+    "REQCPUS": "MIN_CPUS",
+}
 _REMEDY = 'make it by squeue --array --format="%i|%T|%C|%l|%M|%V"'
 
 
@@ -48,13 +62,14 @@ class QueueSnapshot:
 
 
 def read_squeue(path: str | Path, *, longest: float | None = None) -> QueueSnapshot:
-    """Read what ``squeue`` printed.
+    """Read what ``squeue`` or ``sacct`` printed, as text or as JSON.
 
     Parameters
     ----------
     path : str or path
         Its text, whose first line has the names of the columns JOBID, STATE, CPUS and TIME_LIMIT, between bars; TIME
-        (of running jobs) and SUBMIT_TIME where they are known.
+        (of running jobs) and SUBMIT_TIME where they are known; those of ``sacct`` have names of their own. Or its JSON.
+        Steps of jobs are passed over.
     longest : float, optional
         What to take for jobs without a time limit, s.
 
@@ -66,19 +81,45 @@ def read_squeue(path: str | Path, *, longest: float | None = None) -> QueueSnaps
         A column is missing, or a line is none of such a text: names it, and what to do.
     """
     try:
-        lines = Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
+        text = Path(path).read_text(encoding="utf-8", errors="replace").removeprefix("\ufeff")
     except FileNotFoundError as error:
         raise UnknownLogError(f"{path}: no such file; check the path") from error
     except OSError as error:
         raise UnreadableLogError(f"{path}: {error.strerror}") from error
-    if not lines:
+    if not text.strip():
         raise UnreadableLogError(f"{path}: it is empty; {_REMEDY}")
+    rows = rows_of_document(text, str(path)) if text.lstrip().startswith("{") else _rows_of_text(text, str(path))
+    running: list[_Job] = []
+    waiting: list[_Job] = []
+    others = 0
+    for place, job in rows:
+        state = job["STATE"].upper().partition(" ")[0]
+        if state not in RUNNING | WAITING or "." in job["JOBID"]:
+            others += 1
+            continue
+        read = _read(job, place, longest)
+        (running if state in RUNNING else waiting).append(read)
+    columns = ["name", "processors", "requested_time", "elapsed", "submitted"]
+    ran, waits = (pd.DataFrame(each, columns=columns) for each in (running, waiting))
+    waits = waits.sort_values("submitted", kind="stable", ignore_index=True, na_position="last")
+    known = pd.concat([ran["submitted"], waits["submitted"]]).max()  # the youngest is taken to have come just now
+    waited = (known - waits["submitted"]).fillna(0.0)
+    return QueueSnapshot(
+        ran.drop(columns="submitted"), waits.drop(columns=["submitted", "elapsed"]).assign(waited=waited), others
+    )
+
+
+_Job = tuple[str, int, float, float, float]
+
+
+def _rows_of_text(text: str, path: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the jobs of a text, each with its place and its cells by name."""
+    lines = text.splitlines()
     names = [_ALSO_CALLED.get(name, name) for name in (cell.strip().upper() for cell in lines[0].split("|"))]
+    if "CPUS" not in names:
+        names = ["CPUS" if name == "MIN_CPUS" else name for name in names]
     if missing := [name for name in _NEEDED if name not in names]:
         raise UnreadableLogError(f"{path}, line 1: no column {', '.join(missing)}; {_REMEDY}")
-    running: list[tuple[str, int, float, float, float]] = []
-    waiting: list[tuple[str, int, float, float, float]] = []
-    others = 0
     for number, line in enumerate(lines[1:], start=2):
         if not line.strip():
             continue
@@ -88,22 +129,12 @@ def read_squeue(path: str | Path, *, longest: float | None = None) -> QueueSnaps
                 f"{path}, line {number}: {len(cells)} values for {len(names)} columns: {shown(line)}; {_REMEDY}"
             )
         job = dict(zip(names, cells, strict=True))
-        if job["STATE"].upper() not in RUNNING | WAITING:
-            others += 1
-            continue
-        read = _read(job, f"{path}, line {number}", longest)
-        (running if job["STATE"].upper() in RUNNING else waiting).append(read)
-    columns = ["name", "processors", "requested_time", "elapsed", "submitted"]
-    ran, waits = (pd.DataFrame(rows, columns=columns) for rows in (running, waiting))
-    waits = waits.sort_values("submitted", kind="stable", ignore_index=True, na_position="last")
-    known = pd.concat([ran["submitted"], waits["submitted"]]).max()  # the youngest is taken to have come just now
-    waited = (known - waits["submitted"]).fillna(0.0)
-    return QueueSnapshot(
-        ran.drop(columns="submitted"), waits.drop(columns=["submitted", "elapsed"]).assign(waited=waited), others
-    )
+        if job["CPUS"] in {"", "0"}:  # sacct: who waits holds none yet
+            job["CPUS"] = job.get("MIN_CPUS", job["CPUS"])
+        yield f"{path}, line {number}", job
 
 
-def _read(job: dict[str, str], place: str, longest: float | None) -> tuple[str, int, float, float, float]:
+def _read(job: dict[str, str], place: str, longest: float | None) -> _Job:
     """Return name, processors, requested time, elapsed time and submission of a job."""
     if "[" in job["JOBID"]:
         raise UnreadableLogError(
@@ -113,13 +144,13 @@ def _read(job: dict[str, str], place: str, longest: float | None) -> tuple[str, 
         raise UnreadableLogError(f"{place}: CPUS {shown(job['CPUS'])!r} is no number of processors; {_REMEDY}")
     limit = _seconds(job["TIME_LIMIT"])
     if limit is None:
-        if job["TIME_LIMIT"].upper() not in {"UNLIMITED", "NOT_SET", "INVALID", "N/A", ""}:
+        if job["TIME_LIMIT"].upper() not in {"UNLIMITED", "PARTITION_LIMIT", "NOT_SET", "INVALID", "N/A", ""}:
             raise UnreadableLogError(f"{place}: TIME_LIMIT {shown(job['TIME_LIMIT'])!r} is no time; {_REMEDY}")
         if longest is None:
             raise UnreadableLogError(f"{place}: the job has no time limit; say what to take by longest= (--longest 7d)")
         limit = longest
-    submitted = float("nan")
-    if job.get("SUBMIT_TIME") not in {None, "", "N/A"}:
+    submitted = float(job.get("SUBMITTED") or "nan")
+    if job.get("SUBMIT_TIME") not in {None, "", "N/A", "Unknown"}:
         try:
             submitted = datetime.datetime.fromisoformat(job["SUBMIT_TIME"]).replace(tzinfo=datetime.UTC).timestamp()
         except ValueError:

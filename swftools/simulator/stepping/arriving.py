@@ -56,6 +56,12 @@ def add_job(simulation: Simulation, job: Mapping[str, Any]) -> int:
     last = int(counts[COMING])
     place = _place(simulation, float(job["submit_time"]), int(job["job_number"]), last)
     rows: Any = simulation._own_rows
+    if simulation._is_cut is not None or is_cut:
+        simulation._is_cut = _longer(
+            np.zeros(0, np.bool_) if simulation._is_cut is None else simulation._is_cut, coming
+        )
+    if len(simulation._taken_out):
+        simulation._taken_out = _longer(simulation._taken_out, coming, np.nan)
     by_job: list[Any] = [getattr(coming, name) for name in _BY_JOB]
     for column in (*by_job, rows, simulation._is_cut, simulation._taken_out):
         if column is not None and len(column):
@@ -72,8 +78,6 @@ def add_job(simulation: Simulation, job: Mapping[str, Any]) -> int:
                 column[at] = value[0]
     coming.row[place] = new
     rows[place] = row
-    if is_cut and simulation._is_cut is None:
-        simulation._is_cut = np.zeros(len(coming.run_time), np.bool_)
     if simulation._is_cut is not None:
         simulation._is_cut[place] = is_cut
     if len(simulation._taken_out):
@@ -81,6 +85,12 @@ def add_job(simulation: Simulation, job: Mapping[str, Any]) -> int:
     _blank(driver, new)
     driver.jobs, counts[COMING] = new + 1, last + 1
     return place
+
+
+def _longer(column: Any, coming: Coming, fill: float = 0) -> Any:
+    """Return a column of jobs with as much room as those of jobs to come have; the same one if it has."""
+    lacking = len(coming.run_time) - len(column)
+    return np.concatenate([column, np.full(lacking, fill, column.dtype)]) if lacking > 0 else column
 
 
 def _described(simulation: Simulation, job: Mapping[str, Any]) -> tuple[Coming, bool]:
@@ -245,10 +255,6 @@ def make_room(simulation: Simulation, jobs: int, like: Coming) -> None:
         memory=_lengthened(driver.observer.memory, predictor.empty_memory(room, size))
     )
     driver.rooms = driver.lease = None
-    if simulation._is_cut is not None:
-        simulation._is_cut = longer(simulation._is_cut[:known], False)
-    if len(simulation._taken_out):
-        simulation._taken_out = longer(simulation._taken_out[:known], np.nan)
     simulation._own_rows = rows
     driver.number_of = Numbers(simulation._table, rows)
 

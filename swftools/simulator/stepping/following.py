@@ -22,7 +22,7 @@ from swftools.simulator.engine.replay import (
     replay_at,
 )
 from swftools.simulator.machine.event_queue import push
-from swftools.simulator.machine.state import AWAY, CAPACITY, FREE, KILL, STARTED, STOPPED, WAKE
+from swftools.simulator.machine.state import AWAY, CAPACITY, FREE, KILL, NOW, STARTED, STOPPED, WAKE
 from swftools.simulator.machine.work import stretch_on
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.stepping.acting import Acts
@@ -164,9 +164,11 @@ class Follows(Acts):
         self._check_untouched()
         mask = np.zeros(len(simulation._table), np.bool_)
         mask[simulation._rows[job]] = True
+        clock = self._machine.clock
+        if not self.is_deciding and np.isfinite(self.present):
+            clock[NOW] = self.present  # nothing happened since ``now``
         if simulation._take_out(mask) and not self.is_deciding:
-            clock = self._machine.clock
-            clock[WAKE] = min(clock[WAKE], simulation.now)
+            clock[WAKE] = min(clock[WAKE], clock[NOW])
         return self
 
     def take_away(self, processors: int, until: float | None = None, how: int = KILL) -> int:

@@ -32,7 +32,7 @@ def check_queue(running: pd.DataFrame, waiting: pd.DataFrame, processors: int) -
             wrong = np.flatnonzero(~((numbers >= least) & (numbers < np.inf)))
             if len(wrong):
                 raise ParameterError(
-                    f"{what} job {wrong[0] + 1} of {len(jobs)}: {column} is {jobs[column].iloc[wrong[0]]!r}"
+                    f"{what} job {wrong[0] + 1} of {len(jobs)}: {column} is {jobs[column].iloc[wrong[0]]}"
                 )
     held = int(running["processors"].sum())
     if held > processors:

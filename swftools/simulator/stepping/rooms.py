@@ -212,8 +212,9 @@ def _specs(driver: Driver, jobs: int) -> Any:
     """Return ``Parts`` of shapes and types: what a copy needs."""
     most, places = min(jobs, int(driver.machine.counts[CAPACITY])) + 1, 2 * jobs
 
-    def many(columns: Any) -> list[Spec]:
-        return [Spec(column.dtype, jobs if len(column) else 0, *column.shape[1:]) for column in columns]
+    def many(columns: Any, always: int) -> list[Spec]:
+        lengths = [jobs if len(column) or i < always else 0 for i, column in enumerate(columns)]
+        return [Spec(column.dtype, length, *column.shape[1:]) for column, length in zip(columns, lengths, strict=True)]
 
     def whole(count: int) -> Any:
         return Spec(np.int64, count)
@@ -224,7 +225,7 @@ def _specs(driver: Driver, jobs: int) -> Any:
     runs = jobs + 3 * most  # with room for some decisions: to make more takes longer than all the rest
     log = [Spec(column.dtype, runs) for column in driver.replay.log[:-1]]
     replay = Replay(
-        requests=Requests._make(many(driver.replay.requests)),
+        requests=Requests._make(many(driver.replay.requests, 7)),
         log=Log._make([*log, whole(1)]),
         ends=Ends(real(4 * most), whole(4 * most), whole(1)),
         counts=whole(DECIDING + 1),
@@ -253,7 +254,7 @@ def _specs(driver: Driver, jobs: int) -> Any:
         overhead=real(jobs),
         restart=nothing,
     )
-    return Parts(whole(jobs), short, Coming._make(many(driver.coming)), room, replay)
+    return Parts(whole(jobs), short, Coming._make(many(driver.coming, 8)), room, replay)
 
 
 def _specs_of(value: Any) -> Any:

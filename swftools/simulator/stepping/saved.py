@@ -25,7 +25,7 @@ from swftools.simulator.engine.calling import called_for
 from swftools.simulator.engine.driver import Driver
 from swftools.simulator.engine.entry import Own
 from swftools.simulator.engine.loop import Options
-from swftools.simulator.engine.replay import Coming, begin_replay
+from swftools.simulator.engine.replay import Coming, Log, Replay, begin_replay
 from swftools.simulator.job_table import JobTable
 from swftools.simulator.machine.state import CAPACITY, Machine, empty_machine, no_requests, with_requests
 from swftools.simulator.predictors.registry import Predictor, find_predictor
@@ -42,7 +42,7 @@ VERSION = 1
 _DRAWS = "Philox"
 
 
-def state_of(simulation: Simulation, own: dict[str, Any]) -> bytes:
+def state_of(simulation: Simulation, own: dict[str, Any], *, is_fork: bool = False) -> bytes:
     """Return all that a simulation knows, and what its owner knows beside that, in plain words and numbers.
 
     Raises
@@ -54,36 +54,42 @@ def state_of(simulation: Simulation, own: dict[str, Any]) -> bytes:
     if driver.asked:
         raise StateError("a predictor in Python is asked, which may know anything: such a simulation is not saved")
     trace, workload, users = simulation.trace, simulation._workload, simulation._users
+    jobs, excluded, rows = trace.jobs, workload.excluded, simulation._own_rows
+    if is_fork and rows is not None:  # of the rest of the trace nothing is known to it
+        kept, place = np.unique(rows[: driver.jobs], return_inverse=True)
+        rows = np.full_like(rows, -1)
+        rows[: driver.jobs] = place
+        jobs, excluded = jobs.iloc[kept].reset_index(drop=True), excluded.iloc[:0]
     policy, predictor = driver.policy, driver.predictor
     head = {
         "version": VERSION,
         "own": own,
-        "swftools": swftools_package(),
+        "swftools": swftools_package().__version__,
         "policy": [_name_of(policy, policy.decide), policy.version, _given(simulation)],
         "predictor": [simulation.options["predictor"], predictor.version],
         "options": simulation.options,
         "engine": list(driver.options),
         "jobs": driver.jobs,
-        "has_rows": simulation._own_rows is not None,
+        "has_rows": rows is not None,
         "header": [[entry.label, entry.text] for entry in trace.header.entries],
         "machine_processors": trace.machine_processors,
         "assumed": list(workload.assumed),
-        "excluded": [workload.excluded["row"].tolist(), workload.excluded["reason"].tolist()],
+        "excluded": [excluded["row"].tolist(), excluded["reason"].tolist()],
         "users": None if users is None else list(users.items()),
         "draws": [_draws(driver.observer.rng), _draws(driver.decider.rng)],
     }
     parts = {
         "coming": driver.coming,
         "machine": driver.machine._replace(requests=(), predicted=np.zeros(0)),  # type: ignore[arg-type]
-        "replay": driver.replay,
+        "replay": _without_rest(driver.replay),
         "observer": (driver.observer.parameters, driver.observer.memory),
         "decider": (driver.decider.parameters, driver.decider.memory),
-        "rows": () if simulation._own_rows is None else simulation._own_rows,
+        "rows": () if rows is None else rows,
         "cut": () if simulation._is_cut is None else simulation._is_cut,
         "taken_out": simulation._taken_out,
     }
     arrays = {f"{name}.{i}": each for name, part in parts.items() for i, each in enumerate(_leaves(part))}
-    arrays["trace"] = np.frombuffer(_table_as_bytes(trace.jobs), np.uint8)
+    arrays["trace"] = np.frombuffer(_table_as_bytes(jobs), np.uint8)
     arrays["head"] = np.frombuffer(json.dumps(head).encode(), np.uint8)
     file = io.BytesIO()
     np.savez(file, allow_pickle=False, **arrays)
@@ -161,7 +167,9 @@ def _made(head: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Simulati
     header = SwfHeader(tuple(HeaderEntry(label, words) for label, words in head["header"]))
     table = JobTable(Trace(header, jobs_of, machine_processors=head["machine_processors"]))
     rows = arrays["rows.0"] if head["has_rows"] else None
-    excluded = pd.DataFrame({"row": np.array(head["excluded"][0], np.int64), "reason": head["excluded"][1]})
+    excluded = pd.DataFrame(
+        {"row": np.array(head["excluded"][0], np.int64), "reason": np.array(head["excluded"][1], dtype=object)}
+    )
     cut = arrays.get("cut.0")
     known = np.zeros(len(coming.row), np.bool_) if cut is None else cut
     made = object.__new__(Simulation)
@@ -228,6 +236,22 @@ def _filled(like: Any, arrays: dict[str, npt.NDArray[Any]], name: str) -> Any:
         return array
 
     return fill(like)
+
+
+def _without_rest(replay: Replay) -> Replay:
+    """Return the same with zeros where nothing was written yet, so that equal states are equal bytes."""
+    log, ends = replay.log, replay.ends
+    runs, ending = int(log.size[0]), int(ends.size[0])
+
+    def cleared(column: Any, count: int) -> Any:
+        other = np.zeros_like(column)
+        other[:count] = column[:count]
+        return other
+
+    kept: Any = Log._make([*(cleared(column, runs) for column in log[:-1]), log.size])
+    return replay._replace(
+        log=kept, ends=ends._replace(times=cleared(ends.times, ending), runs=cleared(ends.runs, ending))
+    )
 
 
 def _name_of(what: Any, function: Any) -> str:

@@ -243,7 +243,7 @@ class Stepper(Follows):
     def to_bytes(self) -> bytes:
         """Return all that it knows, to go on in another process; no code is in it, and none is run when it is read.
 
-        It is as large as the jobs that are known: a ``fork(None)`` has no past.
+        It is as large as the jobs that are known: a fork has no past, and nothing of the trace but its own jobs.
 
         Raises
         ------
@@ -258,7 +258,7 @@ class Stepper(Follows):
             "away": list(self._away.items()),
             "origin": None if self.origin is None else self.origin.tolist(),
         }
-        return state_of(self._simulation, own)
+        return state_of(self._simulation, own, is_fork=self.origin is not None)
 
     @classmethod
     def from_bytes(cls, state: bytes) -> Stepper:

@@ -1,8 +1,10 @@
-"""What squeue prints: running and waiting jobs by hand, and lines that are none."""
+"""What squeue and sacct print: running and waiting jobs by hand, and lines that are none."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -82,3 +84,88 @@ def test_files_that_are_none(tmp_path: Path) -> None:
         read_squeue(tmp_path)
     with pytest.raises(UnreadableLogError, match="line 1: no column STATE, TIME_LIMIT; make it by"):
         read_squeue(written(tmp_path, head="JOBID|CPUS"))
+
+
+def test_what_sacct_prints(tmp_path: Path) -> None:
+    """Its own names of columns; who waits holds no processors yet; steps, and jobs that are over, are passed over."""
+    head = "JobID|State|AllocCPUS|ReqCPUS|Timelimit|Elapsed|Submit"
+    path = written(
+        tmp_path,
+        "11|RUNNING|64|60|04:00:00|01:00:00|2026-11-24T08:00:00",
+        "11.batch|RUNNING|64|64||01:00:00|2026-11-24T08:00:00",
+        "13|PENDING|0|96|2-00:00:00|00:00:00|2026-11-24T09:30:00",
+        "9|CANCELLED by 77|8|8|00:30:00|00:12:00|2026-11-24T07:40:00",
+        head=head,
+    )
+    queue = read_squeue(path)
+    assert queue.running.values.tolist() == [["11", 64, 14400.0, 3600.0]]
+    assert queue.waiting.values.tolist() == [["13", 96, 172800.0, 0.0]]
+    assert queue.others == 2
+    asked = written(tmp_path, "13|PENDING|96|2:00", head="JobID|State|ReqCPUS|Timelimit")
+    assert read_squeue(asked).waiting["processors"].tolist() == [96]
+
+
+def number(value: float | None) -> dict[str, Any]:
+    """Return a number as newer versions write it."""
+    return {"set": value is not None, "infinite": False, "number": value or 0}
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_documents_of_squeue(is_new: bool, tmp_path: Path) -> None:
+    """Of two versions: numbers by themselves or told to be set, states as words or lists."""
+    told = number if is_new else lambda value: value
+
+    def state(word: str) -> Any:
+        return [word] if is_new else word
+
+    jobs = [
+        {"job_id": 11, "job_state": state("RUNNING"), "cpus": told(64), "time_limit": told(240)}
+        | {"start_time": told(1000), "submit_time": told(400)},
+        {"job_id": 13, "job_state": state("PENDING"), "cpus": told(96), "time_limit": told(120)}
+        | {"start_time": told(9000), "submit_time": told(4000), "array_task_string": "3,5-9:2%4"},
+        {"job_id": 15, "job_state": state("COMPLETED"), "cpus": told(1), "time_limit": told(None)},
+    ]
+    path = tmp_path / "now.json"
+    document = {"jobs": jobs} | ({"last_update": number(4600)} if is_new else {})
+    path.write_text(json.dumps(document), encoding="utf-8")
+    queue = read_squeue(path)
+    now = 4600 if is_new else 4000
+    assert queue.running.values.tolist() == [["11", 64, 14400.0, now - 1000.0]]
+    assert queue.waiting.values.tolist() == [["13", 96, 7200.0, 0.0]] * 4
+    assert queue.others == 1
+
+
+def test_documents_of_sacct(tmp_path: Path) -> None:
+    """Processors that are held, else those that are required; a limit that is none."""
+    held = [{"type": "mem", "count": 8}, {"type": "cpu", "count": 64}]
+    jobs = [
+        {"job_id": 11, "state": {"current": ["RUNNING"]}, "tres": {"allocated": held}, "required": {"CPUs": 60}}
+        | {"time": {"submission": 400, "start": 1000, "elapsed": 3600, "limit": number(240)}},
+        {"job_id": 13, "state": {"current": "PENDING"}, "tres": {"allocated": []}, "required": {"CPUs": 96}}
+        | {"time": {"submission": 400, "elapsed": 0, "limit": {"set": False, "infinite": True, "number": 0}}},
+    ]
+    path = tmp_path / "now.json"
+    path.write_text(json.dumps({"jobs": jobs}), encoding="utf-8")
+    queue = read_squeue(path, longest=900.0)
+    assert queue.running.values.tolist() == [["11", 64, 14400.0, 3600.0]]
+    assert queue.waiting.values.tolist() == [["13", 96, 900.0, 0.0]]
+    with pytest.raises(UnreadableLogError, match=r"now.json, job 13: the job has no time limit.*--longest 7d"):
+        read_squeue(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "it is no sound JSON"),
+        ('{"jobs": [{"job_id": 1}', "it is no sound JSON"),
+        ('{"nodes": []}', 'it has no list "jobs"; give what squeue --json or sacct --json printed'),
+        ('{"jobs": [1]}', 'not all of the list "jobs" are jobs'),
+        ('{"jobs": [{"job_id": 7, "job_state": "PENDING", "time_limit": 5}]}', "job 7: CPUS '' is no number of proc"),
+    ],
+)
+def test_documents_that_are_none(text: str, message: str, tmp_path: Path) -> None:
+    """One error with the file, the job, and what to do."""
+    path = tmp_path / "now.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UnreadableLogError, match=f"now.json.*{message}"):
+        read_squeue(path)

@@ -50,6 +50,30 @@ def test_what_is_printed(now: str) -> None:
     assert max(map(len, lines)) <= 80
 
 
+def test_processors_that_go_away(now: str) -> None:
+    """At 3 h 32 of them, for good: job 11 has just ended, so nobody is stopped, and a job of 128 never starts."""
+    asked = [*ASKED, "--job", "processors=128,time=1m", "--away", "processors=32,in=3h", "--policies", "easy"]
+    done = CliRunner().invoke(whatif, ["--running", now, *asked])
+    assert (done.exit_code, done.stderr) == (0, "")
+    found = [line.split() for line in done.stdout.splitlines()[4:6]]
+    assert found[1] == ["easy", "128", "00:01:00", "never", "2"]
+    answers = json.loads(CliRunner().invoke(whatif, ["--running", now, *asked, "--json"]).stdout)["answers"]
+    assert [answer["wait"] for answer in answers][1] is None
+    back = [*asked[:-3], "processors=32,in=0,for=4h"]
+    (first, second) = json.loads(CliRunner().invoke(whatif, ["--running", now, *back, "--json"]).stdout)["answers"]
+    assert first["wait"] >= 3 * 3600
+    assert second["wait"] > 23 * 3600
+
+
+def test_a_document_in_place_of_a_text(tmp_path: Path) -> None:
+    """What squeue --json printed."""
+    path = tmp_path / "now.json"
+    job = {"job_id": 1, "job_state": ["RUNNING"], "cpus": 100, "time_limit": 60, "start_time": 1000, "submit_time": 0}
+    path.write_text(json.dumps({"jobs": [job], "last_update": 1600}), encoding="utf-8")
+    done = CliRunner().invoke(whatif, ["--running", str(path), *ASKED, "--json"])
+    assert json.loads(done.stdout)["answers"][0]["wait"] == 3000.0
+
+
 def test_json_and_processors_that_are_out_of_order(now: str) -> None:
     """With 32 less the first job needs all, from 23:30 on; until then job 14 and this one go ahead, one by one."""
     done = CliRunner().invoke(whatif, ["--running", now, *ASKED, "--less", "32", "--json"])
@@ -65,6 +89,9 @@ def test_json_and_processors_that_are_out_of_order(now: str) -> None:
         (["--job", "procs=64"], "'procs=64' is no job such as processors=64,time=4h"),
         (["--job", "processors=1.5,time=4h"], "give whole processors, and a time such as 4h"),
         (["--job", "processors=1,time=soon"], "give whole processors, and a time such as 4h"),
+        (["--away", "nodes=3"], "'nodes=3' is not such as processors=32,in=3h,for=2h"),
+        (["--away", "processors=3,in=noon"], "give whole processors, and times such as 4h"),
+        (["--away", "processors=3,for=0"], "give whole processors, and times such as 4h"),
         (["--less", "128"], "--less 128 leaves nothing of --processors 128"),
     ],
 )

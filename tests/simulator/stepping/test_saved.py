@@ -1,0 +1,163 @@
+"""States as bytes: what goes on from them, here and in another process; bytes that are none."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from swftools import Trace
+from swftools.errors import StateError
+from swftools.simulator import Simulation, Stepper, simulate
+from swftools.simulator.stepping import saved
+from tests.every_policy import OURS, light, with_all_columns
+from tests.forked import NUMBA
+from tests.simulator.test_stop_and_go import MeanOfUser
+from tests.strategies import crowded_trace
+
+POLICIES = [*map(light, OURS), "genetic:generations=1,individuals=6,warm_start=true", "easy:reservations=2"]
+
+
+@pytest.fixture(scope="module")
+def trace() -> Trace:
+    """Jobs that queue, with whatever any policy needs."""
+    return with_all_columns(crowded_trace(40, seed=5))
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_it_goes_on_from_bytes(trace: Trace, policy: str) -> None:
+    """Saved and loaded again at every fifth decision it is the simulation that it was, to the last column."""
+    stepper, decisions = Stepper(trace, policy, seed=3), 0
+    more = stepper.advance()
+    while more:
+        if decisions % 5 == 0:
+            stepper = Stepper.from_bytes(stepper.to_bytes())
+        more, decisions = stepper.skip(), decisions + 1
+    ours, plain = stepper.schedule(), simulate(trace, policy, seed=3)
+    pd.testing.assert_frame_equal(ours.jobs, plain.jobs, check_exact=True)
+    pd.testing.assert_frame_equal(ours.segments, plain.segments, check_exact=True)
+    pd.testing.assert_frame_equal(ours.excluded, plain.excluded)
+    assert (ours.policy, ours.options, ours.assumptions) == (plain.policy, plain.options, plain.assumptions)
+
+
+@pytest.mark.parametrize("options", [{"predictor": "last-model"}, {"overrun": "kill"}, {"restart_overhead": 5.0}])
+def test_options_are_in_it(trace: Trace, options: dict[str, Any]) -> None:
+    """What predictors learnt, and which runs are cut."""
+    stepper = Stepper(trace, "pv-easy", **options)
+    stepper.run(until=400.0)
+    assert Stepper.from_bytes(stepper.to_bytes()).finish().jobs.equals(simulate(trace, "pv-easy", **options).jobs)
+
+
+def test_a_queue_that_is_followed_and_its_forks(trace: Trace) -> None:
+    """Submissions, processors that are away and the present are in it, and it can be gone on with in the same ways."""
+    stepper = Stepper.from_queue(
+        pd.DataFrame({"processors": [3], "requested_time": [600.0], "elapsed": [60.0]}),
+        pd.DataFrame({"processors": [4], "requested_time": [100.0], "waited": [20.0]}),
+        6,
+        "conservative",
+    )
+    stepper.submit(2, 50.0, user=7)
+    stepper.run(until=100.0).take_away(1, until=500.0)
+    stepper.advance()
+    loaded, fork = Stepper.from_bytes(stepper.to_bytes()), stepper.fork()
+    light = Stepper.from_bytes(fork.to_bytes())
+    for other in (stepper, loaded, fork, light):
+        assert other.present == 110.0
+        other.submit(1, 30.0, user=8)
+        other.run(until=200.0)
+        with pytest.raises(Exception, match="which there are"):
+            other.take_away(6)
+    assert light.origin.tolist() == fork.origin.tolist()  # type: ignore[union-attr]
+    made = [other.finish() for other in (stepper, loaded, fork, light)]
+    pd.testing.assert_frame_equal(made[0].jobs, made[1].jobs)
+    pd.testing.assert_frame_equal(made[2].jobs, made[3].jobs)
+    pd.testing.assert_frame_equal(made[0].excluded, made[1].excluded)
+
+
+def test_another_process_goes_on(trace: Trace, tmp_path: Path) -> None:
+    """It loads the bytes of this one, and makes the rest of the schedule."""
+    stepper = Stepper(trace, "conservative")
+    stepper.run(until=300.0)
+    (tmp_path / "state").write_bytes(stepper.to_bytes())
+    script = tmp_path / "on.py"
+    script.write_text(
+        "from pathlib import Path\n"
+        "from swftools.simulator import Stepper\n"
+        f"stepper = Stepper.from_bytes(Path({str(tmp_path / 'state')!r}).read_bytes())\n"
+        "print(stepper.finish().jobs['start_time'].tolist())\n",
+        encoding="utf-8",
+    )
+    done = NUMBA.run([sys.executable, str(script)], tmp_path, dict(os.environ))
+    assert done.stdout.strip() == str(simulate(trace, "conservative").jobs["start_time"].tolist()), done.stderr
+
+
+def test_bytes_that_are_none(trace: Trace) -> None:
+    """Whatever was changed, cut off or never one is told by one error, and no pickle is opened."""
+    state = Stepper(trace.with_jobs(trace.jobs.iloc[:5]), "easy").to_bytes()
+    for wrong in (b"", b"nothing", b"PK\x03\x04", state[1:]):
+        with pytest.raises(StateError, match="these bytes are no state of a simulation"):
+            Stepper.from_bytes(wrong)
+    for i in (len(saved.WORD), len(saved.WORD) + 40, len(state) // 2, len(state) - 1):
+        with pytest.raises(StateError, match="damaged, or was cut off"):
+            Stepper.from_bytes(state[:i] + bytes([state[i] ^ 1]) + state[i + 1 :])
+    with pytest.raises(StateError, match="damaged, or was cut off"):
+        Stepper.from_bytes(state[:-1])
+    with pytest.raises(StateError, match="a state is bytes, as to_bytes returns them, and no str"):
+        Stepper.from_bytes("state")  # type: ignore[arg-type]
+    assert b"pickle" not in state
+
+
+def test_states_of_other_versions(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the form, of the policy, or with arrays that this engine does not have."""
+    stepper = Stepper(trace.with_jobs(trace.jobs.iloc[:5]), "easy")
+    state = stepper.to_bytes()
+    with monkeypatch.context() as patched:
+        patched.setattr(saved, "VERSION", 2)
+        with pytest.raises(StateError, match="has the form of version 1, and this is 2: save it anew"):
+            Stepper.from_bytes(state)
+    for before, after, message in (
+        (b'"easy", 1', b'"easy", 9', "version 9 of its policy, and this is 1"),
+        (b'"easy", 1', b'"eazy", 1', "cannot be gone on with here.*eazy"),
+        (b'"request", 1', b'"request", 7', "version 7 of its predictor"),
+    ):
+        with monkeypatch.context() as patched:
+            patched.setattr(saved.json, "dumps", changed(before, after))
+            other = stepper.to_bytes()
+        with pytest.raises(StateError, match=message):
+            Stepper.from_bytes(other)
+    with monkeypatch.context() as patched:
+        patched.setattr(saved, "_leaves", lambda part, leaves=saved._leaves: list(leaves(part))[:-1])
+        other = stepper.to_bytes()
+    with pytest.raises(StateError, match="has another number of arrays than here"):
+        Stepper.from_bytes(other)
+
+
+def changed(before: bytes, after: bytes) -> Any:
+    """Return a writer of JSON that writes something else."""
+    dumps = saved.json.dumps
+
+    def write(what: Any) -> str:
+        text = dumps(what)
+        assert before.decode() in text or not isinstance(what, dict) or "policy" not in what
+        return text.replace(before.decode(), after.decode())
+
+    return write
+
+
+def test_what_cannot_be_saved(trace: Trace) -> None:
+    """A predictor in Python may know anything."""
+    stepper = Stepper(trace, "easy", predictor=MeanOfUser())
+    with pytest.raises(StateError, match="a predictor in Python is asked"):
+        stepper.to_bytes()
+
+
+def test_equal_states_are_equal_bytes(trace: Trace) -> None:
+    """So that they can be told apart by a hash."""
+    hashes = {hashlib.sha256(Stepper(trace, "easy").run(until=100.0).to_bytes()).hexdigest() for _ in range(2)}
+    assert len(hashes) == 1
+    assert isinstance(Stepper.from_bytes(Stepper(trace, "easy").to_bytes())._simulation, Simulation)
