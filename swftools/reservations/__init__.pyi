@@ -1,3 +1,5 @@
+from .co_allocation import CoAllocation as CoAllocation
+from .co_allocation import co_allocate as co_allocate
 from .plans import ReservationPlan as ReservationPlan
 from .plans import ReservedJob as ReservedJob
 from .plans import plan_reservation as plan_reservation
