@@ -253,6 +253,10 @@ class VarqRun:
             if progress and stops % EACH == 0:
                 progress(self._seen_jobs, len(self.row), self.stepper.now)
         self._see_starts(np.inf)
+        self.settle()
+
+    def settle(self) -> None:
+        """Let run times say what jobs waited on their processors, as they began; of a run that is over."""
         reserved = np.flatnonzero((self.denied < 0) & ~np.isnan(self.start_by) & ~np.isnan(self.begin_time))
         waited = np.maximum(self.start_by[reserved] - self.begin_time[reserved], 0.0)
         self.stepper._simulation._driver.coming.run_time[reserved] = self.run_time[reserved] + waited
@@ -343,13 +347,19 @@ class VarqRun:
         if np.isnan(lead):
             self.denied[job] = DENIALS.index(NONE_MEETS_IT)
             return False
+        self._hold_back(job, now, start, float(lead))
+        return True
+
+    def _hold_back(self, job: int, now: float, start: float, lead: float) -> None:
+        """Keep a job out of the queue until it is to be submitted, so long before its start."""
+        bid = self._bid(job, now, start)
+        self.start_by[job] = start
         self.told_at_ask[job] = self._percent(job, lead) / 100.0
         self.planned_at_ask[job] = start - lead
         self.stepper.hold(job, max(start, now + 1.0))
         self._bids = Bids(*(np.append(old, new) for old, new in zip(_columns(self._bids), _columns(bid), strict=True)))
         self._active = np.append(self._active, job)
         self._put(np.array([job]), np.array([lead]))
-        return True
 
     def _bid(self, job: int, now: float, start: float) -> Bids:
         """Return what is asked for."""
@@ -366,18 +376,26 @@ class VarqRun:
                 continue
             self._versions[group] = live.version
             bids = Bids(*(column[self._bids.group == group] for column in _columns(self._bids)))
-            leads = latest_submissions(bids, live, now, self.percent, self.varq.step, self.explanatory)
-            for i in np.flatnonzero(np.isnan(leads)).tolist():
-                leads[i] = self._best_lead(bids, i, now)
+            leads = self._leads(bids, live, now)
             changed = leads != self._lead[bids.job]
             if changed.any():
                 self._put(bids.job[changed], leads[changed])
 
-    def _best_lead(self, bids: Bids, place: int, now: float) -> float:
-        """Return the lead of the latest submission of the greatest probability from now on."""
+    def _leads(self, bids: Bids, live: LiveWaits, now: float) -> Any:
+        """Return how long before their starts jobs of a group are to be submitted, as far as is known now."""
+        leads = latest_submissions(bids, live, now, self.percent, self.varq.step, self.explanatory)
+        for i in np.flatnonzero(np.isnan(leads)).tolist():
+            leads[i] = self._best_lead(bids, i, now, self.percent - 1)[0]
+        return leads
+
+    def _best_lead(self, bids: Bids, place: int, now: float, most: int) -> tuple[float, int]:
+        """Return the lead of the latest submission of the greatest probability from now on, and that, up to ``most`` %.
+
+        Where nothing can be told, it is submitted at once.
+        """
         one = Bids(*(column[[place]] for column in _columns(bids)))
-        live, low, high = self.live[int(one.group[0])], 0, self.percent - 1
-        best = float(one.start[0] - now)  # at once, where nothing can be told
+        live, low, high = self.live[int(one.group[0])], 0, most
+        best = float(one.start[0] - now)
         while low < high:
             middle = (low + high + 1) // 2
             lead = latest_submissions(one, live, now, middle, self.varq.step, self.explanatory)[0]
@@ -385,7 +403,7 @@ class VarqRun:
                 high = middle - 1
             else:
                 low, best = middle, float(lead)
-        return best
+        return best, low
 
     def _put(self, jobs: IntArray, leads: FloatArray) -> None:
         """Let jobs that are held back be submitted at other times, and with other requests."""

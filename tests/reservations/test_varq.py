@@ -62,7 +62,7 @@ def test_no_share_is_the_plain_simulation(policy: str) -> None:
 
 
 def test_drawn_by_hand() -> None:
-    """Five jobs wait 0 s; a sixth that is to run 600 s later is submitted in the last step, and waits there.
+    """Five jobs wait 0 s; a sixth, to run 600 s later, is submitted in the last step, and waits on its processors.
 
     Job 6 takes 4 of 4 processors: submitted at 5,570 it runs from then on until 5,600 + 50; job 7, of 5,580, after it.
     """

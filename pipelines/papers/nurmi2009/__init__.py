@@ -1,6 +1,6 @@
-"""Nurmi 2009: waits predicted by QBETS. Tables 3.2, 4.1 and 4.2, what the text says, and correctness by month."""
+"""Nurmi 2009: waits predicted by QBETS, and what is made of them: reservations by VARQ and CO-VARQ."""
 
-from pipelines.papers.nurmi2009 import coverage, populations, predictions, statements
+from pipelines.papers.nurmi2009 import coverage, populations, predictions, reservations, statements
 from pipelines.papers.paper import OURS, Experiment, Paper, PaperTable, read_printed, register_paper
 
 PAPER = register_paper(
@@ -15,6 +15,7 @@ PAPER = register_paper(
                 populations.measure_population, populations.PopulationParameters, populations.COLUMNS
             ),
             "replay": Experiment(predictions.measure_replay, predictions.ReplayOfPaper, predictions.UNITS),
+            "varq": Experiment(reservations.measure_varq, reservations.VarqOfPaper, reservations.UNITS),
         },
         tables=(
             PaperTable(
@@ -43,6 +44,29 @@ PAPER = register_paper(
             ),
             PaperTable(
                 "statements", "Chapter 4", "What the text says", statements.plan, statements.cells, is_list=True
+            ),
+            PaperTable(
+                "5.2",
+                "Tables 5.2 to 5.5",
+                "Reservations by VARQ, one at a time: promised, met, charged",
+                reservations.plan_probes,
+                reservations.cells_probes,
+                read_printed(__name__, "published/table_5.2.csv"),
+            ),
+            PaperTable(
+                "5.6",
+                "Table 5.6",
+                "Reservations by VARQ of a share of the jobs: promised and met",
+                reservations.plan_shares,
+                reservations.cells_shares,
+                read_printed(__name__, "published/table_5.6.csv"),
+            ),
+            PaperTable(
+                "6.1",
+                "Figure 6.1",
+                "Two reservations that must both be met",
+                reservations.plan_co_allocation,
+                reservations.cells_co_allocation,
             ),
             PaperTable("coverage", OURS, "Correctness by month", coverage.plan, coverage.cells),
         ),
