@@ -66,7 +66,7 @@ def test_an_empty_log() -> None:
     """There is nothing to recognise; as what it is said to be, it is a log without jobs."""
     with pytest.raises(LogFormatError, match="it is empty"):
         read_log(io.BytesIO(b""))
-    with pytest.raises(ParameterError, match="mapping=FILE.yaml"):
+    with pytest.raises(ParameterError, match=r"mapping=FILE\.yaml"):
         read_log(io.BytesIO(b""), "table")  # which has no columns until they are told
     for name in sorted(set(list_formats()) - {"table"}):
         assert not len(read_log(io.BytesIO(b""), name))

@@ -15,9 +15,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from swftools.errors import LogFormatError, SwfFormatError
 from swftools.formats.accounting.assembly import Origin, ends_of, jobs_of, log_header, merged_lines
+from swftools.formats.accounting.gathering import Gathered
 from swftools.formats.accounting.ledger import Decision, Ledger, Part, decide
 from swftools.formats.accounting.records import Records, Stretch
 from swftools.formats.accounting.times import zone_named
@@ -114,12 +116,17 @@ class AccountingFormat(LogFormat):
         """Read a whole log; see ``swftools.read_log``."""
         ledger = Ledger(how.privacy)
         tally = Tally(hashlib.sha256())
-        parts = []
+        gathered = Gathered()
         for part in self._parts(files, how, ledger, tally):
-            parts.append(part)
             if how.strict and len(part.quarantine):
                 _refuse(files, part)
+            gathered.add(part)
+        gathered.close()
+        pa.default_memory_pool().release_unused()
+        parts = gathered.parts
         decision = _decide(parts)
+        for part in parts:
+            part.key = part.id_key = np.empty(0, np.uint64)
         self.look_over(parts, decision, ledger)
         merged = merged_lines(parts, decision)
         quarantine = _placed(files, parts)

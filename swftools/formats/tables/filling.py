@@ -148,8 +148,8 @@ class Filler:
         marks = values.notations()
         if name not in self._marks and marks.any():
             self._marks[name] = int(marks[np.flatnonzero(marks)[0]])
-        others = differs(marks, self._marks.get(name, 0)) & np.isfinite(values.moments(TEXT, 1.0, "UTC", ()).early)
-        if count := int(others.sum()):
+        others = differs(marks, self._marks.get(name, 0))
+        if others.any() and (count := int((others & np.isfinite(values.moments(TEXT, 1.0, "UTC", ()).early)).sum())):
             records.anomalies[f"{_SEVERAL_NOTATIONS}: {name}"] += count
 
     def _judge_units(self, submit: FloatArray) -> None:

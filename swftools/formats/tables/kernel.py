@@ -114,7 +114,9 @@ def scan_rows(
             if at < size and text[at] == _QUOTE:
                 closed, doubled, lines = _closing(text, at + 1)
                 behind = closed + 1
-                while closed >= 0 and behind < size and (text[behind] == _BLANK or text[behind] == _RETURN):
+                while closed >= 0 and behind < size and text[behind] == _BLANK and separator != _BLANK:
+                    behind += 1
+                while closed >= 0 and behind < size and text[behind] == _RETURN:
                     behind += 1
                 if closed < 0 and not is_last and size - begin < longest:
                     return rows, begin, begin_line
@@ -122,7 +124,7 @@ def scan_rows(
                     behind < size
                     and text[behind] != separator
                     and text[behind] != _NEWLINE
-                    and not (separator == _BLANK and behind > closed + 1)
+                    and not (separator == _BLANK and text[behind] == _TAB)
                 ):
                     state = UNCLOSED
                     at = _line_end(text, begin)
