@@ -95,35 +95,6 @@ def _of_json(text: bytes) -> Head | None:
     return Head("json", tuple(keys)) if keys else None
 
 
-def schema_of(head: bytes) -> pa.Schema:
-    """Return the schema of a Parquet file."""
-    try:
-        return pq.ParquetFile(pa.BufferReader(head)).schema_arrow
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise UnreadableLogError(f"a Parquet file whose footer is damaged ({error}); fetch it again") from error
-
-
-def _of_parquet(head: bytes) -> Head:
-    schema = schema_of(head)
-    return Head("parquet", tuple(schema.names), schema=schema)
-
-
-def _of_json(text: bytes) -> Head | None:
-    """Return what the first objects have."""
-    room = text.count(b"{") + 1
-    begin, end = np.empty(room, np.int64), np.empty(room, np.int64)
-    state = np.zeros(4, np.int64)
-    found, _ = find_objects(text, state, begin, end)
-    for at, stop in zip(begin[:found].tolist(), end[:found].tolist(), strict=True):
-        try:
-            first = json.loads(decode(text[at:stop]))
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(first, dict) and first:
-            return Head("json", tuple(map(str, first)))
-    return None
-
-
 def split_line(line: bytes, separator: str) -> tuple[str, ...]:
     """Return the values of one row."""
     rows = split_rows(line, separator, 1)

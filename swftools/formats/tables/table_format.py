@@ -203,13 +203,14 @@ class TableFormat(AccountingFormat):
             head = files.head(number)
             if (found := head_of(head)) and (title := self.beside(found)):
                 passed[f"a table of {title}, which has no jobs: passed over"] += 1
+                pass_over(source, how, tally, is_last_file=number == len(files.sources) - 1)
                 continue
             one = LogFiles([source], files.name)
             is_last_file = number == len(files.sources) - 1
             kind = head_of(head) if head else None
             if kind and kind.kind == "parquet":
                 files.unit = "row"
-                rows = self._of_parquet(source, how, tally, first)
+                rows = self._of_parquet(source, how, tally, first, is_last_file=is_last_file)
             else:
                 if head.lstrip()[:1] == b"[":
                     files.unit = "row"
@@ -227,12 +228,13 @@ class TableFormat(AccountingFormat):
         return Filler(self.declaration, self.NAME, self.zone)
 
     def _of_parquet(
-        self, source: LogSource, how: Reading, tally: Tally, first: int
+        self, source: LogSource, how: Reading, tally: Tally, first: int, *, is_last_file: bool
     ) -> Iterator[tuple[Stretch, Records, int]]:
         """Read a Parquet file."""
         name = source_name(source)
         opened, size = _as_file(source, how.max_bytes, tally)
         tally.count += size
+        _end_line(tally, ends_line=is_last_file)
         filler = self._filler()
         batch = max(how.chunk_bytes // _ROW_BYTES, 1)
         is_checked = False
@@ -297,10 +299,7 @@ class TableFormat(AccountingFormat):
                     break
             tally.count += stream.count
             tally.unverified = tally.unverified or stream.unverified
-        if not ends_line and not is_last_file:
-            tally.count += 1
-            if tally.digest is not None:
-                tally.digest.update(b"\n")
+        _end_line(tally, ends_line=ends_line or is_last_file)
 
     def _of_text(self, part: bytes, _: Head) -> Iterator[tuple[Stretch, Records]]:
         """Read a text that is in memory."""
@@ -349,6 +348,26 @@ class TableFormat(AccountingFormat):
                 f"up to {most:.0f} processors in use at once, of a machine of {self.processors}: jobs that overbook it"
             )
             ledger.anomalies[told] += over
+
+
+def pass_over(source: LogSource, how: Reading, tally: Tally, *, is_last_file: bool) -> None:
+    """Read a file of a log of which nothing is wanted but that it belongs to the log."""
+    ends_line = True
+    with open_log(source, max_bytes=how.max_bytes, is_text=False) as stream:
+        while block := stream.read(1 << 20):
+            tally.count += len(block)
+            ends_line = block.endswith(b"\n")
+            if tally.digest is not None:
+                tally.digest.update(block)
+    _end_line(tally, ends_line=ends_line or is_last_file)
+
+
+def _end_line(tally: Tally, *, ends_line: bool) -> None:
+    """Count the line end that stands between two files of one log, as ``Joined`` puts it there."""
+    if not ends_line:
+        tally.count += 1
+        if tally.digest is not None:
+            tally.digest.update(b"\n")
 
 
 def _joined(parts: list[Part], name: str) -> FloatArray:
