@@ -83,6 +83,8 @@ class TableFormat(AccountingFormat):
     """On what the reading was tried, for its page."""
     TRAPS: ClassVar[tuple[str, ...]] = ()
     """What to know of it, for its page."""
+    LICENCE: ClassVar[str] = ""
+    """Whose the rows of the example are, and on what terms."""
     EXAMPLE: ClassVar[str] = ""
     """A few rows, for its page, whose snippet is run."""
 
