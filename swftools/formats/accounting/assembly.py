@@ -215,23 +215,40 @@ class Origin(NamedTuple):
     """Whether second 0 of its times is that of 1970; else it is the beginning of the log, whenever that was."""
 
 
-def log_header(origin: Origin, decision: Decision, parts: list[Part], ledger: Ledger) -> SwfHeader:
-    """Return the header of a log: what is told of it, and what its records say."""
+def last_end(parts: list[Part]) -> float:
+    """Return the last end of the records of parts; NaN where none has one."""
+    ends = [part.numbers["end"] for part in parts if "end" in part.numbers]
+    return max((float(np.nanmax(each)) for each in ends if np.isfinite(each).any()), default=np.nan)
+
+
+def log_header(origin: Origin, jobs: int, first: int, last: float, ledger: Ledger) -> SwfHeader:
+    """Return the header of a log: what is told of it, and what its records say.
+
+    Parameters
+    ----------
+    origin : Origin
+        What is told.
+    jobs : int
+        How many it has.
+    first : int
+        Second 0 of it, in seconds since 1970.
+    last : float
+        The last end; NaN where none is known.
+    ledger : Ledger
+        The names of queues and partitions, and what is odd.
+    """
     entries = [
         ("Version", "2.2"),
         ("Computer", origin.computer),
         ("Installation", origin.installation),
         ("Conversion", f"swftools {__version__}, from {origin.title} ({origin.options})"),
     ]
-    jobs = int((decision.number > 0).sum())
     entries.append(("MaxJobs", str(jobs)))
     if jobs and origin.has_dates:
-        ends = [part.numbers["end"] for part in parts if "end" in part.numbers]
-        last = max((float(np.nanmax(each)) for each in ends if np.isfinite(each).any()), default=np.nan)
         entries += [
-            ("UnixStartTime", str(decision.origin)),
+            ("UnixStartTime", str(first)),
             ("TimeZoneString", origin.time_zone),
-            ("StartTime", _told_time(decision.origin, origin.time_zone)),
+            ("StartTime", _told_time(first, origin.time_zone)),
             ("EndTime", _told_time(last, origin.time_zone) if np.isfinite(last) else None),
         ]
     entries += [("MaxNodes", _told(origin.nodes)), ("MaxProcs", _told(origin.processors))]
@@ -242,7 +259,7 @@ def log_header(origin: Origin, decision: Decision, parts: list[Part], ledger: Le
         if ledger.privacy.anonymise != "numbers":
             entries += [(label, f"{number} {ledger.privacy.name(kind, name)}") for number, name in named.items()]
     if jobs and not origin.has_dates:
-        entries.append(("Note", f"Times have no date: second 0 is second {decision.origin} of the log."))
+        entries.append(("Note", f"Times have no date: second 0 is second {first} of the log."))
     entries += [("Note", note) for note in origin.notes]
     entries += [
         ("Note", f"{told}: {count} record{'s' * (count != 1)}") for told, count in sorted(ledger.anomalies.items())

@@ -190,14 +190,14 @@ class Filler:
                     records.numbers[exact] = found
                 found = np.ceil(np.round(found, 9))
             records.numbers[name] = found
-        for name in SIZES:
-            each = self.declaration.columns.get(name)
-            if each and each.of in ("job", "node") and name in records.numbers:
-                records.numbers[name] = self._of_processor(records, records.numbers[name], each.of)
         for name in COUNTS:
             each = self.declaration.columns.get(name)
             if each and each.of == "node" and name in records.numbers:
                 records.numbers[name] = records.numbers[name] * _either(records, "allocated_nodes", "requested_nodes")
+        for name in SIZES:
+            each = self.declaration.columns.get(name)
+            if each and each.of in ("job", "node") and name in records.numbers:
+                records.numbers[name] = self._of_processor(records, records.numbers[name], each.of)
 
     def _number(self, records: Records, sheet: Sheet, name: str, each: Column) -> FloatArray | None:
         """Return one column, multiplied by others if it is declared so; None where it is not there."""

@@ -111,7 +111,8 @@ def scan_rows(
             while at < size and (text[at] == _BLANK or (text[at] == _TAB and separator != _TAB)):
                 at += 1
             first = at
-            if at < size and text[at] == _QUOTE:
+            is_quoted = at < size and text[at] == _QUOTE
+            if is_quoted:
                 closed, doubled, lines = _closing(text, at + 1)
                 behind = closed + 1
                 while closed >= 0 and behind < size and text[behind] == _BLANK and separator != _BLANK:
@@ -148,7 +149,7 @@ def scan_rows(
                 is_empty = is_empty and last == first
             is_at_end = at >= size or text[at] == _NEWLINE
             # Behind the last blank of a line nothing stands, not an empty value.
-            if not (separator == _BLANK and first == last and is_at_end):
+            if not (separator == _BLANK and first == last and is_at_end and not is_quoted):
                 if fields < len(slots) and slots[fields] >= 0:
                     start[slots[fields], rows] = first
                     end[slots[fields], rows] = last

@@ -20,7 +20,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from swftools.errors import LogFormatError, ParameterError, UnreadableLogError
-from swftools.formats.accounting.format import AccountingFormat, Tally
+from swftools.formats.accounting.assembly import jobs_of, log_header, merged_lines
+from swftools.formats.accounting.format import AccountingFormat, Tally, placed, refuse
+from swftools.formats.accounting.in_order import InOrder
 from swftools.formats.accounting.ledger import Decision, Ledger, Part
 from swftools.formats.accounting.records import Records, Stretch
 from swftools.formats.compression import LogSource, open_log, source_name
@@ -35,6 +37,7 @@ from swftools.formats.tables.parquet_rows import parquet_sheets
 from swftools.formats.tables.sheet import Sheet
 from swftools.kernel import FloatArray
 from swftools.parameters import text
+from swftools.trace import Trace
 
 _ROW_BYTES = 64
 """Bytes of a chunk that a row of Parquet is counted as: 65,536 rows in a chunk of 4 MiB."""
@@ -331,6 +334,38 @@ class TableFormat(AccountingFormat):
                     if isinstance(value, int | float):
                         least.append(float(value))
         return min(least) if least else None
+
+    def iterate(self, files: LogFiles, how: Reading) -> Iterator[Trace]:
+        """Read a table in chunks, twice: see ``swftools.iter_log``.
+
+        Where rows stand in the order of submission nothing is kept of them from the first time.
+        """
+        files.again()
+        ledger, order = Ledger(how.privacy), InOrder()
+        for part in self._parts(files, how, ledger, Tally()):
+            if order.take(part) is None:
+                files.again()
+                yield from super().iterate(files, how)
+                return
+        header = log_header(self.origin, order.jobs, order.origin, order.last_end, ledger)
+        again, order = Ledger(how.privacy), InOrder()
+        files.again()
+        for part in self._parts(files, how, again, Tally()):
+            decided = order.take(part)
+            if decided is None:  # it was in order a moment ago
+                raise UnreadableLogError(f"{files.name}: it has changed while it was read; read it again")
+            own, whole = decided
+            if how.strict and len(part.quarantine):
+                refuse(files, part)
+            yield Trace(
+                header,
+                jobs_of([part], own, np.empty(0), in_order=False),
+                placed(files, [part]),
+                self.processors,
+                provenance={"name": Path(files.name).name or files.name, "format": self.origin.options},
+                merged=merged_lines([part], own, whole),
+                names=again.names.table(how.privacy),
+            )
 
     def look_over(self, parts: list[Part], decision: Decision, ledger: Ledger) -> None:
         """Count what is wider than the machine, and tell when jobs together were."""
