@@ -10,7 +10,7 @@ import io
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, NoReturn, cast
@@ -41,6 +41,8 @@ from swftools.trace import Trace
 
 _ROW_BYTES = 64
 """Bytes of a chunk that a row of Parquet is counted as: 65,536 rows in a chunk of 4 MiB."""
+_WHOLE = 4
+"""Chunks that are read at once where all jobs are wanted: names that many rows share are looked up less often."""
 _HEAD_ROWS = 200
 
 
@@ -334,6 +336,10 @@ class TableFormat(AccountingFormat):
                     if isinstance(value, int | float):
                         least.append(float(value))
         return min(least) if least else None
+
+    def read(self, files: LogFiles, how: Reading) -> Trace:
+        """Read a whole table; see ``swftools.read_log``."""
+        return super().read(files, replace(how, chunk_bytes=_WHOLE * how.chunk_bytes))
 
     def iterate(self, files: LogFiles, how: Reading) -> Iterator[Trace]:
         """Read a table in chunks, twice: see ``swftools.iter_log``.
