@@ -60,6 +60,9 @@ benchmark: $(VENV)/.installed-dev
 schemas: $(VENV)/.installed-dev
 	$(BIN)/python -m swftools.fields.generate
 
+format-pages: $(VENV)/.installed-dev
+	$(BIN)/python docs/make_format_pages.py
+
 pictures: $(VENV)/.installed-dev
 	$(BIN)/python docs/make_pictures.py
 

@@ -119,6 +119,15 @@ def _read_lsf() -> None:
     read_log(io.BytesIO(job.encode()), "lsf")
 
 
+def _read_tables() -> None:
+    rows = (
+        b"job_id,user,vc,gpu_num,cpu_num,node_num,state,submit_time,start_time,end_time,duration\n"
+        b'1,"a ""b""",v,1,1,1,COMPLETED,2020-06-09 18:41:01,2020-06-09 18:41:01,2020-06-10 04:55:09,None\n'
+    )
+    read_log(io.BytesIO(rows), "helios")
+    read_log(io.BytesIO(b'{"id": "1", "submission_time": 1665093600000, "duration": 1, "cpu_count": 1}'), "opendc")
+
+
 def _write() -> None:
     # One column has more digits than a decimal number of few, and one job has text behind the 18th field.
     write_swf(read_swf(io.BytesIO(_LINES.replace(b"10.5", b"0.3333333333333333"))), io.BytesIO())
@@ -283,6 +292,7 @@ def _steps() -> list[tuple[str, Callable[[], object]]]:
         ("reading of PBS", _read_pbs),
         ("reading of Grid Engine", _read_sge),
         ("reading of LSF", _read_lsf),
+        ("reading of tables", _read_tables),
         ("writing", _write),
         ("models", _generate),
         ("evaluation of curves", _evaluate),

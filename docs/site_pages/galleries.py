@@ -60,7 +60,7 @@ def of_parameters(parameters: type[Parameters], left_out: Iterable[str] = ()) ->
 
 def guide(name: str, about: str) -> str:
     """Return a line that leads to the page of a thing, where it has one with that word."""
-    for place in (f"formats/{name}.md", f"{name.replace('-', '_')}.md"):
+    for place in (f"formats/{name}.md", f"formats/tables/{name}.md", f"{name.replace('-', '_')}.md"):
         if (DOCS / place).exists() and about in (DOCS / place).read_text("utf-8"):
             return f"[Guide](../../{place})"
     return ""

@@ -25,7 +25,7 @@ from swftools.cleaning import CleaningReport
 from swftools.cleaning import clean as clean_trace
 from swftools.errors import SwfFormatError, UnknownLogError, UnreadableLogError
 from swftools.formats.compression import Progress
-from swftools.formats.parquet import read_parquet
+from swftools.formats.parquet import is_foreign, read_parquet
 from swftools.output.shown_text import shown
 from swftools.trace import Trace
 
@@ -168,10 +168,15 @@ def _read(name: str, how: HowRead, *, strict: bool) -> tuple[Log, Trace]:
 
 
 def is_table(path: Path) -> bool:
-    """Whether a path is that of a jobs table, or of a folder of parts of one; that of a published version is not."""
+    """Whether a path is that of a jobs table, or of a folder of parts of one; that of a published version is not.
+
+    Nor is a table of jobs that others wrote in Parquet, which is a log like any other.
+    """
     if path.is_dir():
-        return not version_folder(path) and any(path.glob("*.parquet"))
-    return path.suffix.lower() == ".parquet" and path.is_file()
+        if version_folder(path):
+            return False
+        path = next((each for each in sorted(path.glob("*.parquet")) if not each.name.startswith(".")), path)
+    return path.suffix.lower() == ".parquet" and path.is_file() and not is_foreign(path)
 
 
 def say_format(trace: Trace, log: Log) -> None:

@@ -32,7 +32,7 @@ def continues(path: Path, length: int, sha256: str, how: HowRead | None = None) 
     """
     digest = hashlib.sha256()
     files = LogFiles([path], str(path)) if path.is_file() else (how or HowRead()).files(path)
-    with open_joined(files) as stream:
+    with open_joined(files, is_text=False) as stream:
         while length and (block := stream.read(min(length, _BLOCK))):
             digest.update(block)
             length -= len(block)

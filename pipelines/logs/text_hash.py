@@ -28,7 +28,7 @@ def text_sha256(path: str | os.PathLike[str] | BinaryIO, max_bytes: int = TEXT_L
         The log is missing, truncated, corrupt, or longer than ``max_bytes`` once decompressed.
     """
     digest = hashlib.sha256()
-    with open_log(path, max_bytes=max_bytes) as stream:
+    with open_log(path, max_bytes=max_bytes, is_text=False) as stream:
         while block := stream.read(_BLOCK):
             digest.update(block)
     return digest.hexdigest()
@@ -43,7 +43,7 @@ def joined_sha256(files: LogFiles) -> str:
         One of them is missing, truncated or corrupt.
     """
     digest = hashlib.sha256()
-    with open_joined(files) as stream:
+    with open_joined(files, is_text=False) as stream:
         while block := stream.read(_BLOCK):
             digest.update(block)
     return digest.hexdigest()

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from swftools.errors import SchemaError, UnreadableLogError
 from swftools.formats.several import natural
@@ -80,6 +81,18 @@ def read_parquet(path: str | os.PathLike[str]) -> Trace:
         raise SchemaError(f"{path}: its metadata is damaged ({error}); convert the log again") from error
     provenance = {"name": Path(path).name}
     return Trace(header, to_pandas(table, "jobs"), machine_processors=machine, provenance=provenance, names=names)
+
+
+def is_foreign(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is Parquet that others wrote: it has columns, and none by which a jobs table is known.
+
+    A damaged file is not foreign: what reads jobs tables says what is wrong with it.
+    """
+    try:
+        columns = pq.read_schema(path).names
+    except (pa.ArrowException, OSError):
+        return False
+    return not {"job_number", "submit_time", "run_time"} & set(columns)
 
 
 def _read_parts(folder: Path) -> pa.Table:

@@ -152,7 +152,8 @@ def natural(path: Path) -> list[tuple[int, int, str]]:
 class Joined:
     """The text of several files as one stream; a file that does not end with a newline is given one."""
 
-    def __init__(self, files: LogFiles, max_bytes: int, progress: Progress | None) -> None:
+    def __init__(self, files: LogFiles, max_bytes: int, progress: Progress | None, *, is_text: bool = True) -> None:
+        self._is_text = is_text
         self._files, self._max_bytes, self._progress = files, max_bytes, progress
         self._waiting = list(files.sources)
         self._stream: LogStream | None = None
@@ -193,7 +194,9 @@ class Joined:
             if self._progress:
                 self._progress(before + done, self._total if self._files.are_several else size)
 
-        self._opened = open_log(source, max_bytes=self._max_bytes, progress=told if self._progress else None)
+        self._opened = open_log(
+            source, max_bytes=self._max_bytes, progress=told if self._progress else None, is_text=self._is_text
+        )
         self._stream = self._opened.__enter__()
         return self._stream
 
@@ -205,15 +208,17 @@ class Joined:
 
 
 @contextmanager
-def open_joined(files: LogFiles, *, max_bytes: int = TEXT_LIMIT, progress: Progress | None = None) -> Iterator[Joined]:
-    """Open the files of a log as one stream.
+def open_joined(
+    files: LogFiles, *, max_bytes: int = TEXT_LIMIT, progress: Progress | None = None, is_text: bool = True
+) -> Iterator[Joined]:
+    """Open the files of a log as one stream; parameters as those of ``open_log``.
 
     Raises
     ------
     UnreadableLogError, ParameterError
         As ``open_log``, when the file is reached.
     """
-    stream = Joined(files, max_bytes, progress)
+    stream = Joined(files, max_bytes, progress, is_text=is_text)
     try:
         yield stream
     finally:

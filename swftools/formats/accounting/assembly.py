@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
@@ -30,6 +31,8 @@ _SWF_NAMES = {field.name for field in SWF_FIELDS}
 
 def ends_of(parts: list[Part], decision: Decision) -> FloatArray:
     """Return when each job of the parts ended, by its number; NaN where that is not known."""
+    if not np.isfinite(decision.preceding).any():  # then nobody asks
+        return np.empty(0)
     ends = np.full(int(decision.number.max(initial=0)) + 1, np.nan)
     kept = np.flatnonzero(decision.number)
     values = [part.numbers.get("end", np.full(len(part.line), np.nan)) for part in parts]
@@ -53,61 +56,87 @@ def jobs_of(parts: list[Part], decision: Decision, ends: FloatArray, *, in_order
     in_order : bool
         Whether by submission.
     """
-    kept = np.flatnonzero(decision.number)
-    if in_order:
+    kept: Any = np.flatnonzero(decision.number)
+    if in_order and not _is_sorted(decision.number[kept]):
         kept = kept[np.argsort(decision.number[kept])]
-    submit, start, end, given, procs, cpu = (
-        _taken(parts, name, kept) for name in ("submit", "start", "end", "run_time", "allocated_processors", "cpu_time")
-    )
-    energy, power = (_taken(parts, name, kept) for name in ("energy", "mean_power"))
+    elif len(kept) == len(decision.number):
+        kept = slice(None)  # all, as they are: nothing is copied
+    submit, start, end, given = (_taken(parts, name, kept) for name in ("submit", "start", "end", "run_time"))
+    follows = bool(np.isfinite(decision.preceding).any())
+    eligible = _taken(parts, "eligible", kept) if follows else None
     columns: dict[str, Any] = {}
-    eligible = _taken(parts, "eligible", kept)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        values = {
-            "job_number": decision.number[kept],
-            "submit_time": submit - decision.origin,
-            "wait_time": start - submit,
-            "run_time": np.where(np.isfinite(given), given, end - start),
-            "allocated_processors": procs,
-            "average_cpu_time": np.where(procs > 0, cpu / procs, np.nan),
-            "energy": energy,
-            "mean_power": _mean_power(power, energy, np.where(np.isfinite(given), given, end - start)),
-            "preceding_job_number": decision.preceding[kept],
-            "think_time": _think_time(decision.preceding[kept], ends, submit, eligible),
-            "line_number": np.concatenate([part.line for part in parts])[kept] if parts else kept,
-            "eligible_time": eligible - decision.origin,
-            "is_time_ambiguous": np.concatenate([part.is_ambiguous for part in parts])[kept],
-        }
-    del submit, start, end, given, procs, cpu, energy, power
+    # What is made anew is made when its turn comes, so that not all of it is in memory beside what it is made of.
+    values: dict[str, Callable[[], Any]] = {
+        "job_number": lambda: decision.number[kept],
+        "submit_time": lambda: submit - decision.origin,
+        "wait_time": lambda: start - submit,
+        "run_time": lambda: _run_time(given, start, end),
+        "allocated_processors": lambda: _taken(parts, "allocated_processors", kept),
+        "average_cpu_time": lambda: _average(_taken(parts, "cpu_time", kept), columns["allocated_processors"]),
+        "energy": lambda: _taken(parts, "energy", kept),
+        "mean_power": lambda: _mean_power(
+            _taken(parts, "mean_power", kept), _taken(parts, "energy", kept), _run_time(given, start, end)
+        ),
+        "preceding_job_number": lambda: decision.preceding[kept],
+        "think_time": lambda: _think_time(decision.preceding[kept], ends, submit, eligible),
+        "line_number": lambda: np.concatenate([part.line for part in parts])[kept],
+        "eligible_time": lambda: (_taken(parts, "eligible", kept) if eligible is None else eligible) - decision.origin,
+        "is_time_ambiguous": lambda: np.concatenate([part.is_ambiguous for part in parts])[kept],
+    }
     for column in JOBS:
         if column.stage != "read" or column.name == "extra_fields":
             continue
         if column.type == BOOL:
-            columns[column.name] = values[column.name]
+            columns[column.name] = values[column.name]()
         elif column.type == STRING:
             texts = _texts(parts, column.name, kept)
             if texts is not None:
                 columns[column.name] = texts
         else:
-            made = values.pop(column.name, None)
-            if made is None:
-                made = _taken(parts, _NUMBERED.get(column.name, column.name), kept)
+            make = values.get(column.name)
+            made = make() if make else _taken(parts, _NUMBERED.get(column.name, column.name), kept)
+            if column.name == "run_time":
+                del start, end, given
+            if column.name == "wait_time" and not follows:
+                submit = np.empty(0)
             if column.name in _SWF_NAMES or column.name == "line_number" or np.isfinite(made).any():
-                columns[column.name] = _integers(made) if column.type == INT64 else made
+                columns[column.name] = (
+                    _integers(made) if column.type == INT64 else np.ascontiguousarray(made, np.float64)
+                )
     return pd.DataFrame(columns, copy=False)
 
 
 def _mean_power(power: FloatArray, energy: FloatArray, run: FloatArray) -> FloatArray:
     """Return the mean power of each job, W: as told, else its energy over its run time; NaN where that is none."""
-    mean = np.where(run > 0, energy / run, np.nan)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.where(run > 0, energy / run, np.nan)
     return np.where(np.isfinite(power), power, np.where(mean <= MAXIMA["mean_power"], mean, np.nan))
 
 
-def _think_time(before: FloatArray, ends: FloatArray, submit: FloatArray, eligible: FloatArray) -> FloatArray:
+def _run_time(given: FloatArray, start: FloatArray, end: FloatArray) -> FloatArray:
+    """Return the run times that are given, and where none is those from start to end."""
+    run: FloatArray = end - start
+    return np.where(np.isfinite(given), given, run)
+
+
+def _average(cpu: FloatArray, procs: pd.arrays.IntegerArray) -> FloatArray:
+    """Return the CPU time of each processor."""
+    width = procs.to_numpy(np.float64, na_value=np.nan)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(width > 0, cpu / width, np.nan)
+
+
+def _is_sorted(values: IntArray) -> bool:
+    return bool((values[1:] > values[:-1]).all())
+
+
+def _think_time(before: FloatArray, ends: FloatArray, submit: FloatArray, eligible: FloatArray | None) -> FloatArray:
     """Return how long after the end of the preceding job each could start, or else was submitted; NaN if before it."""
     think = np.full(len(before), np.nan)
     rows = np.flatnonzero(np.isfinite(before))
-    since = np.where(np.isfinite(eligible), eligible, submit)[rows] - ends[before[rows].astype(np.int64)]
+    if not len(rows) or eligible is None:
+        return think
+    since = np.where(np.isfinite(eligible[rows]), eligible[rows], submit[rows]) - ends[before[rows].astype(np.int64)]
     think[rows] = np.where(since >= 0, since, np.nan)
     return think
 
@@ -116,12 +145,12 @@ def _taken(parts: list[Part], name: str, kept: Any) -> FloatArray:
     """Return a column of all parts, which give it up."""
     values = [part.numbers.pop(name, None) for part in parts]
     if all(each is None for each in values):
-        return np.full(len(kept), np.nan)
+        return np.broadcast_to(np.nan, sum(len(part.line) for part in parts))[kept]
     filled = [
-        np.full(len(part.line), np.nan) if each is None else each for part, each in zip(parts, values, strict=True)
+        np.broadcast_to(np.nan, len(part.line)) if each is None else each
+        for part, each in zip(parts, values, strict=True)
     ]
-    taken: FloatArray = np.concatenate(filled)[kept]
-    return taken
+    return np.concatenate(filled, dtype=np.float64)[kept]
 
 
 def _texts(parts: list[Part], name: str, kept: Any) -> Any:
@@ -133,7 +162,9 @@ def _texts(parts: list[Part], name: str, kept: Any) -> Any:
         pa.nulls(len(part.line), pa.large_string()) if each is None else each
         for part, each in zip(parts, texts, strict=True)
     ]
-    taken = pa.chunked_array(chunks, pa.large_string()).take(pa.array(kept))
+    taken = pa.chunked_array(chunks, pa.large_string())
+    if not isinstance(kept, slice):
+        taken = taken.take(pa.array(kept))
     return pd.array(taken.to_pandas(), dtype="str")
 
 
@@ -195,23 +226,40 @@ class Origin(NamedTuple):
     """Whether second 0 of its times is that of 1970; else it is the beginning of the log, whenever that was."""
 
 
-def log_header(origin: Origin, decision: Decision, parts: list[Part], ledger: Ledger) -> SwfHeader:
-    """Return the header of a log: what is told of it, and what its records say."""
+def last_end(parts: list[Part]) -> float:
+    """Return the last end of the records of parts; NaN where none has one."""
+    ends = [part.numbers["end"] for part in parts if "end" in part.numbers]
+    return max((float(np.nanmax(each)) for each in ends if np.isfinite(each).any()), default=np.nan)
+
+
+def log_header(origin: Origin, jobs: int, first: int, last: float, ledger: Ledger) -> SwfHeader:
+    """Return the header of a log: what is told of it, and what its records say.
+
+    Parameters
+    ----------
+    origin : Origin
+        What is told.
+    jobs : int
+        How many it has.
+    first : int
+        Second 0 of it, in seconds since 1970.
+    last : float
+        The last end; NaN where none is known.
+    ledger : Ledger
+        The names of queues and partitions, and what is odd.
+    """
     entries = [
         ("Version", "2.2"),
         ("Computer", origin.computer),
         ("Installation", origin.installation),
         ("Conversion", f"swftools {__version__}, from {origin.title} ({origin.options})"),
     ]
-    jobs = int((decision.number > 0).sum())
     entries.append(("MaxJobs", str(jobs)))
     if jobs and origin.has_dates:
-        ends = [part.numbers["end"] for part in parts if "end" in part.numbers]
-        last = max((float(np.nanmax(each)) for each in ends if np.isfinite(each).any()), default=np.nan)
         entries += [
-            ("UnixStartTime", str(decision.origin)),
+            ("UnixStartTime", str(first)),
             ("TimeZoneString", origin.time_zone),
-            ("StartTime", _told_time(decision.origin, origin.time_zone)),
+            ("StartTime", _told_time(first, origin.time_zone)),
             ("EndTime", _told_time(last, origin.time_zone) if np.isfinite(last) else None),
         ]
     entries += [("MaxNodes", _told(origin.nodes)), ("MaxProcs", _told(origin.processors))]
@@ -222,7 +270,7 @@ def log_header(origin: Origin, decision: Decision, parts: list[Part], ledger: Le
         if ledger.privacy.anonymise != "numbers":
             entries += [(label, f"{number} {ledger.privacy.name(kind, name)}") for number, name in named.items()]
     if jobs and not origin.has_dates:
-        entries.append(("Note", f"Times have no date: second 0 is second {decision.origin} of the log."))
+        entries.append(("Note", f"Times have no date: second 0 is second {first} of the log."))
     entries += [("Note", note) for note in origin.notes]
     entries += [
         ("Note", f"{told}: {count} record{'s' * (count != 1)}") for told, count in sorted(ledger.anomalies.items())

@@ -15,9 +15,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from swftools.errors import LogFormatError, SwfFormatError
-from swftools.formats.accounting.assembly import Origin, ends_of, jobs_of, log_header, merged_lines
+from swftools.formats.accounting.assembly import Origin, ends_of, jobs_of, last_end, log_header, merged_lines
+from swftools.formats.accounting.gathering import Gathered
 from swftools.formats.accounting.ledger import Decision, Ledger, Part, decide
 from swftools.formats.accounting.records import Records, Stretch
 from swftools.formats.accounting.times import zone_named
@@ -114,16 +116,22 @@ class AccountingFormat(LogFormat):
         """Read a whole log; see ``swftools.read_log``."""
         ledger = Ledger(how.privacy)
         tally = Tally(hashlib.sha256())
-        parts = []
+        gathered = Gathered()
         for part in self._parts(files, how, ledger, tally):
-            parts.append(part)
             if how.strict and len(part.quarantine):
-                _refuse(files, part)
+                refuse(files, part)
+            gathered.add(part)
+        gathered.close()
+        pa.default_memory_pool().release_unused()
+        parts = gathered.parts
         decision = _decide(parts)
+        for part in parts:
+            part.key = part.id_key = np.empty(0, np.uint64)
         self.look_over(parts, decision, ledger)
         merged = merged_lines(parts, decision)
-        quarantine = _placed(files, parts)
-        header = log_header(self.origin, decision, parts, ledger)
+        quarantine = placed(files, parts)
+        jobs_there = int((decision.number > 0).sum())
+        header = log_header(self.origin, jobs_there, decision.origin, last_end(parts), ledger)
         jobs = jobs_of(parts, decision, ends_of(parts, decision))
         provenance = {
             "name": Path(files.name).name or files.name,
@@ -143,7 +151,8 @@ class AccountingFormat(LogFormat):
         ledger = Ledger(how.privacy)
         seen = [_outline(part) for part in self._parts(files, how, ledger, Tally())]
         decision = _decide(seen)
-        header = log_header(self.origin, decision, seen, ledger)
+        jobs_there = int((decision.number > 0).sum())
+        header = log_header(self.origin, jobs_there, decision.origin, last_end(seen), ledger)
         row = 0
         lines, ends = np.concatenate([part.line for part in seen]), ends_of(seen, decision)
         seen.clear()  # most of what is kept of a record
@@ -155,11 +164,11 @@ class AccountingFormat(LogFormat):
             row = rows.stop
             is_closed = np.isin(np.append(part.merged_into, own.into[own.into > 0]), part.line).all()
             if how.strict and len(part.quarantine):
-                _refuse(files, part)
+                refuse(files, part)
             yield Trace(
                 header,
                 jobs_of([part], own, ends, in_order=False),
-                _placed(files, [part]),
+                placed(files, [part]),
                 self.processors,
                 provenance={"name": Path(files.name).name or files.name, "format": self.origin.options},
                 merged=merged_lines([part], own, None if is_closed else (lines, decision)),
@@ -290,7 +299,7 @@ def _outline(part: Part) -> Part:
     )
 
 
-def _placed(files: LogFiles, parts: list[Part]) -> pd.DataFrame:
+def placed(files: LogFiles, parts: list[Part]) -> pd.DataFrame:
     """Return the quarantine of parts in the order of lines; of several files each reason says where the line stands."""
     frames = [part.quarantine for part in parts if len(part.quarantine)]
     if not frames:
@@ -302,7 +311,7 @@ def _placed(files: LogFiles, parts: list[Part]) -> pd.DataFrame:
     return frame
 
 
-def _refuse(files: LogFiles, part: Part) -> None:
+def refuse(files: LogFiles, part: Part) -> None:
     """Raise at the first line that is no job."""
     first = part.quarantine.iloc[0]
     text = first["text"]

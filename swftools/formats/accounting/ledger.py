@@ -226,21 +226,23 @@ def decide(
     preceding_key: npt.NDArray[np.uint64],
 ) -> Decision:
     """Give the records of a whole log numbers by submission, none to those that repeat another."""
-    into = np.zeros(len(key), np.int64)
+    into = np.broadcast_to(np.int64(0), len(key))  # of no memory, while none repeats another
     is_same = np.zeros(len(key), bool)
     ordered = np.sort(key)  # which takes less memory than a table of hashes, and mostly is all
     if (ordered[1:] == ordered[:-1]).any():
         is_same = pd.Series(key).duplicated().to_numpy()
         order = np.argsort(key, kind="stable")
         first = order[np.searchsorted(key[order], key[is_same])]
+        into = np.zeros(len(key), np.int64)
         into[is_same] = line[first]
     number = np.zeros(len(key), np.int64)
     kept = np.flatnonzero(~is_same)
     number[kept[np.argsort(submit[kept], kind="stable")]] = np.arange(1, len(kept) + 1)
     known = submit[kept][np.isfinite(submit[kept])]
-    preceding = np.full(len(key), np.nan)
+    preceding = np.broadcast_to(np.nan, len(key))
     waiting = np.flatnonzero(preceding_key)
     if len(waiting):
+        preceding = np.full(len(key), np.nan)
         order = kept[np.argsort(id_key[kept], kind="stable")]
         places = np.minimum(np.searchsorted(id_key[order], preceding_key[waiting]), max(len(order) - 1, 0))
         is_there = id_key[order[places]] == preceding_key[waiting]

@@ -73,26 +73,32 @@ class NameBook:
         """Return the number of each name, NaN where there is none."""
         found = names.dictionary_encode()
         book = self._numbers[kind]
-        of_word = np.empty(len(found.dictionary) + 1)
-        of_word[-1] = np.nan
-        for place, name in enumerate(found.dictionary.to_pylist()):
+        words = found.dictionary.to_numpy(zero_copy_only=False).tolist()
+        for name in words:
             if name not in book:
                 is_interactive = kind == "queue" and name == _INTERACTIVE
                 book[name] = 0 if is_interactive else 1 + len(book) - (kind == "queue" and _INTERACTIVE in book)
-            of_word[place] = book[name]
+        of_word = np.array([*map(book.__getitem__, words), np.nan], np.float64)
         numbered: FloatArray = of_word[found.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
         return numbered
 
     def named(self, kind: str) -> dict[int, str]:
         """Return the names of a kind by number."""
-        return {number: name for name, number in sorted(self._numbers[kind].items(), key=lambda item: item[1])}
+        book = self._numbers[kind]
+        if _INTERACTIVE in book:  # which is 0 wherever it came
+            return {book[name]: name for name in sorted(book, key=book.__getitem__)}
+        return {number: name for name, number in book.items()}
 
     def table(self, privacy: Privacy) -> pd.DataFrame:
         """Return the table ``names``; empty where names are withheld."""
-        rows: list[tuple[str, int, str]] = []
-        if privacy.anonymise != "numbers":
-            for kind in NAMES:
-                rows += [(kind, number, privacy.name(kind, name)) for number, name in self.named(kind).items()]
-        if not rows:
+        kinds: list[str] = []
+        numbers: list[int] = []
+        names: list[str] = []
+        for kind in NAMES if privacy.anonymise != "numbers" else ():
+            named = self.named(kind)
+            kinds += [kind] * len(named)
+            numbers += named
+            names += named.values() if privacy.tells_words else [privacy.name(kind, name) for name in named.values()]
+        if not kinds:
             return empty_frame("names")
-        return frame_of("names", dict(zip(("kind", "number", "name"), zip(*rows, strict=True), strict=True)))
+        return frame_of("names", {"kind": kinds, "number": numbers, "name": names})

@@ -148,8 +148,8 @@ class Filler:
         marks = values.notations()
         if name not in self._marks and marks.any():
             self._marks[name] = int(marks[np.flatnonzero(marks)[0]])
-        others = differs(marks, self._marks.get(name, 0)) & np.isfinite(values.moments(TEXT, 1.0, "UTC", ()).early)
-        if count := int(others.sum()):
+        others = differs(marks, self._marks.get(name, 0))
+        if others.any() and (count := int((others & np.isfinite(values.moments(TEXT, 1.0, "UTC", ()).early)).sum())):
             records.anomalies[f"{_SEVERAL_NOTATIONS}: {name}"] += count
 
     def _judge_units(self, submit: FloatArray) -> None:
@@ -190,14 +190,14 @@ class Filler:
                     records.numbers[exact] = found
                 found = np.ceil(np.round(found, 9))
             records.numbers[name] = found
-        for name in SIZES:
-            each = self.declaration.columns.get(name)
-            if each and each.of in ("job", "node") and name in records.numbers:
-                records.numbers[name] = self._of_processor(records, records.numbers[name], each.of)
         for name in COUNTS:
             each = self.declaration.columns.get(name)
             if each and each.of == "node" and name in records.numbers:
                 records.numbers[name] = records.numbers[name] * _either(records, "allocated_nodes", "requested_nodes")
+        for name in SIZES:
+            each = self.declaration.columns.get(name)
+            if each and each.of in ("job", "node") and name in records.numbers:
+                records.numbers[name] = self._of_processor(records, records.numbers[name], each.of)
 
     def _number(self, records: Records, sheet: Sheet, name: str, each: Column) -> FloatArray | None:
         """Return one column, multiplied by others if it is declared so; None where it is not there."""

@@ -20,7 +20,7 @@ SEPARATORS = ",\t;|"
 _MARK = b"\xef\xbb\xbf"
 """The mark with which some programs begin a text in UTF-8."""
 _ROWS = 20
-"""Rows of a table without a header that are looked at."""
+"""Rows, or objects, that are looked at."""
 
 
 @dataclass(frozen=True)
@@ -80,19 +80,19 @@ def _of_parquet(head: bytes) -> Head:
 
 
 def _of_json(text: bytes) -> Head | None:
-    """Return what the first object has."""
+    """Return what the first objects have."""
     room = text.count(b"{") + 1
     begin, end = np.empty(room, np.int64), np.empty(room, np.int64)
     state = np.zeros(4, np.int64)
     found, _ = find_objects(text, state, begin, end)
-    for at, stop in zip(begin[:found].tolist(), end[:found].tolist(), strict=True):
+    keys: dict[str, None] = {}
+    for at, stop in zip(begin[: min(found, _ROWS)].tolist(), end[: min(found, _ROWS)].tolist(), strict=True):
         try:
-            first = json.loads(decode(text[at:stop]))
+            row = json.loads(decode(text[at:stop]))
         except (ValueError, RecursionError):
             continue
-        if isinstance(first, dict) and first:
-            return Head("json", tuple(map(str, first)))
-    return None
+        keys.update(dict.fromkeys(map(str, row)))
+    return Head("json", tuple(keys)) if keys else None
 
 
 def split_line(line: bytes, separator: str) -> tuple[str, ...]:

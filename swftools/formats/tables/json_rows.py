@@ -56,6 +56,8 @@ class JsonRows:
             rows.append(row)
             places.append((line, begin, end))
         self._seen.update(name for row in rows for name in row)
+        deep = [name for name in self._declaration.wanted() if "." in name]
+        self._seen.update(name for name in deep if any(_value(row, name) is not None for row in rows))
         lines, begins, ends = np.array(places, np.int64).reshape(-1, 3).T.copy()
         declared = self._declaration.columns.values()
         columns: dict[str, Values] = {

@@ -111,10 +111,13 @@ def scan_rows(
             while at < size and (text[at] == _BLANK or (text[at] == _TAB and separator != _TAB)):
                 at += 1
             first = at
-            if at < size and text[at] == _QUOTE:
+            is_quoted = at < size and text[at] == _QUOTE
+            if is_quoted:
                 closed, doubled, lines = _closing(text, at + 1)
                 behind = closed + 1
-                while closed >= 0 and behind < size and (text[behind] == _BLANK or text[behind] == _RETURN):
+                while closed >= 0 and behind < size and text[behind] == _BLANK and separator != _BLANK:
+                    behind += 1
+                while closed >= 0 and behind < size and text[behind] == _RETURN:
                     behind += 1
                 if closed < 0 and not is_last and size - begin < longest:
                     return rows, begin, begin_line
@@ -122,7 +125,7 @@ def scan_rows(
                     behind < size
                     and text[behind] != separator
                     and text[behind] != _NEWLINE
-                    and not (separator == _BLANK and behind > closed + 1)
+                    and not (separator == _BLANK and text[behind] == _TAB)
                 ):
                     state = UNCLOSED
                     at = _line_end(text, begin)
@@ -146,7 +149,7 @@ def scan_rows(
                 is_empty = is_empty and last == first
             is_at_end = at >= size or text[at] == _NEWLINE
             # Behind the last blank of a line nothing stands, not an empty value.
-            if not (separator == _BLANK and first == last and is_at_end):
+            if not (separator == _BLANK and first == last and is_at_end and not is_quoted):
                 if fields < len(slots) and slots[fields] >= 0:
                     start[slots[fields], rows] = first
                     end[slots[fields], rows] = last

@@ -10,7 +10,7 @@ import io
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, NoReturn, cast
@@ -20,7 +20,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from swftools.errors import LogFormatError, ParameterError, UnreadableLogError
-from swftools.formats.accounting.format import AccountingFormat, Tally
+from swftools.formats.accounting.assembly import jobs_of, log_header, merged_lines
+from swftools.formats.accounting.format import AccountingFormat, Tally, placed, refuse
+from swftools.formats.accounting.in_order import InOrder
 from swftools.formats.accounting.ledger import Decision, Ledger, Part
 from swftools.formats.accounting.records import Records, Stretch
 from swftools.formats.compression import LogSource, open_log, source_name
@@ -35,9 +37,12 @@ from swftools.formats.tables.parquet_rows import parquet_sheets
 from swftools.formats.tables.sheet import Sheet
 from swftools.kernel import FloatArray
 from swftools.parameters import text
+from swftools.trace import Trace
 
 _ROW_BYTES = 64
 """Bytes of a chunk that a row of Parquet is counted as: 65,536 rows in a chunk of 4 MiB."""
+_WHOLE = 4
+"""Chunks that are read at once where all jobs are wanted: names that many rows share are looked up less often."""
 _HEAD_ROWS = 200
 
 
@@ -83,6 +88,8 @@ class TableFormat(AccountingFormat):
     """On what the reading was tried, for its page."""
     TRAPS: ClassVar[tuple[str, ...]] = ()
     """What to know of it, for its page."""
+    LICENCE: ClassVar[str] = ""
+    """Whose the rows of the example are, and on what terms."""
     EXAMPLE: ClassVar[str] = ""
     """A few rows, for its page, whose snippet is run."""
 
@@ -203,13 +210,14 @@ class TableFormat(AccountingFormat):
             head = files.head(number)
             if (found := head_of(head)) and (title := self.beside(found)):
                 passed[f"a table of {title}, which has no jobs: passed over"] += 1
+                pass_over(source, how, tally, is_last_file=number == len(files.sources) - 1)
                 continue
             one = LogFiles([source], files.name)
             is_last_file = number == len(files.sources) - 1
             kind = head_of(head) if head else None
             if kind and kind.kind == "parquet":
                 files.unit = "row"
-                rows = self._of_parquet(source, how, tally, first)
+                rows = self._of_parquet(source, how, tally, first, is_last_file=is_last_file)
             else:
                 if head.lstrip()[:1] == b"[":
                     files.unit = "row"
@@ -227,12 +235,13 @@ class TableFormat(AccountingFormat):
         return Filler(self.declaration, self.NAME, self.zone)
 
     def _of_parquet(
-        self, source: LogSource, how: Reading, tally: Tally, first: int
+        self, source: LogSource, how: Reading, tally: Tally, first: int, *, is_last_file: bool
     ) -> Iterator[tuple[Stretch, Records, int]]:
         """Read a Parquet file."""
         name = source_name(source)
         opened, size = _as_file(source, how.max_bytes, tally)
         tally.count += size
+        _end_line(tally, ends_line=is_last_file)
         filler = self._filler()
         batch = max(how.chunk_bytes // _ROW_BYTES, 1)
         is_checked = False
@@ -297,10 +306,7 @@ class TableFormat(AccountingFormat):
                     break
             tally.count += stream.count
             tally.unverified = tally.unverified or stream.unverified
-        if not ends_line and not is_last_file:
-            tally.count += 1
-            if tally.digest is not None:
-                tally.digest.update(b"\n")
+        _end_line(tally, ends_line=ends_line or is_last_file)
 
     def _of_text(self, part: bytes, _: Head) -> Iterator[tuple[Stretch, Records]]:
         """Read a text that is in memory."""
@@ -331,6 +337,42 @@ class TableFormat(AccountingFormat):
                         least.append(float(value))
         return min(least) if least else None
 
+    def read(self, files: LogFiles, how: Reading) -> Trace:
+        """Read a whole table; see ``swftools.read_log``."""
+        return super().read(files, replace(how, chunk_bytes=_WHOLE * how.chunk_bytes))
+
+    def iterate(self, files: LogFiles, how: Reading) -> Iterator[Trace]:
+        """Read a table in chunks, twice: see ``swftools.iter_log``.
+
+        Where rows stand in the order of submission nothing is kept of them from the first time.
+        """
+        files.again()
+        ledger, order = Ledger(how.privacy), InOrder()
+        for part in self._parts(files, how, ledger, Tally()):
+            if order.take(part) is None:
+                files.again()
+                yield from super().iterate(files, how)
+                return
+        header = log_header(self.origin, order.jobs, order.origin, order.last_end, ledger)
+        again, order = Ledger(how.privacy), InOrder()
+        files.again()
+        for part in self._parts(files, how, again, Tally()):
+            decided = order.take(part)
+            if decided is None:  # it was in order a moment ago
+                raise UnreadableLogError(f"{files.name}: it has changed while it was read; read it again")
+            own, whole = decided
+            if how.strict and len(part.quarantine):
+                refuse(files, part)
+            yield Trace(
+                header,
+                jobs_of([part], own, np.empty(0), in_order=False),
+                placed(files, [part]),
+                self.processors,
+                provenance={"name": Path(files.name).name or files.name, "format": self.origin.options},
+                merged=merged_lines([part], own, whole),
+                names=again.names.table(how.privacy),
+            )
+
     def look_over(self, parts: list[Part], decision: Decision, ledger: Ledger) -> None:
         """Count what is wider than the machine, and tell when jobs together were."""
         if self.processors is None:
@@ -349,6 +391,26 @@ class TableFormat(AccountingFormat):
                 f"up to {most:.0f} processors in use at once, of a machine of {self.processors}: jobs that overbook it"
             )
             ledger.anomalies[told] += over
+
+
+def pass_over(source: LogSource, how: Reading, tally: Tally, *, is_last_file: bool) -> None:
+    """Read a file of a log of which nothing is wanted but that it belongs to the log."""
+    ends_line = True
+    with open_log(source, max_bytes=how.max_bytes, is_text=False) as stream:
+        while block := stream.read(1 << 20):
+            tally.count += len(block)
+            ends_line = block.endswith(b"\n")
+            if tally.digest is not None:
+                tally.digest.update(block)
+    _end_line(tally, ends_line=ends_line or is_last_file)
+
+
+def _end_line(tally: Tally, *, ends_line: bool) -> None:
+    """Count the line end that stands between two files of one log, as ``Joined`` puts it there."""
+    if not ends_line:
+        tally.count += 1
+        if tally.digest is not None:
+            tally.digest.update(b"\n")
 
 
 def _joined(parts: list[Part], name: str) -> FloatArray:

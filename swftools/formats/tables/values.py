@@ -83,8 +83,12 @@ class TextValues:
     def _told(self, none: Collection[str]) -> Spans:
         """Return the spans without those that say that there is none."""
         words = NONE | frozenset(none)
-        short = (self.spans.end - self.spans.start) <= max(map(len, words))
-        rows = np.flatnonzero(short & ~self.spans.is_absent)
+        begins = np.zeros(256, np.bool_)
+        begins[[word.encode()[0] for word in words if word]] = True
+        may_be = np.zeros(len(self.spans), np.bool_)
+        most = max(len(word.encode()) for word in words)
+        _find_short(self.spans.text, self.spans.start, self.spans.end, most, begins, may_be)
+        rows = np.flatnonzero(may_be)
         if not len(rows):
             return self.spans
         absent = rows[is_any(self.spans.rows(rows), words)]
@@ -226,6 +230,14 @@ def _or_null(words: pa.LargeStringArray, none: Collection[str]) -> pa.LargeStrin
     """Return words, null for those that say that there is none."""
     is_none = pc.is_in(words, pa.array(sorted(none), pa.large_string()))
     return pc.if_else(is_none, None, words) if pc.any(is_none).as_py() else words
+
+
+@kernel(allocates=False)
+def _find_short(text: bytes, start: IntArray, end: IntArray, most: int, begins: BoolArray, found: BoolArray) -> None:
+    """Find values that are no longer than the words for missing ones, and begin like one of these."""
+    for row in range(len(start)):
+        if 0 <= start[row] < end[row] <= start[row] + most:
+            found[row] = begins[text[start[row]]]
 
 
 @kernel(allocates=False)

@@ -48,6 +48,7 @@ class Acme(TableFormat):
         "The column `queue` is no queue but the seconds waited.",
         "Times have an offset, Kalos' that of UTC.",
     )
+    LICENCE = "Rows of the example: Shanghai AI Laboratory, AcmeTrace, CC BY 4.0; cite Hu et al. 2024."
     EXAMPLE = """\
 job_id,user,node_num,gpu_num,cpu_num,mem_per_pod_GB,shared_mem_per_pod,type,state,submit_time,start_time,end_time,fail_time,stop_time,duration,queue,gpu_time
 dlctk696s0jbvitv,uf794,8,64,960,1000,100.0,Other,FAILED,2023-05-17 11:00:58+00:00,2023-05-17 11:01:08+00:00,2023-05-17 11:01:16+00:00,2023-05-17 11:01:16+00:00,,18,10.0,1152.0

@@ -48,6 +48,7 @@ class Azure(TableFormat):
         "Times count from the beginning of the trace. What was there at its end is told as deleted then.",
         "How busy its processors were (columns 6 to 8) is not read.",
     )
+    LICENCE = "Rows of the example: Microsoft, AzurePublicDataset, CC BY 4.0; names are cut, the third's category, cores and memory changed."
     EXAMPLE = """\
 x/XsOfHO4ocs,VDU4C8cqdr,Pc2VLB8aDx,0,2591700,99.369869,3.4240942342446719,10.194309,Delay-insensitive,1,1.75
 H5CxmMoVcZSp,BSXOcywx8p,3J17LcV4gX,0,1539300,100,6.18178366757598,33.98136,Interactive,1,0.75

@@ -48,6 +48,7 @@ class Fdata(TableFormat):
         "The column `exit state` has a blank in its name.",
         "CPU times and memory (uctmut, mszl, mmszu) are not read: no page says in which units they are.",
     )
+    LICENCE = "Rows of the example are made up."
     EXAMPLE = """\
 jid,usr,jnam,cnumr,cnumat,nnumr,nnuma,adt,qdt,sdt,edt,ec,elpl,exit state,duration
 j1,u1,n1,96,96,2,2,2021-04-01 00:00:10+09:00,2021-04-01 00:00:11+09:00,2021-04-01 00:01:00+09:00,2021-04-01 01:01:00+09:00,0,7200.0,completed,3600.0

@@ -81,6 +81,7 @@ class Gwf(TableFormat):
         "Submissions are seconds since 1970. -1 is missing.",
         "Structure (JobStructure) and what a job used of disk and network are not read.",
     )
+    LICENCE = "Rows of the example are made up."
     EXAMPLE = """\
 # JobID SubmitTime WaitTime RunTime NProcs ...
 1 1109193083 10 3600 4 3500 -1 4 7200 -1 1 user1 group1 app1 queue1 -1 site1 site1 UNITARY -1 -1 -1 -1 -1 -1 -1 -1 vo1 -1
@@ -125,6 +126,7 @@ class GwfWorkflows(TableFormat):
     MACHINE = "Not told."
     TRIED = "An excerpt of 70 tasks."
     TRAPS = ("Times count from the beginning of the file. A task with one dependency alone has a preceding job.",)
+    LICENCE = "Rows of the example: a sample of the AtLarge team, MIT licence."
     EXAMPLE = """\
 WorkflowID, JobID     , SubmitTime, RunTime   , NProcs    , ReqNProcs , Dependencies
 0         , 1         , 16        , 11        , 1         , 1         ,

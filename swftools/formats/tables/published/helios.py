@@ -50,6 +50,7 @@ class Helios(TableFormat):
         "The column `queue` is no queue but the seconds waited.",
         "Times are wall clocks in China, which has no summer time.",
     )
+    LICENCE = "Rows of the example: SenseTime and S-Lab, Helios, CC BY 4.0; cite Hu et al. 2021."
     EXAMPLE = """\
 job_id,user,vc,gpu_num,cpu_num,node_num,state,submit_time,start_time,end_time,duration,queue
 1425511,uXBbc,vcJkd,1,1,1,COMPLETED,2020-06-09 18:41:01,2020-06-09 18:41:01,2020-06-10 04:55:09,36848,0

@@ -57,6 +57,7 @@ class Nrel(TableFormat):
         "Times are wall clocks in Mountain Time, without a word on the hour that autumn repeats.",
         "mem_req is not read: no page says what it counts, and it is 0 in every row that was seen.",
     )
+    LICENCE = "Rows of the example: NREL (NREL/eagle-jobs), BSD 3-clause."
     EXAMPLE = """\
 job_id,user,account,partition,qos,wallclock_req,nodes_req,processors_req,gpus_req,mem_req,submit_time,start_time,end_time,run_time,state,name
 532209,user0014,account0003,partition001,normal,172800.0,10,10,0,0.0,2019-01-01 08:55:55,2019-01-01 08:55:56,2019-01-02 12:39:41,99825.0,COMPLETED,name00005115

@@ -54,6 +54,7 @@ class OpenB(TableFormat):
         "Times count from the beginning of the trace.",
         "Pods that were there at its end have the end as the time of their deletion, which does not show.",
     )
+    LICENCE = "Rows of the example: Alibaba, clusterdata, CC BY 4.0; cite Weng et al. 2023."
     EXAMPLE = """\
 name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time
 openb-pod-0001,6000,12288,1,460,,LS,Running,427061,12902960,427061

@@ -32,6 +32,7 @@ class OpenDc(TableFormat):
     TRIED = "A week of SURF's Lisa, 6,295 tasks."
     TRAPS = ("cpu_capacity (MHz), deferrable and deadline have no column here.",)
     BESIDE = {"fragments of tasks": ("id", "duration", "cpu_usage")}
+    LICENCE = "Rows of the example: SURF and the AtLarge team, OpenDC, MIT licence; the second's time is changed."
     EXAMPLE = """\
 id,submission_time,duration,cpu_count,cpu_capacity,mem_capacity
 2133099,1665093600000,27930000,16,33600.0,100000

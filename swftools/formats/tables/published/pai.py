@@ -20,7 +20,7 @@ from swftools.formats.several import LogFiles
 from swftools.formats.tables.columns import Column, Declaration, column
 from swftools.formats.tables.filling import Filler
 from swftools.formats.tables.heads import Head, head_of
-from swftools.formats.tables.table_format import TableFormat, TextReader
+from swftools.formats.tables.table_format import TableFormat, TextReader, pass_over
 from swftools.kernel import FloatArray, IntArray
 
 _TABLES: dict[str, tuple[str, ...]] = {
@@ -120,6 +120,7 @@ class Pai(TableFormat):
                 )
             if kind == "instance":
                 passed["a table of instances, which tasks tell enough of: passed over"] += 1
+                pass_over(source, how, tally, is_last_file=number == len(files.sources) - 1)
                 continue
             table = read.setdefault(kind, _Table(self._declared(kind), self.NAME))
             is_last = number == len(files.sources) - 1

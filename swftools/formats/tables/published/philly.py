@@ -47,6 +47,7 @@ class Philly(TableFormat):
         "Times are wall clocks in Pacific Time.",
         "Jobs are told by their number in the list, not by lines.",
     )
+    LICENCE = "The first job of the example, of its GPUs two: Microsoft, philly-traces, CC BY 4.0; cite Jeon et al. 2019. The second is made up."
     EXAMPLE = """\
 [{"status": "Pass", "vc": "ee9e8c", "jobid": "application_1506638472019_14199", "attempts": [
 {"start_time": "2017-10-07 01:12:09", "end_time": "2017-10-07 01:13:23", "detail": [{"ip": "m47", "gpus": ["gpu0", "gpu1"]}]},

@@ -53,6 +53,7 @@ class Pm100(TableFormat):
         "Times without a zone are taken for UTC; say another by `time_zone=`.",
         "mem_req and mem_alloc are not read: the list of columns does not say in which unit they are.",
     )
+    LICENCE = "Rows of the example are made up."
     EXAMPLE = """\
 job_id,submit_time,eligible_time,start_time,end_time,run_time,time_limit,num_nodes_req,num_nodes_alloc,num_cores_req,num_cores_alloc,num_gpus_req,num_gpus_alloc,job_state,user_id,group_id,partition,qos
 1,2020-05-10 10:00:00,2020-05-10 10:00:00,2020-05-10 10:05:00,2020-05-10 11:05:00,3600,120,2,2,256,256,8,8,COMPLETED,7,3,1,0

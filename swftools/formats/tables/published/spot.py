@@ -42,6 +42,7 @@ class SpotGpu(TableFormat):
         "Times count from the first submission.",
         "What jobs ask for together may be more than the machine has; `processors=` tells.",
     )
+    LICENCE = "Rows of the example: Alibaba, clusterdata, CC BY 4.0; cite Duan et al. 2026."
     EXAMPLE = """\
 job_name,organization,gpu_model,cpu_request,gpu_request,worker_num,submit_time,duration,job_type
 239255,13,A10,20,1,1,0,2764799,HP

@@ -60,6 +60,7 @@ class Supercloud(TableFormat):
         "be the sum and the other those of a model.",
         "A time of 0 says that there was none; timelimit is in minutes.",
     )
+    LICENCE = "Rows of the example are made up."
     EXAMPLE = """\
 id_job,id_array_job,id_user,partition,state,timelimit,time_submit,time_eligible,time_start,time_end,tres_req,tres_alloc
 7,0,501,normal,3,120,1610000000,1610000000,1610000060,1610003660,"1=40,2=8000,4=1,1002=2","1=40,2=8000,4=1,1002=2"

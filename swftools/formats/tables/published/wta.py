@@ -45,6 +45,9 @@ class WorkflowTraceArchive(TableFormat):
         "A task may be submitted before its parents have ended: then it waits for them.",
         "memory_requested is not read: its unit differs from trace to trace.",
     )
+    LICENCE = (
+        "Rows of the example: the Workflow Trace Archive, Shell's trace, CC BY 4.0; the second and third are changed."
+    )
     EXAMPLE = """\
 {"id": 0, "ts_submit": 0, "runtime": 7184, "wait_time": -1, "resource_amount_requested": 1.0, "workflow_id": 0, "parents": [], "user_id": -1}
 {"id": 1, "ts_submit": 0, "runtime": 9171, "wait_time": -1, "resource_amount_requested": 0.5, "workflow_id": 0, "parents": [0], "user_id": -1}

@@ -1,0 +1,103 @@
+"""The parts of a log that is read whole, put together as they come, in little memory.
+
+A log of millions of jobs comes in hundreds of parts of a dozen columns. Kept as they are they would fill the heap with
+small arrays, which stay with the process when they are freed. So parts are put together, in memory that goes back to
+the system, and numbers that half the bytes hold exactly take half.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+
+from swftools.formats.accounting.ledger import Part
+from swftools.kernel import FloatArray, untouched_zeros
+
+_ROWS = 1 << 18
+"""Rows from which parts are put together."""
+
+
+class Gathered:
+    """Parts of a log, in order.
+
+    ``parts`` has them once all have been added and ``close`` was called.
+    """
+
+    def __init__(self) -> None:
+        self.parts: list[Part] = []
+        self._waiting: list[Part] = []
+        self._rows = 0
+
+    def add(self, part: Part) -> None:
+        """Take one more part."""
+        self._waiting.append(part)
+        self._rows += len(part.line)
+        if self._rows >= _ROWS:
+            self.close()
+
+    def close(self) -> None:
+        """Put together what waits."""
+        if self._rows >= _ROWS:
+            self.parts.append(_together(self._waiting))
+        else:  # a small log, or the end of a large one: nothing is won
+            self.parts += self._waiting
+        self._waiting, self._rows = [], 0
+
+
+def _together(parts: list[Part]) -> Part:
+    """Return several parts as one; they are emptied."""
+    quarantine = [part.quarantine for part in parts if len(part.quarantine)]
+    return Part(
+        line=_moved([part.line for part in parts]),
+        key=_moved([part.key for part in parts]),
+        id_key=_moved([part.id_key for part in parts]),
+        numbers={name: _numbers(parts, name) for name in _names(parts, "numbers")},
+        words={name: _words(parts, name) for name in _names(parts, "words")},
+        preceding_key=_moved([part.preceding_key for part in parts]),
+        is_ambiguous=_moved([part.is_ambiguous for part in parts]),
+        quarantine=pd.concat(quarantine, ignore_index=True) if quarantine else parts[0].quarantine,
+        merged_line=_moved([part.merged_line for part in parts]),
+        merged_into=_moved([part.merged_into for part in parts]),
+    )
+
+
+def _names(parts: list[Part], kind: str) -> list[str]:
+    """Return the columns that any part has."""
+    return list(dict.fromkeys(name for part in parts for name in getattr(part, kind)))
+
+
+def _moved(arrays: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """Return arrays as one, in memory of its own; where all are 0, in none."""
+    if all(each.strides == (0,) and len(each) and not each[0] for each in arrays):
+        return np.broadcast_to(arrays[0][0], sum(map(len, arrays)))
+    whole = untouched_zeros(sum(map(len, arrays)), arrays[0].dtype)
+    np.concatenate(arrays, out=whole)
+    return whole
+
+
+def _numbers(parts: list[Part], name: str) -> FloatArray:
+    """Return one column; in half the bytes where these hold each value."""
+    values = [part.numbers.pop(name, None) for part in parts]
+    filled = [
+        np.full(len(part.line), np.nan) if each is None else each for part, each in zip(parts, values, strict=True)
+    ]
+    whole = np.concatenate(filled)
+    half = whole.astype(np.float32)
+    is_exact = ((half == whole) | np.isnan(whole)).all()
+    return _moved([half if is_exact else whole])
+
+
+def _words(parts: list[Part], name: str) -> pa.LargeStringArray:
+    """Return one column of texts."""
+    texts = [part.words.pop(name, None) for part in parts]
+    return pa.concat_arrays(
+        [
+            pa.nulls(len(part.line), pa.large_string()) if each is None else each.cast(pa.large_string())
+            for part, each in zip(parts, texts, strict=True)
+        ]
+    )

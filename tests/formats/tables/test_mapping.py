@@ -1,0 +1,246 @@
+"""A table of the user's own: mappings that are read, proposed, and refused."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+
+from pipelines.cli.main import main
+from pipelines.logs.how_read import HowRead
+from swftools import Trace, read_log
+from swftools.errors import LogFormatError, ParameterError
+from swftools.formats.tables.columns import Column, column
+from swftools.formats.tables.proposing import propose
+from tests.formats.tables.made import WITH_HEADER, as_dicts, as_json_lines, as_typed_parquet, example, parquet
+
+ROWS = (
+    "Id|Who|Queued|Begun|Over|Minutes|Nodes|Each|Share|Mem GB|How\n"
+    "# a note\n"
+    "1|anna|1700000000000|1700000060000||2.5|2|64|150|8|ok\n"
+    "2|bo|1700000001500||1700000002000|||64||-1|dropped\n"
+    "3|bo|1700000002000|1700000062000|1700000122000|||16|25|-1|going\n"
+)
+MAPPING = """
+title: Quarry
+columns:
+  log_id: Id
+  user: [Nobody, Who]
+  submit: {column: Queued, unit: ms}
+  start: {column: Begun, unit: ms}
+  end: {column: Over, unit: ms}
+  run_time: {column: Minutes, unit: min}
+  allocated_nodes: Nodes
+  allocated_processors: {column: Nodes, times: [Each]}
+  requested_gpus: {column: Share, unit: percent, round_up: true}
+  requested_memory: {column: Mem GB, unit: GB, of: job}
+  state: How
+states: {ok: 1, Dropped: 5, going: not ended}
+missing: [-1]
+separator: "|"
+comment: "#"
+notes: [made for a test]
+"""
+
+
+def read(folder: Path, mapping: str, rows: str | bytes = ROWS) -> Trace:
+    """Read rows by a mapping."""
+    path = folder / "mine.yaml"
+    path.write_text(mapping, encoding="utf-8")
+    text = rows if isinstance(rows, bytes) else rows.encode()
+    return read_log(io.BytesIO(text), "table", mapping=str(path))
+
+
+def test_a_mapping(tmp_path: Path) -> None:
+    """Units, products, shares, missing values, states and notes are as it says."""
+    trace = read(tmp_path, MAPPING)
+    jobs = trace.jobs
+    assert jobs["submit_time"].tolist() == [0, 1.5]
+    assert jobs["wait_time"].tolist()[0] == 60
+    assert jobs["run_time"].tolist()[0] == 150
+    assert jobs["allocated_processors"].tolist()[0] == 128
+    assert jobs["requested_gpus"].tolist()[0] == 2
+    assert jobs["exact_gpus"].tolist()[0] == 1.5
+    assert jobs["requested_memory"].tolist()[0] == 8 * 2**20 / 128
+    assert jobs["status"].tolist() == [1, 5]
+    assert jobs["logged_state"].tolist() == ["ok", "dropped"]
+    assert trace.quarantine["reason"].tolist() == ["not ended: 'going'"]
+    assert trace.quarantine["line_number"].tolist() == [5]
+    assert "from Quarry (table:mapping=" in "\n".join(trace.header.to_lines())
+    assert "made for a test" in trace.header.to_lines()[-1]
+
+
+def test_other_words_of_a_mapping(tmp_path: Path) -> None:
+    """A header that is told, times without dates, waits, durations of hours and minutes, memory of each node."""
+    mapping = """
+columns:
+  submit: {column: a, unit: s}
+  wait_time: b
+  run_time: {column: c, unit: text}
+  allocated_nodes: d
+  allocated_processors: {column: e, of: node}
+  used_memory: {column: f, unit: MiB, of: node}
+  dependency: {column: g}
+dates: false
+header: [a, b, c, d, e, f, g]
+"""
+    jobs = read(tmp_path, mapping, "7,3,01:00:05,2,8,64,\n9,1,0:30,1,4,64,x y\n").jobs
+    assert jobs["submit_time"].tolist() == [0, 2]
+    assert jobs["wait_time"].tolist() == [3, 1]
+    assert jobs["run_time"].tolist() == [3605, 30]
+    assert jobs["allocated_processors"].tolist() == [16, 4]
+    assert jobs["used_memory"].tolist() == [64 * 1024 * 2 / 16, 64 * 1024 / 4]
+    assert jobs["dependency"].tolist()[1] == "x y"
+
+
+def test_json_that_is_deep(tmp_path: Path) -> None:
+    """A name with dots leads into objects; lists are words with blanks between."""
+    rows = '{"t": {"q": 1700000000, "s": 1700000009}, "w": 5, "n": ["a", "b"]}\n{"t": {"q": 1700000001}, "w": 5}\n'
+    mapping = "columns: {submit: {column: t.q, unit: s}, start: {column: t.s, unit: s}, run_time: w, dependency: n}\n"
+    trace = read(tmp_path, mapping, rows)
+    assert trace.jobs["wait_time"].tolist() == [9]
+    assert trace.jobs["dependency"].tolist() == ["a b"]
+    assert trace.quarantine["reason"].tolist() == ["a run time without a start"]
+
+
+@pytest.mark.parametrize(
+    ("mapping", "told"),
+    [
+        ("columns: {submit: [", "no sound YAML"),
+        ("columns: {submit: Queued}\ncolumns: {submit: Queued}", "no sound YAML"),
+        ("- a", "it must have keys, such as columns"),
+        ("column: {submit: Queued}", "column"),
+        ("columns: {}", "no columns: say which is which"),
+        ("columns: {start: Begun}", "nothing is mapped to submit"),
+        ("columns: {submit: Queued, strat: Begun}", "no 'strat' in jobs; there are submit"),
+        ("columns: {submit: {column: Queued, unit: fortnight}}", "submit: unit='fortnight' is not one of text, s, ms"),
+        ("columns: {submit: {unit: s}}", "submit: no column="),
+        ("columns: {submit: {column: Queued, units: s}}", "units"),
+        ("columns: {submit: {column: Queued, needed: often}}", "needed='often' is not true or false"),
+        ("columns: {submit: {column: {a: b}}}", "is not a text, nor a list of texts"),
+        (
+            "columns: {submit: Queued, used_memory: {column: M, of: rack}}",
+            "used_memory: of='rack' is not one of processor",
+        ),
+        ("columns: {submit: Queued, state: How}", "states says of none what it means"),
+        ("columns: {submit: Queued, state: How}\nstates: {ok: 9}", "ok=9 is not a status of SWF"),
+        ("columns: {submit: Queued}\ndates: maybe", "dates='maybe' is not true or false"),
+        ("columns: {submit: Queued}\nseparator: ab", "separator='ab' is not one letter"),
+        ("columns: {submit: Queued}\ntitle: [a]", "title=['a'] is not a text"),
+        ("columns: {submit: Queued}\nstates: [a]", "states must be keys and values"),
+    ],
+)
+def test_mappings_that_are_refused(tmp_path: Path, mapping: str, told: str) -> None:
+    """The error names the file, and what is wrong in it."""
+    with pytest.raises(ParameterError) as caught:
+        read(tmp_path, mapping)
+    assert told in str(caught.value)
+    assert "mine.yaml" in str(caught.value)
+
+
+def test_a_mapping_that_is_not_there(tmp_path: Path) -> None:
+    """Nor is a folder one, nor a large file."""
+    with pytest.raises(ParameterError, match="check the path"):
+        read_log(io.BytesIO(b""), "table", mapping=str(tmp_path / "none.yaml"))
+    (tmp_path / "big.yaml").write_bytes(b"a" * 2_000_000)
+    with pytest.raises(ParameterError, match="is it the table itself"):
+        read_log(io.BytesIO(b""), "table", mapping=str(tmp_path / "big.yaml"))
+
+
+def test_a_mapping_that_changes_is_read_anew_and_is_another_version(tmp_path: Path) -> None:
+    """What a stage's key says follows the content of the file."""
+    keys = []
+    for unit in ("min", "h"):
+        trace = read(tmp_path, MAPPING.replace("unit: min", f"unit: {unit}"))
+        keys.append(HowRead(f"table:mapping={tmp_path / 'mine.yaml'}").key)
+        assert trace.jobs["run_time"].tolist()[0] == {"min": 150, "h": 9000}[unit]
+    assert keys[0]["format"] == keys[1]["format"]
+    assert keys[0] != keys[1]
+    assert "mapping_sha256" not in HowRead("nrel").key
+
+
+def test_a_column_has_short_words() -> None:
+    """As formats declare them."""
+    told = column("a", "b", times="c", missing="-1", round_up=True, needed=True)
+    assert told == Column(("a", "b"), times=("c",), missing=("-1",), is_rounded_up=True, is_needed=True)
+    assert told.in_words == "`a` or `b` times `c` (rounded up; missing: -1)"
+
+
+@pytest.mark.parametrize("name", sorted({*WITH_HEADER} - {"gwf-workflows", "supercloud", "spot-gpu", "openb"}))
+def test_proposals_read_the_tables_that_are_known(name: str, tmp_path: Path) -> None:
+    """What is proposed is read as it is, and finds the submissions, waits and run times that the format finds."""
+    options = {"alcf": {"time_zone": "UTC"}}.get(name, {"time_zone": "UTC"} if name != "opendc" else {})
+    expected = read_log(io.BytesIO(example(name)), name, **options)
+    proposal = propose(io.BytesIO(example(name)))
+    trace = read(tmp_path, proposal.text, example(name))
+    for column_name in ("submit_time", "wait_time", "requested_processors"):
+        if column_name != "requested_processors" or name in ("nrel", "opendc"):
+            told = trace.jobs[column_name].tolist()
+            assert told == pytest.approx(expected.jobs[column_name].tolist(), nan_ok=True), proposal.text
+    assert all(f"# UNSURE {each}" in proposal.text for each in proposal.unsure)
+
+
+def test_what_a_proposal_is_unsure_of() -> None:
+    """Zones, units of limits, states, several candidates, no width."""
+    header = "id,submit_time,queued_time,start_time,end_time,timelimit,status\n"
+    rows = "1,2024-01-01 00:00:00,2024-01-01 00:00:00,2024-01-01 00:00:01,2024-01-01 00:01:00,60,weird\n"
+    proposal = propose(io.BytesIO((header + rows).encode()))
+    told = "\n".join(proposal.unsure)
+    for word in (
+        "submit: 'submit_time' was taken; it may be queued_time",
+        "requested_time: 'timelimit'",
+        "'weird' was taken",
+    ):
+        assert word in told
+    assert "time_zone: dates have no zone" in told
+    assert "no column tells the width" in told
+    assert 'requested_time: {column: "timelimit", unit: s}' in proposal.text
+
+
+@pytest.mark.parametrize(("scale", "unit"), [(1, "s"), (10**3, "ms"), (10**6, "us"), (10**9, "ns")])
+def test_units_of_epochs_are_told_by_their_size(scale: int, unit: str) -> None:
+    """Small numbers count from the beginning of the log."""
+    rows = f"id,submit,runtime,cpus\n1,{1_700_000_000 * scale},5,4\n"
+    assert f'submit: {{column: "submit", unit: {unit}}}' in propose(io.BytesIO(rows.encode())).text
+    small = propose(io.BytesIO(b"id,submit,runtime,cpus\n1,12,5,4\n"))
+    assert "dates: false" in small.text
+    assert any(each.startswith("dates: ") for each in small.unsure)
+
+
+def test_proposals_of_json_and_parquet(tmp_path: Path) -> None:
+    """They have names too; a folder is looked at by its first file; what is no table is refused."""
+    for text in (as_json_lines("nrel"), as_typed_parquet("nrel"), json.dumps(as_dicts("nrel")).encode()):
+        assert 'submit: {column: "submit_time"}' in propose(io.BytesIO(text)).text
+    stamps = pa.table({"submit_time": pa.array([1], pa.timestamp("ms", "UTC")), "cores": [4], "run_time": [1]})
+    (tmp_path / "a.parquet").write_bytes(parquet(stamps))
+    assert "time_zone" not in propose(tmp_path).text
+    assert "time_zone" not in propose(tmp_path / "a.parquet").text
+    for text, told in (
+        (b"hello\n", "no table of columns"),
+        (b"a,b,c\n1,2,3\n", "no column can be a time of submission"),
+    ):
+        with pytest.raises(LogFormatError, match=told):
+            propose(io.BytesIO(text))
+
+
+def test_on_the_console(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mapping goes to standard output alone, and describes the table as it is."""
+    monkeypatch.chdir(tmp_path)
+    Path("jobs.csv").write_bytes(example("nrel"))
+    result = CliRunner().invoke(main, ["formats", "propose", "jobs.csv"])
+    assert result.exit_code == 0
+    assert "unsure of time_zone" in result.stderr
+    assert "unsure of" not in result.stdout
+    Path("mine.yaml").write_text(result.stdout)
+    assert "2" in CliRunner().invoke(main, ["describe", "jobs.csv", "--format", "table:mapping=mine.yaml"]).stdout
+    told = json.loads(CliRunner().invoke(main, ["formats", "propose", "jobs.csv", "--json"]).stdout)
+    assert set(told) == {"mapping", "unsure"}
+    for words in (["formats", "propose"], ["formats", "nrel", "jobs.csv"]):
+        assert CliRunner().invoke(main, words).exit_code == 2
+    assert CliRunner().invoke(main, ["formats", "propose", "none.csv"]).exit_code != 0
+    Path("t.parquet").write_bytes(as_typed_parquet("opendc"))
+    assert "opendc" in CliRunner().invoke(main, ["describe", "t.parquet"]).output

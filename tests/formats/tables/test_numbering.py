@@ -1,0 +1,68 @@
+"""Tables in chunks give what the whole gives: those in the order of submission, and others."""
+
+from __future__ import annotations
+
+import io
+from random import Random
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from swftools import Trace, iter_log, read_log
+from swftools.formats.accounting.format import AccountingFormat
+from tests.formats.tables.made import example
+
+HEADER = example("helios").decode().splitlines()[0]
+
+
+def table(seed: int, *, in_order: bool) -> bytes:
+    """Return a table with many jobs at one second, some of them twice, some that are no jobs."""
+    random = Random(seed)
+    rows, at = [], 0
+    for number in range(120):
+        at += random.choice([0, 0, 0, 1, 60])
+        minute, second = divmod(at, 60)
+        submit = f"2020-06-09 {8 + minute // 60:02}:{minute % 60:02}:{second:02}"
+        state = random.choice(["COMPLETED", "COMPLETED", "FAILED", "RUNNING"])
+        rows.append(f"{number},u{number % 7},vc{number % 3},1,1,1,{state},{submit},{submit},2020-06-10 20:00:00,1,0")
+        if random.random() < 0.2:
+            rows.append(random.choice([row for row in rows[-4:] if submit in row]))
+    if not in_order:
+        random.shuffle(rows)
+    return "\n".join([HEADER, *rows, ""]).encode()
+
+
+def whole(pieces: list[Trace], name: str) -> pd.DataFrame:
+    """Return a table of all pieces."""
+    frames = [getattr(piece, name) for piece in pieces if len(getattr(piece, name))]
+    by = {"jobs": "job_number", "merged": "line_number", "quarantine": "line_number"}[name]
+    return pd.concat(frames).sort_values(by, ignore_index=True)
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+@pytest.mark.parametrize("chunk_bytes", [1, 300, 2000, 1 << 22])
+def test_chunks(in_order: bool, chunk_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers, times, what repeats another and what is no job are those of the whole; the first way is the lean one."""
+    went: list[bool] = []
+    general = AccountingFormat.iterate
+
+    def watched(self: AccountingFormat, *of: Any) -> Any:
+        went.append(True)
+        return general(self, *of)
+
+    monkeypatch.setattr(AccountingFormat, "iterate", watched)
+    for seed in range(4):
+        went.clear()
+        text = table(seed, in_order=in_order)
+        expected = read_log(io.BytesIO(text), "helios")
+        pieces = list(iter_log(io.BytesIO(text), "helios", chunk_bytes=chunk_bytes))
+        assert bool(went) is not in_order
+        assert {piece.header for piece in pieces} == {expected.header}
+        for column in ("job_number", "submit_time", "wait_time", "line_number", "log_id", "user_id"):
+            told = whole(pieces, "jobs")[column]
+            pd.testing.assert_series_equal(told, expected.jobs.sort_values("job_number", ignore_index=True)[column])
+        assert len(expected.merged)
+        assert len(expected.quarantine)
+        pd.testing.assert_frame_equal(whole(pieces, "merged"), expected.merged)
+        pd.testing.assert_frame_equal(whole(pieces, "quarantine"), expected.quarantine)
