@@ -182,3 +182,41 @@ def test_where_the_axis_begins(values: tuple[float, float], begins_at_0: bool) -
     assert (low == 0) == begins_at_0
     assert low <= values[0]
     assert values[1] < high
+
+
+def loads() -> pd.DataFrame:
+    """Two policies at two loads with two seeds each, on one log."""
+    rows = [
+        {"log": "a", "policy": policy, "load": load, "seed": seed, "value": value + 2.0 * seed}
+        for policy, load, value in (("easy", 0.9, 30.0), ("easy", 0.5, 10.0), ("fcfs", 0.5, 40.0), ("fcfs", 0.9, 50.0))
+        for seed in (0, 1)
+    ]
+    same = {"job_class": "all", "measure": "wait", "statistic": "mean", "unit": "s"}
+    return pd.DataFrame(rows).assign(**same)
+
+
+def test_sensitivity_by_hand() -> None:
+    """Means over seeds, by load from low to high; a line a policy."""
+    table = data(loads(), "sensitivity", metric="wait_mean")
+    assert [0.5, 0.5, 0.9, 0.9] == table["at"].tolist()
+    found = {(row.policy, row.at): (row.runs, row.mean) for row in table.itertuples()}
+    assert {("easy", 0.5): (2, 11), ("fcfs", 0.5): (2, 41), ("easy", 0.9): (2, 31), ("fcfs", 0.9): (2, 51)} == found
+    first = table.iloc[0]
+    assert (first["low"], first["high"]) == pytest.approx((11 - 12.706, 11 + 12.706))
+    told = caption(loads(), "sensitivity", metric="wait_mean")
+    assert told == "Sensitivity: mean wait along load: easy 11 s at 0.5, 31 s at 0.9; fcfs 41 s at 0.5, 51 s at 0.9"
+    figure = plot(loads(), "sensitivity", metric="wait_mean").figure
+    assert [[11, 31], [41, 51]] == [list(line.get_ydata()) for line in figure.axes[0].lines]
+    assert ["easy", "fcfs"] == [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+
+
+def test_sensitivity_tells_lines_apart_by_log_too() -> None:
+    """Where there are several; and what is no number is no axis."""
+    two = pd.concat([loads(), loads().assign(log="b")])
+    assert "a, easy 11 s at 0.5" in caption(two, "sensitivity", metric="wait_mean")
+    easy = two[two["policy"] == "easy"]
+    assert "along load: a 11 s at 0.5, 31 s at 0.9; b 11 s" in caption(easy, "sensitivity", metric="wait_mean")
+    with pytest.raises(ParameterError, match=r"no column 'lod' in the table.*load"):
+        data(two, "sensitivity", metric="wait_mean", along="lod")
+    with pytest.raises(ParameterError, match="has no numbers"):
+        data(two, "sensitivity", metric="wait_mean", along="policy")

@@ -156,7 +156,8 @@ class Augmentation(RulesTask):
         with self.output().fill() as directory, ExitStack() as stack:
             file: RowGroups | None = None
             for trace in iter_trace(cleaned):
-                frame = pd.concat([trace.jobs[list(KEYS)], self.compute(trace)], axis=1)
+                columns: Any = self.compute(trace)
+                frame = pd.concat([trace.jobs[list(KEYS)], columns], axis=1)
                 if file is None:
                     path, schema = directory / f"{self.name}.parquet", arrow_schema(self.name, frame.columns)
                     made = RowGroups(path, self.name, schema, is_sorted=False, options=QUICK_OPTIONS)

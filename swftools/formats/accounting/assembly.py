@@ -73,9 +73,8 @@ def jobs_of(parts: list[Part], decision: Decision, ends: FloatArray, *, in_order
         "run_time": lambda: _run_time(given, start, end),
         "allocated_processors": lambda: _taken(parts, "allocated_processors", kept),
         "average_cpu_time": lambda: _average(_taken(parts, "cpu_time", kept), columns["allocated_processors"]),
-        "energy": lambda: _taken(parts, "energy", kept),
         "mean_power": lambda: _mean_power(
-            _taken(parts, "mean_power", kept), _taken(parts, "energy", kept), _run_time(given, start, end)
+            _taken(parts, "mean_power", kept), columns.get("energy"), columns["run_time"]
         ),
         "preceding_job_number": lambda: decision.preceding[kept],
         "think_time": lambda: _think_time(decision.preceding[kept], ends, submit, eligible),
@@ -106,8 +105,10 @@ def jobs_of(parts: list[Part], decision: Decision, ends: FloatArray, *, in_order
     return pd.DataFrame(columns, copy=False)
 
 
-def _mean_power(power: FloatArray, energy: FloatArray, run: FloatArray) -> FloatArray:
+def _mean_power(power: FloatArray, energy: FloatArray | None, run: FloatArray) -> FloatArray:
     """Return the mean power of each job, W: as told, else its energy over its run time; NaN where that is none."""
+    if energy is None:
+        return power
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = np.where(run > 0, energy / run, np.nan)
     return np.where(np.isfinite(power), power, np.where(mean <= MAXIMA["mean_power"], mean, np.nan))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,18 @@ import pytest
 from click.testing import CliRunner
 
 from pipelines.cli.main import main
+from pipelines.experiments.file import read_experiment
 from pipelines.tasks.compare import ComparePolicies
 from pipelines.tasks.engines import Told
 from pipelines.tasks.engines.pool import Pool
 from pipelines.tasks.measure import MeasureSchedule
 from pipelines.tasks.publish_experiment import PublishExperiment
 from swftools.errors import ParameterError, SwfToolsError
+from swftools.simulator.registry import read_policy
+from tests.folders import ROOT
 from tests.pipelines.luigi_runs import SWFTOOLS, run
 
+EXAMPLES = ROOT / "examples"
 LOG = "lublin-feitelson:jobs=60,processors=64,load=0.9,seed={}"
 SMALL: dict[str, Any] = {
     "name": "small",
@@ -211,3 +216,33 @@ def test_help_fits() -> None:
     result = CliRunner().invoke(main, ["experiment", "--help"], terminal_width=80)
     assert 0 == result.exit_code
     assert max(map(len, result.output.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(("name", "cells"), [("load", 150), ("policies", 1000), ("reservations", 180)])
+def test_examples_are_experiments(name: str, cells: int) -> None:
+    """Each of its size; their policies are tried by name."""
+    experiment = read_experiment(EXAMPLES / "experiments" / f"{name}.yaml")
+    assert cells == len(experiment.cells())
+    for policy in experiment.axes["policies"]:
+        read_policy(policy)
+
+
+@pytest.mark.parametrize(
+    ("name", "only", "said"),
+    [
+        ("load", "", "Sensitivity: mean bounded slowdown along load"),
+        pytest.param("policies", "backfilling", "Differences between policies", marks=pytest.mark.slow),
+        pytest.param("reservations", "", "against easy(reservations=1)", marks=pytest.mark.slow),
+    ],
+)
+def test_examples_end_in_a_picture(tmp_path: Path, name: str, only: str, said: str) -> None:
+    """In their quick form; the picture stands beside the version, and what it shows is said."""
+    words = [str(EXAMPLES / "experiments" / f"{name}.yaml"), "--quick", "--only", only]
+    done = run([sys.executable, str(EXAMPLES / "draw_experiment.py"), *words], tmp_path)
+    assert 0 == done.returncode, done.stderr
+    assert said in done.stdout
+    drawn = sorted((tmp_path / "data").glob("*/*.png"))
+    assert (2 if name == "reservations" else 1) == len(drawn)
+    for path in drawn:
+        assert path.read_bytes().startswith(b"\x89PNG")
+        assert str(path.relative_to(tmp_path)) in done.stdout
