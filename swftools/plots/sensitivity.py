@@ -61,7 +61,7 @@ class Sensitivity(Picture):
             raise ParameterError(f"sensitivity: along={chosen.along}: that column has no numbers")
         rows = rows_of_metric(subject, chosen.metric)
         table = [
-            (log, policy, float(at), len(each), *interval(each["value"].to_numpy()), str(each["unit"].iloc[0]))
+            (log, policy, float(str(at)), len(each), *interval(each["value"].to_numpy()), str(each["unit"].iloc[0]))
             for (log, policy, at), each in rows.groupby(["log", "policy", chosen.along], sort=False)
         ]
         columns = ["log", "policy", "at", "runs", "mean", "low", "high", "unit"]

@@ -37,6 +37,7 @@ import numpy as np
 
 from swftools.kernel import FloatArray, IntArray, kernel
 from swftools.parameters import Parameters, choice
+from swftools.simulator.carrying import renumber
 from swftools.simulator.machine.state import FREE, RUNNING, Machine
 from swftools.simulator.machine.verbs import start
 from swftools.simulator.machine.views import (
@@ -88,10 +89,17 @@ def fixed_shadow(jobs: int, processors: int) -> FixedShadow:  # noqa: ARG001 (as
     return FixedShadow(np.full(1, NOBODY, np.int64), np.zeros(1))
 
 
+def carry_shadow(old: FixedShadow, new: FixedShadow, jobs: IntArray) -> None:
+    """Take along the shadow time, and whose it is."""
+    head = renumber(old.head, jobs)
+    new.head[: len(head)], new.time[:] = head, old.time
+
+
 @policy(
     "easy-in-time",
     parameters=EasyInTimeParameters,
     memory=fixed_shadow,
+    carry=carry_shadow,
     promises=("no-idle-head",),
     promises_where={
         "head-reservation": {"running": "by-end", "shadow": "anew"},
