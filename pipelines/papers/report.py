@@ -35,8 +35,8 @@ def as_markdown(paper: Paper, tables: Sequence[PaperTable], cells: pd.DataFrame,
         f"{heading} {paper.name}",
         paper.citation + ".",
         "\n".join(f"* {line}" for line in summary_lines(tables, cells)),
-        f"Each value is published / ours; {MARK} marks a value that is not reproduced. A single value is ours: "
-        "the paper prints none for that log, queue or measure.",
+        f"Each value is published / ours; {MARK} stands behind one that is not reproduced. A value alone is ours, of a "
+        "log, queue or measure of which the paper prints none.",
     ]
     for table in tables:
         rows = cells[cells["place"] == table.place]
