@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from swftools.simulator.profile import BLOCKS, add, clear, earliest, empty_profile, free_at, least
+from swftools.simulator.profile import BLOCKS, add, carry_profile, clear, earliest, empty_profile, free_at, least
 
 SECONDS = 700
 
@@ -38,6 +38,13 @@ def test_many_steps(seed: int) -> None:
         most = max(most, int(profile.counts[BLOCKS]))
         if turn % 40 == 0:
             assert [free_at(profile, float(t)) for t in range(SECONDS)] == seconds.tolist()
+            taken_along = empty_profile(SECONDS)
+            carry_profile(profile, taken_along)
+            assert [free_at(taken_along, float(t)) for t in range(SECONDS)] == seconds.tolist()
+            assert earliest(taken_along, 990, 20.0, np.inf) == earliest(profile, 990, 20.0, np.inf)
+            assert least(taken_along, 300.0) == least(profile, 300.0)
+            add(taken_along, 3.0, 500.0, -5)
+            assert free_at(taken_along, 250.0) == seconds[250] - 5
         end, processors, duration = (int(rng.integers(1, high)) for high in (SECONDS, 1000, 60))
         assert least(profile, float(end)) == seconds[:end].min()
         processors = int(np.quantile(seconds, rng.random()))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from swftools import Trace
 from swftools.errors import PolicyError
 from swftools.simulator import KILL, SUSPEND, Stepper, simulate
+from swftools.simulator.policies.conservative import FEW
 from tests.drawn import draw_trace
 from tests.every_policy import OURS, light, with_all_columns
 from tests.simulator.test_stop_and_go import MeanOfUser
@@ -211,3 +212,30 @@ def test_more_wait_than_there_are_places() -> None:
     ours, whole = starts(stepper.fork(None)), starts(stepper)
     assert len(ours) == 699
     assert ours.items() <= whole.items()
+
+
+def test_what_was_seen_of_a_fork_stays() -> None:
+    """Also when the fork is gone, and another one was made: its room is not given away while somebody looks."""
+    stepper = after(crowded_trace(60, seed=5), "easy", 12)
+    shown = stepper.fork().submit_time
+    before = shown.tolist()
+    for _ in range(3):
+        stepper.skip()
+    others = [stepper.fork(count) for count in range(3)]
+    assert others[0].submit_time.tolist() != before
+    assert shown.tolist() == before
+
+
+@pytest.mark.parametrize("policy", ["conservative", "conservative-fixed"])
+def test_plans_of_many_jobs(policy: str) -> None:
+    """Of some hundred that wait, with an agenda and a profile of several blocks: forks go on as the whole does."""
+    stepper = after(crowded_trace(700, seed=2), policy, 0)
+    whole = starts(Stepper(crowded_trace(700, seed=2), policy))
+    most, decisions = 0, 0
+    while stepper.skip():
+        decisions += 1
+        if decisions % 31 == 0:
+            most = max(most, len(stepper.waiting))
+            ours = starts(stepper.fork(None))
+            assert ours.items() <= whole.items()
+    assert most > FEW
