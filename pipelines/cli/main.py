@@ -22,6 +22,7 @@ from pipelines.cli.papers import reproduce
 from pipelines.cli.pictures import plot, report
 from pipelines.cli.predict import predict
 from pipelines.cli.prices import price_log
+from pipelines.cli.reservations import reservations
 from pipelines.cli.reserve import reserve
 from pipelines.cli.schedules import check_schedule, compare, simulate_log
 from pipelines.cli.tasks import augment, run
@@ -49,6 +50,7 @@ def main() -> None:
     Why a search decided so:  swftools explain LOG --job 1234
     Check any schedule:       swftools check-schedule SCHEDULE.csv --log LOG
     What users owe for it:    swftools price LOG --mechanism fixed
+    Who reserves by waits:    swftools reservations LOG --share .1
     Predict waits:            swftools evaluate --log LOG
     Of a job submitted now:   swftools predict --state STATE --queue 3
     When to submit it:        swftools reserve --state STATE --start +6h ...
@@ -78,7 +80,7 @@ def main() -> None:
 
 main.add_family("Logs", describe_log, study_log, validate_logs, convert, formats)
 main.add_family("Data sets", augment, versions, diff, tag, rollback, promote, verify, prune, export, cite)
-main.add_family("Simulation", simulate_log, compare, run_experiment, explain, check_schedule, price_log)
+main.add_family("Simulation", simulate_log, compare, run_experiment, explain, check_schedule, price_log, reservations)
 main.add_family("Waits in queues", evaluate, predict, reserve, whatif)
 main.add_family("Histories", reevaluate)
 main.add_family("Papers", reproduce)
