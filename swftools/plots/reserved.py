@@ -39,11 +39,12 @@ class Reserved(Picture):
 
     def draw(self, axes: Axes, table: pd.DataFrame, chosen: NoParameters) -> None:
         """Draw a curve and a line for each target."""
-        for place, (target, part) in enumerate(table.groupby("target", sort=True)):
+        for place, target in enumerate(sorted(table["target"].unique().tolist())):
+            part = table[table["target"] == target]
             look: dict[str, Any] = look_at(place)
             error = np.maximum([part["met"] - part["low"], part["high"] - part["met"]], 0.0)
             axes.errorbar(part["share"], part["met"], yerr=error, label=f"{target:g} asked for", elinewidth=0.8, **look)
-            axes.axhline(float(target), color=look["color"], linestyle=":", linewidth=1.0)
+            axes.axhline(target, color=look["color"], linestyle=":", linewidth=1.0)
         axes.set(xlabel="share of jobs that ask for a reservation", ylabel="share met", ylim=(0.0, 1.02))
         legend_above(axes)
 

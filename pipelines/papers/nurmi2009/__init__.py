@@ -8,7 +8,7 @@ PAPER = register_paper(
         name="nurmi2009",
         citation="D. C. Nurmi: Statistical methods for mitigating resource provisioning dynamism in large-scale "
         "batch-scheduled systems. Dissertation, University of California, Santa Barbara, 2009",
-        version=1,
+        version=2,
         logs=[population.log for population in populations.POPULATIONS.values()],
         experiments={
             "population": Experiment(
