@@ -46,8 +46,9 @@ from swftools.qbets.bounds import find_bound, list_bounds
 from swftools.qbets.bounds.registry import FEW
 from swftools.qbets.change_points import autocorrelation, misses_in_a_row, rare_events
 from swftools.qbets.clusters import cluster
-from swftools.qbets.predictor import replay
+from swftools.qbets.predictor import WaitPredictor, replay
 from swftools.qbets.rivals import features_at_submission
+from swftools.reservations.live_waits import LiveWaits
 from swftools.simulator.engine.entry import compiled_entry, pack
 from swftools.simulator.machine.state import SUSPEND, Machine
 from swftools.simulator.machine.verbs import hold, predict, preempt, resize, start_on, wake_at
@@ -219,6 +220,13 @@ def _replay() -> None:
     misses_in_a_row(0.0, rare_events("reference"))
 
 
+def _live() -> None:
+    waits = LiveWaits(WaitPredictor("binomial", by=None), 1)
+    waits.started(waits.submitted(0.0, 1.0), 1.0)
+    waits.learn(1.0)
+    waits.bounds(50)
+
+
 def _bound(name: str) -> None:
     """Learn many waits at once and one by itself, which are two ways, and have at hand what a replay calls."""
     bound = find_bound(name).fit(np.arange(FEW + 1.0)).update([1.0])
@@ -303,6 +311,7 @@ def _steps() -> list[tuple[str, Callable[[], object]]]:
         *((f"predictor {name}", partial(_predict, name)) for name in list_predictors()),
         *((f"bound {name}", partial(_bound, name)) for name in list_bounds()),
         ("replay of waits", _replay),
+        ("waits in the loop", _live),
         ("planning", _plan),
         ("orders of one's own", by_key),
         ("validation", _validate),

@@ -23,6 +23,7 @@ from pipelines.cli.papers import reproduce
 from pipelines.cli.pictures import plot, report
 from pipelines.cli.predict import predict
 from pipelines.cli.prices import price_log
+from pipelines.cli.reservations import reservations
 from pipelines.cli.reserve import reserve
 from pipelines.cli.schedules import check_schedule, compare, simulate_log
 from pipelines.cli.tasks import augment, run
@@ -50,6 +51,7 @@ def main() -> None:
     Explain a decision:       swftools explain LOG --job 1234
     Check any schedule:       swftools check-schedule SCHEDULE.csv --log LOG
     What users owe:           swftools price LOG --mechanism fixed
+    Who reserves by waits:    swftools reservations LOG --share .1
     Predict waits:            swftools evaluate --log LOG
     Wait of a job now:        swftools predict --state STATE --queue 3
     When to submit it:        swftools reserve --state STATE --start +6h ...
@@ -83,7 +85,15 @@ def main() -> None:
 main.add_family("Logs", describe_log, study_log, validate_logs, convert, formats)
 main.add_family("Data sets", augment, versions, diff, tag, rollback, promote, verify, prune, export, cite)
 main.add_family(
-    "Simulation", simulate_log, compare, run_experiment, explain, check_schedule, price_log, measure_log_energy
+    "Simulation",
+    simulate_log,
+    compare,
+    run_experiment,
+    explain,
+    check_schedule,
+    price_log,
+    measure_log_energy,
+    reservations,
 )
 main.add_family("Waits in queues", evaluate, predict, reserve, whatif)
 main.add_family("Histories", reevaluate)

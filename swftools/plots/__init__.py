@@ -19,6 +19,7 @@ from swftools.plots import logged_waits as _logged_waits  # noqa: F401
 from swftools.plots import policies as _policies  # noqa: F401
 from swftools.plots import queue as _queue  # noqa: F401
 from swftools.plots import reliability as _reliability  # noqa: F401
+from swftools.plots import reserved as _reserved  # noqa: F401
 from swftools.plots import sensitivity as _sensitivity  # noqa: F401
 from swftools.plots import shares as _shares  # noqa: F401
 from swftools.plots import sizes as _sizes  # noqa: F401

@@ -89,6 +89,27 @@ class ReservedSchedule(ShowsItself):
             found["makespan_plain"] = _makespan(plain.jobs)
         return found
 
+    def calibration(self, step: float = 0.05) -> pd.DataFrame:
+        """Return how often accepted reservations were met, by what they were promised at their submission.
+
+        Parameters
+        ----------
+        step : float
+            Promises are put together that round to one multiple of it.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row a promise: ``quantile``, the mean promised; ``predicted``, the jobs; ``correctness``, the share that
+            ran by their time; and ``method``, ``grouped_by``, ``group``, of which ``reliability`` is a picture.
+        """
+        taken = self.reservations[self.reservations["is_accepted"] & self.reservations["is_met"].notna()]
+        promised = taken["probability_at_submission"].to_numpy(dtype=np.float64)
+        table = pd.DataFrame({"promised": promised, "met": taken["is_met"].to_numpy(dtype=np.float64)})
+        by = table.groupby(np.round(promised / step).astype(np.int64))
+        found = by.agg(quantile=("promised", "mean"), predicted=("promised", "size"), correctness=("met", "mean"))
+        return found.reset_index(drop=True).assign(method="varq", grouped_by="all", group="all")
+
     def _lines(self) -> list[str]:
         found = self.measures()
         what = f"ReservedSchedule: {counted(int(found['asked']), 'job')} asked, {found['accepted']:,.0f} accepted"

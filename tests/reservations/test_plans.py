@@ -189,6 +189,7 @@ def test_a_state_of_no_wait(tmp_path: Path) -> None:
     ("change", "words"),
     [
         ({"start": 100e6 - 1e6}, "is in the past: now is"),
+        ({"start": 99e6 + 99_000.0}, "is in the past: now is"),
         ({"start": "tomorrow"}, "start='tomorrow' is not a moment"),
         ({"start": np.nan}, "start=nan is not a moment"),
         ({"probability": 0}, "probability=0 is not a number between 0 and 1"),

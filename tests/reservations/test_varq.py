@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from swftools import Trace
 from swftools.errors import ParameterError
+from swftools.plots import caption
 from swftools.qbets import WaitPredictor
 from swftools.reservations import ReservedSchedule, simulate_reservations
 from swftools.reservations.live_waits import LiveWaits
@@ -327,3 +328,15 @@ def test_the_log_is_not_changed(run: ReservedSchedule) -> None:
     assert measures["others_mean_wait_plain"] > 0
     assert measures["paid_over_needed"] > 1
     assert measures["others"] == 600 - measures["accepted"]
+
+
+def test_calibration(run: ReservedSchedule) -> None:
+    """By hand of what was promised; all accepted reservations are in it, and a picture is drawn of it."""
+    table = run.calibration()
+    taken = run.reservations[run.reservations["is_accepted"]]
+    assert table["predicted"].sum() == len(taken)
+    assert (table["predicted"] * table["correctness"]).sum() == taken["is_met"].sum()
+    near = (taken["probability_at_submission"] / 0.05).round() == 15
+    row = table[(table["quantile"] - 0.75).abs() < 0.025]
+    assert row["correctness"].tolist() == [taken.loc[near, "is_met"].astype(float).mean()]
+    assert "below by more than chance" in caption(table, "reliability") or len(table) == 1

@@ -19,12 +19,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from pipelines.papers.nurmi2009.populations import ANY, OTHER_PERIOD, POPULATIONS, population_of, population_run
+from pipelines.papers.nurmi2009.populations import ANY, OTHER_PERIOD, POPULATIONS, population_of
 from pipelines.papers.paper import Cell, Measurements, Printed, Run, Within, measured
 from swftools.parameters import Parameters, choice, number, whole
 from swftools.qbets import WaitPredictor
 from swftools.reservations import simulate_reservations
-from swftools.reservations.co_allocation import independent_probability
 from swftools.simulator import simulate
 from swftools.trace import Trace
 
@@ -217,20 +216,3 @@ def _probe_columns(values: dict[str, float]) -> Iterator[tuple[str, float, str]]
 
 
 _OTHER_MACHINES = f"the paper's machines are others, and their logs not public; {OTHER_PERIOD}, where it is DataStar"
-
-
-# ---------------------------------------------------------------- Figure 6.1
-
-
-def plan_co_allocation(log: str, quick: bool) -> list[Run]:  # noqa: ARG001 (quick as it is)
-    """Return a run that a table must have; its example needs none."""
-    return [population_run(log)]
-
-
-def cells_co_allocation(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (so)
-    """Yield the example of Figure 6.1."""
-    rule = Within(0.005)
-    each = "P_all^(1/COUNT) of two reservations at .90"
-    yield Cell("example", "P_indep", independent_probability(0.90, 2), each, printed="0.95", rule=rule)
-    both = "product of the printed .952 and .953"
-    yield Cell("example", "P of both", 0.952 * 0.953, both, printed="0.91", rule=rule)

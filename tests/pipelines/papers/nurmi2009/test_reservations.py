@@ -6,6 +6,7 @@ import pandas as pd
 
 from pipelines.papers import find_paper
 from pipelines.papers.cells import compare
+from pipelines.papers.nurmi2009.co_allocation import CoVarqOfPaper, measure_co_varq, plan_trials
 from pipelines.papers.nurmi2009.reservations import (
     MEASURES,
     NODES,
@@ -79,3 +80,18 @@ def test_what_is_measured() -> None:
     normal = measure_varq(of_normal, VarqOfPaper("datastar", 8, 100, 0.5, training=20), 0)
     assert normal.set_index("measure").loc["asked", "value"] == 200
     assert isinstance(of_normal, Trace)
+
+
+def test_table_6_2() -> None:
+    """Parts of a log are sites; a row a trial, beside what is printed."""
+    runs = plan_trials(MINE, False)
+    assert [run.parameters.to_mapping()["hours"] for run in runs] == [4, 12, 12, 12]
+    given = CoVarqOfPaper(processors=4, hours=4, probability=0.3, sites=3, training=20)
+    values = measure_co_varq(busy_log(600, processors=36), given, 0).set_index("measure")["value"]
+    assert values["asked"] > 5
+    assert values["accepted"] > 0
+    rows = [(MINE, runs[0].text, "any", "", name, 0.5) for name in ("asked", "accepted", "expected", "achieved")]
+    found = Measurements(pd.DataFrame(rows, columns=["log", "experiment", "subject", "x", "measure", "value"]))
+    table = compare(PAPER, PAPER.chosen_tables("6.2"), found, quick=False).set_index(["row", "column"])
+    assert table.loc[(f"{MINE}: 4, 1hr, 4hr", "P_achieved"), ["printed", "ours"]].tolist() == ["0.901", 0.5]
+    assert pd.isna(table.loc[(f"{MINE}: 4, 1hr, 4hr", "P_achieved"), "is_reproduced"])

@@ -1,0 +1,123 @@
+"""The command that simulates jobs with reservations: reservations."""
+
+from __future__ import annotations
+
+from math import isnan
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pipelines.cli.completing import complete_policy
+from pipelines.cli.durations import Duration
+from pipelines.cli.options import LOAD, SEED, load, reads_a_log, says_its_progress, takes_a_log
+from pipelines.cli.output import check_output, json_option, print_json
+from pipelines.cli.schedules import policy_entry
+from swftools.output.shown_text import WIDTH, shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+UNITS = {
+    "asked": "jobs",
+    "accepted": "jobs",
+    "others": "jobs",
+    "needed_hours": "processor-hours",
+    "paid_hours": "processor-hours",
+    "others_mean_wait": "s",
+    "others_mean_wait_plain": "s",
+    "makespan": "s",
+    "makespan_plain": "s",
+}
+"""Of measures that are no shares or ratios."""
+
+
+@click.command(short_help="Simulate jobs that reserve by predicted waits.", name="reservations")
+@takes_a_log
+@reads_a_log
+@click.option(
+    "--policy", default="easy", show_default=True, shell_complete=complete_policy, help="Name or module:name."
+)
+@click.option("--share", type=float, default=0.1, show_default=True, help="Of the jobs that ask for a reservation.")
+@click.option("--probability", type=float, default=0.95, show_default=True, help="That they ask for, up to .99.")
+@click.option("--every", type=Duration(), default="6h", show_default=True, help="Between the times at which they run.")
+@click.option("--ahead", type=Duration(), help="So long from each job's submission on, instead.")
+@click.option("--replans", type=click.Choice(["changes", "never"]), default="changes", show_default=True, help="Plans.")
+@click.option("--waits", default="binomial", show_default=True, help="How waits are bounded; as of evaluate.")
+@click.option("--by", default="queue", show_default=True, help="Groups of waits: queue, partition, user, all.")
+@click.option("--training", type=click.IntRange(0), default=1000, show_default=True, help="Waits known beforehand.")
+@click.option("--load", "offered_load", type=LOAD, help="Offered load, by scaling the times between submissions.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Who asks, and of the simulation.")
+@click.option("-o", "--output", help="Write who asked for what, and what came of it: .csv or .parquet.")
+@json_option
+@says_its_progress
+def reservations(  # noqa: PLR0913, PLR0917 (options by name)
+    log: str,
+    cleaned: bool,
+    rules: str,
+    policy: str,
+    waits: str,
+    by: str,
+    training: int,
+    offered_load: float | None,
+    seed: int,
+    output: str | None,
+    as_json: bool,
+    ahead: float | None,
+    **varq: Any,
+) -> None:
+    """Replay a log in which a share of the jobs reserves by predicted waits (VARQ), beside the same without.
+
+    \b
+    Example: swftools reservations KTH-SP2-1996-2.1-cln.swf.gz --share .5 \\
+                 --probability .75 --output asked.csv
+    """
+    if output:
+        check_output(output, (".csv", ".parquet"), [log])
+    from pipelines.cli.progress import simulation_shown
+    from swftools.qbets import WaitPredictor
+    from swftools.reservations import simulate_reservations
+    from swftools.reservations.varq import VarqParameters
+    from swftools.selection import scale_to_load
+    from swftools.simulator import simulate
+
+    entry = policy_entry(policy)
+    VarqParameters.from_mapping({**varq, "ahead": ahead or 0.0})
+    predictor = WaitPredictor(waits, by=None if by == "all" else by, training=training)
+    trace = load(log, cleaned, rules).trace
+    if offered_load is not None:
+        trace = scale_to_load(trace, offered_load)
+    name = entry.pop("policy")
+    with simulation_shown() as progress:
+        found = simulate_reservations(
+            trace, name, waits=predictor, seed=seed, options=entry, progress=progress, ahead=ahead or 0.0, **varq
+        )
+        plain = simulate(trace, name, seed=seed, progress=progress, **entry)
+    measures = found.measures(plain)
+    denied = found.reservations["why_denied"].dropna().value_counts().to_dict()
+    if output:
+        _write(found.reservations, output)
+    if as_json:
+        told = {each: None if isnan(value) else value for each, value in measures.items()}
+        print_json({"log": log, "policy": policy, "measures": told, "denied": denied, "written": output})
+        return
+    said = "standard input" if log == "-" else shown(log)
+    click.echo(f"{said}, {policy} on {found.schedule.processors:,} processors: {len(found.schedule):,} jobs")
+    for each, value in measures.items():
+        figure = "none" if isnan(value) else (f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}")
+        click.echo(f"  {each:<36} {figure:>16} {UNITS.get(each, '')}".rstrip())
+    for why, count in denied.items():
+        click.echo(f"  {'denied: ' + str(why):<36} {count:>16,} jobs")
+    if output:
+        click.echo(click.wrap_text(f"  {shown(output)}: written", WIDTH))
+
+
+def _write(table: pd.DataFrame, output: str) -> None:
+    """Write who asked for what."""
+    from swftools.output.whole_files import create_file
+
+    with create_file(output) as file:
+        if Path(output.lower()).suffix == ".parquet":
+            table.to_parquet(file, index=False)
+        else:
+            table.to_csv(file, index=False, lineterminator="\n")
