@@ -11,5 +11,10 @@ from .registry import list_formats as list_formats
 from .registry import register_format as register_format
 from .slurm.queue_snapshot import QueueSnapshot as QueueSnapshot
 from .slurm.queue_snapshot import read_squeue as read_squeue
+from .tables.columns import Column as Column
+from .tables.columns import column as column
+from .tables.proposing import Proposal as Proposal
+from .tables.proposing import propose_mapping as propose_mapping
+from .tables.table_format import TableFormat as TableFormat
 from .trace_directory import load_trace as load_trace
 from .trace_directory import save_trace as save_trace
