@@ -51,9 +51,9 @@ def formats(name: str | None, file: str | None, as_json: bool) -> None:
 
 def _propose(file: str, *, as_json: bool) -> None:
     """Print a mapping, and on the other stream what it is unsure of."""
-    from swftools.formats.tables.proposing import propose
+    from swftools.formats.tables.proposing import propose_mapping
 
-    proposal = propose(file)
+    proposal = propose_mapping(file)
     if as_json:
         print_json({"mapping": proposal.text, "unsure": proposal.unsure})
         return

@@ -95,7 +95,7 @@ main.add_family(
     measure_log_energy,
     reservations,
 )
-main.add_family("Waits in queues", evaluate, predict, reserve, whatif)
+main.add_family("Waits in queues", evaluate, predict, reserve, reservations, whatif)
 main.add_family("Histories", reevaluate)
 main.add_family("Papers", reproduce)
 main.add_family("Pictures", plot, report)

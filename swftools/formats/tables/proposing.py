@@ -77,7 +77,7 @@ class Proposal:
     unsure: list[str] = field(default_factory=list)
 
 
-def propose(source: LogSource) -> Proposal:
+def propose_mapping(source: LogSource) -> Proposal:
     """Propose a mapping for a table of jobs.
 
     Parameters

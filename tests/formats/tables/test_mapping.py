@@ -15,7 +15,7 @@ from pipelines.logs.how_read import HowRead
 from swftools import Trace, read_log
 from swftools.errors import LogFormatError, ParameterError
 from swftools.formats.tables.columns import Column, column
-from swftools.formats.tables.proposing import propose
+from swftools.formats.tables.proposing import propose_mapping
 from tests.formats.tables.made import WITH_HEADER, as_dicts, as_json_lines, as_typed_parquet, example, parquet
 
 ROWS = (
@@ -175,7 +175,7 @@ def test_proposals_read_the_tables_that_are_known(name: str, tmp_path: Path) -> 
     """What is proposed is read as it is, and finds the submissions, waits and run times that the format finds."""
     options = {"alcf": {"time_zone": "UTC"}}.get(name, {"time_zone": "UTC"} if name != "opendc" else {})
     expected = read_log(io.BytesIO(example(name)), name, **options)
-    proposal = propose(io.BytesIO(example(name)))
+    proposal = propose_mapping(io.BytesIO(example(name)))
     trace = read(tmp_path, proposal.text, example(name))
     for column_name in ("submit_time", "wait_time", "requested_processors"):
         if column_name != "requested_processors" or name in ("nrel", "opendc"):
@@ -188,7 +188,7 @@ def test_what_a_proposal_is_unsure_of() -> None:
     """Zones, units of limits, states, several candidates, no width."""
     header = "id,submit_time,queued_time,start_time,end_time,timelimit,status\n"
     rows = "1,2024-01-01 00:00:00,2024-01-01 00:00:00,2024-01-01 00:00:01,2024-01-01 00:01:00,60,weird\n"
-    proposal = propose(io.BytesIO((header + rows).encode()))
+    proposal = propose_mapping(io.BytesIO((header + rows).encode()))
     told = "\n".join(proposal.unsure)
     for word in (
         "submit: 'submit_time' was taken; it may be queued_time",
@@ -205,8 +205,8 @@ def test_what_a_proposal_is_unsure_of() -> None:
 def test_units_of_epochs_are_told_by_their_size(scale: int, unit: str) -> None:
     """Small numbers count from the beginning of the log."""
     rows = f"id,submit,runtime,cpus\n1,{1_700_000_000 * scale},5,4\n"
-    assert f'submit: {{column: "submit", unit: {unit}}}' in propose(io.BytesIO(rows.encode())).text
-    small = propose(io.BytesIO(b"id,submit,runtime,cpus\n1,12,5,4\n"))
+    assert f'submit: {{column: "submit", unit: {unit}}}' in propose_mapping(io.BytesIO(rows.encode())).text
+    small = propose_mapping(io.BytesIO(b"id,submit,runtime,cpus\n1,12,5,4\n"))
     assert "dates: false" in small.text
     assert any(each.startswith("dates: ") for each in small.unsure)
 
@@ -214,17 +214,17 @@ def test_units_of_epochs_are_told_by_their_size(scale: int, unit: str) -> None:
 def test_proposals_of_json_and_parquet(tmp_path: Path) -> None:
     """They have names too; a folder is looked at by its first file; what is no table is refused."""
     for text in (as_json_lines("nrel"), as_typed_parquet("nrel"), json.dumps(as_dicts("nrel")).encode()):
-        assert 'submit: {column: "submit_time"}' in propose(io.BytesIO(text)).text
+        assert 'submit: {column: "submit_time"}' in propose_mapping(io.BytesIO(text)).text
     stamps = pa.table({"submit_time": pa.array([1], pa.timestamp("ms", "UTC")), "cores": [4], "run_time": [1]})
     (tmp_path / "a.parquet").write_bytes(parquet(stamps))
-    assert "time_zone" not in propose(tmp_path).text
-    assert "time_zone" not in propose(tmp_path / "a.parquet").text
+    assert "time_zone" not in propose_mapping(tmp_path).text
+    assert "time_zone" not in propose_mapping(tmp_path / "a.parquet").text
     for text, told in (
         (b"hello\n", "no table of columns"),
         (b"a,b,c\n1,2,3\n", "no column can be a time of submission"),
     ):
         with pytest.raises(LogFormatError, match=told):
-            propose(io.BytesIO(text))
+            propose_mapping(io.BytesIO(text))
 
 
 def test_on_the_console(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import io
+import json
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from swftools import Trace, iter_log, read_log
 from swftools.formats.accounting.format import AccountingFormat
-from tests.formats.tables.made import example
+from tests.formats.tables.made import example, parquet
 
 HEADER = example("helios").decode().splitlines()[0]
 
@@ -66,3 +69,21 @@ def test_chunks(in_order: bool, chunk_bytes: int, monkeypatch: pytest.MonkeyPatc
         assert len(expected.quarantine)
         pd.testing.assert_frame_equal(whole(pieces, "merged"), expected.merged)
         pd.testing.assert_frame_equal(whole(pieces, "quarantine"), expected.quarantine)
+
+
+@pytest.mark.parametrize("chunk_bytes", [1, 640, 1 << 22])
+def test_rows_of_parquet_are_counted_through_batches_and_files(chunk_bytes: int, tmp_path: Path) -> None:
+    """Whatever the batches and the row groups; a row that is no job is named by its file and its number there."""
+    rows = [
+        dict(zip(HEADER.split(","), line.split(","), strict=True))
+        for line in table(1, in_order=True).decode().strip().split("\n")[1:]
+    ]
+    for name in ("a.parquet", "b.parquet"):
+        (tmp_path / name).write_bytes(parquet(pa.Table.from_pylist(rows), row_group_size=50))
+    pieces = list(iter_log(tmp_path, "helios", chunk_bytes=chunk_bytes))
+    told = pd.concat([each for piece in pieces for each in (piece.jobs, piece.merged, piece.quarantine)])["line_number"]
+    assert sorted(told.tolist()) == list(range(1, 2 * len(rows) + 1))
+    first = whole(pieces, "quarantine")
+    place = next(number for number, row in enumerate(rows, 1) if row["state"] == "RUNNING")
+    assert first["reason"].tolist()[0] == f"a.parquet, row {place}: not ended: 'RUNNING'"
+    assert json.loads(first["text"].tolist()[0])["job_id"] == rows[place - 1]["job_id"]
