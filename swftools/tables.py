@@ -8,7 +8,7 @@ the one way to Parquet.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, nullcontext
 from functools import cache
 from pathlib import Path
@@ -89,14 +89,16 @@ def to_pandas(data: pa.Table, table: str) -> pd.DataFrame:
 def _values(column: pa.Array, field: Field) -> Any:
     """Return a column as pandas has it: mostly an array, since the indices of series would be compared."""
     type_ = field.type
-    if type_ == INT64 and column.null_count == len(column):
-        # Of a column that a log does not have nothing is written to memory but that it is missing.
-        return pd.arrays.IntegerArray(np.zeros(len(column), np.int64), np.ones(len(column), np.bool_))
     if type_ == INT64:
-        missing = column.is_null().to_numpy(zero_copy_only=False)
-        return pd.arrays.IntegerArray(_writable(column.fill_null(0)), missing)
+        # Memory that nothing is written to takes no room: many a column is missing, or 0, throughout.
+        count, nulls = len(column), column.null_count
+        missing = np.zeros(count, np.bool_) if not nulls else column.is_null().to_numpy(zero_copy_only=False)
+        is_zero = nulls == count or pc.min_max(column).as_py() == {"min": 0, "max": 0}
+        return pd.arrays.IntegerArray(np.zeros(count, np.int64) if is_zero else _writable(column.fill_null(0)), missing)
     if type_ == FLOAT64:
         return _writable(column)
+    if type_ == BOOL and not column.null_count and field.missing == NEVER and not pc.any(column).as_py():
+        return pd.Series(np.zeros(len(column), np.bool_))
     if type_ == BOOL and field.missing != NEVER:
         return pd.Series(column.to_pandas().astype("boolean"))
     if type_ in _PANDAS_DTYPES:
@@ -311,8 +313,17 @@ def _sorting_columns(data: pa.Table, table: str) -> list[pq.SortingColumn] | Non
     return [pq.SortingColumn(data.column_names.index(name))] if is_rising else None
 
 
-def read_frame(path: Path, table: str) -> pd.DataFrame:
+def read_frame(path: Path, table: str, without: Collection[str] = ()) -> pd.DataFrame:
     """Do as ``to_pandas(read_table(path, table), table)``; of a long table there is one copy in memory, not two.
+
+    Parameters
+    ----------
+    path : Path
+        File to read.
+    table : str
+        Name of the table.
+    without : collection of str
+        Columns that are left out.
 
     Raises
     ------
@@ -325,11 +336,11 @@ def read_frame(path: Path, table: str) -> pd.DataFrame:
             if rows <= LONG:
                 data = file.read()
                 check_table(data, table)
-                return to_pandas(data, table)
+                return to_pandas(data.select([name for name in schema.names if name not in without]), table)
             check_table(schema.empty_table(), table)
             fields = table_fields(table)
             columns: dict[str, Any] = {}
-            for name in (name for name in fields if name in schema.names):
+            for name in (name for name in fields if name in schema.names and name not in without):
                 column = file.read([name])[name]
                 if problems := list(_column_problems(column, fields[name])):
                     raise SchemaError(f"table {table!r} differs from the column dictionary: " + "; ".join(problems))

@@ -73,6 +73,7 @@ def flags_of(options: Mapping[str, Any]) -> list[str]:
 @click.option(
     "--set", "settings", multiple=True, metavar="AUGMENTATION.NAME=VALUE", help="One parameter; may be repeated."
 )
+@click.option("--by-month", is_flag=True, help="A file a month of submission (UTC), for long logs.")
 @click.option("--data-set", help="Name to publish under; default: the log's name.")
 @data_root_of_task
 @report_of_task

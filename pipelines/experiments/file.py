@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from glob import glob
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,7 @@ def read_experiment(source: Any) -> Experiment:
     if not isinstance(name, str):
         raise ParameterError(f"{where}: name {name!r} is not a word")
     check_name(name, "experiment")
+    content = {**content, "logs": _each_log(content["logs"], where)}
     axes = {axis: _values(content[axis], axis, where) for axis in AXES if axis in content}
     subsets = _mapping(content, "subsets", where)
     listed = content.get("exclude", [])
@@ -136,6 +138,8 @@ def read_experiment(source: Any) -> Experiment:
         raise ParameterError(f"{where}: baseline {experiment.baseline!r} is none of the policies")
     for only in ("", *experiment.subsets):
         experiment.cells(only)
+    if isinstance(source, str | Path) and not str(source).startswith("{"):
+        _check_only_one(Path(source), name)
     return experiment
 
 
@@ -155,6 +159,38 @@ def _content_of(source: Any) -> tuple[Any, str]:
         raise ParameterError(f"experiment {source}: {error.strerror}; give the path of a YAML file") from error
     except NotYamlError as error:
         raise ParameterError(f"{source}: {error}") from error
+
+
+def _each_log(logs: Any, where: str) -> list[Any]:
+    """Return the logs, with a log for each file that an entry ``{each: PATTERN}`` means."""
+    found: list[Any] = []
+    for log in logs if isinstance(logs, list | tuple) else [logs]:
+        if not isinstance(log, Mapping):
+            found.append(log)
+            continue
+        if list(log) != ["each"] or not isinstance(log["each"], str):
+            raise ParameterError(f"{where}: logs: {dict(log)!r}: a mapping is written {{each: PATTERN}}")
+        files = sorted(glob(str(Path(log["each"]).expanduser())))  # noqa: PTH207 (a Path's own takes no absolute pattern)
+        if not files:
+            raise ParameterError(f"{where}: logs: no file is like {log['each']!r}; mend the pattern")
+        found += files
+    return found
+
+
+def _check_only_one(path: Path, name: str) -> None:
+    """Raise ParameterError if another file of the folder has an experiment of the same name: one would hide the other.
+
+    Files that are no experiments are none of its business.
+    """
+    for other in sorted([*path.parent.glob("*.yaml"), *path.parent.glob("*.yml")]):
+        if other.resolve() == path.resolve():
+            continue
+        try:
+            content = read_yaml(other.read_bytes())
+        except (OSError, NotYamlError):
+            continue
+        if isinstance(content, Mapping) and content.get("name") == name and "policies" in content:
+            raise ParameterError(f"{path}: {other} is called {name!r} too; give one of them another name")
 
 
 def _check_keys(content: Mapping[Any, Any], known: Collection[str], where: str) -> None:

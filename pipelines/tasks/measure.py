@@ -17,6 +17,12 @@ from swftools.simulator.metrics.measures import measure
 from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.tables import read_table, to_arrow, to_pandas, write_table
 
+UNMEASURED = (
+    *("average_cpu_time", "used_memory", "requested_memory", "group_id", "executable_id", "partition_id"),
+    *("preceding_job_number", "think_time", "line_number"),
+)
+"""Columns that no measure looks at: of a long log, 80 bytes a job."""
+
 
 class MeasuringTask(SimulationTask):
     """What measurements have in common beside the simulation: which metrics, and of which jobs."""
@@ -75,7 +81,7 @@ class MeasureSchedule(MeasuringTask, ScheduleTask):
 
     def run(self) -> None:
         """Measure."""
-        schedule = self.simulation.load_schedule()
+        schedule = self.simulation.load_schedule(without=UNMEASURED)
         check_queues(schedule.jobs, self.queues_left_out, self.log)
         left_out = schedule.jobs["queue_id"].isin(self.queues_left_out).to_numpy(dtype=bool, na_value=False)
         if self.window:

@@ -24,7 +24,7 @@ from pipelines.tasks.one_look import one_look
 from pipelines.tasks.publishing import Contents, writer_of
 from pipelines.tasks.simulate import label_of
 from pipelines.tasks.simulation_parameters import PoliciesParameter
-from swftools.errors import ParameterError, UnreadableLogError
+from swftools.errors import OtherSourceError, ParameterError, UnreadableLogError
 from swftools.fields.dictionary import SCHEMA_VERSION
 from swftools.fields.experiments import EXPERIMENT
 from swftools.simulator.metrics.definitions import HIGHER, LOWER, MEASURES
@@ -146,6 +146,22 @@ class PublishExperiment(CellsTask):
             "cards": {find_log(log).name: card_of(find_log(log)) for log in self.log_list},
         }
         return content_key("publish-experiment", self.code_version, inputs)
+
+    def requires(self) -> list[luigi.Task]:
+        """Require the stages.
+
+        Raises
+        ------
+        OtherSourceError
+            The data set of that name is no experiment.
+        """
+        root, name = self.output().root, self.data_set_name
+        latest = root.latest(name)
+        if latest and (made_by := root.manifest(name, latest)["made_by"]) != self.get_task_family():
+            raise OtherSourceError(
+                f"data set {name!r} was made by {made_by}, and is no experiment; give the experiment another name"
+            )
+        return super().requires()
 
     def stages(self) -> list[luigi.Task]:
         """Return what the cells are made of, the traces among it; or the cells, where luigi runs them."""

@@ -6,7 +6,7 @@ import hashlib
 import importlib
 import inspect
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import luigi
@@ -201,11 +201,12 @@ class SimulatePolicy(SimulationTask):
             write_notes(schedule, directory, QUICK_OPTIONS)
             (directory / "schedule.json").write_text(canonical_json(rest), encoding="utf-8")
 
-    def load_schedule(self) -> Schedule:
-        """Return the schedule of the finished task."""
+    def load_schedule(self, without: Collection[str] = ()) -> Schedule:
+        """Return the schedule of the finished task, without some columns of its jobs where they are not needed."""
         directory = self.output().path
         jobs, segments, excluded = (
-            read_frame(directory / f"{table}.parquet", table) for table in ("schedule", "segments", "excluded")
+            read_frame(directory / f"{table}.parquet", table, left_out)
+            for table, left_out in {"schedule": without, "segments": (), "excluded": ()}.items()
         )
         rest = json.loads((directory / "schedule.json").read_text(encoding="utf-8"))
         rest["assumptions"] = tuple(rest["assumptions"])

@@ -60,9 +60,10 @@ class Sensitivity(Picture):
         if not pd.api.types.is_numeric_dtype(subject[chosen.along]):
             raise ParameterError(f"sensitivity: along={chosen.along}: that column has no numbers")
         rows = rows_of_metric(subject, chosen.metric)
+        each_at: Any = rows.groupby(["log", "policy", chosen.along], sort=False)
         table = [
-            (log, policy, float(str(at)), len(each), *interval(each["value"].to_numpy()), str(each["unit"].iloc[0]))
-            for (log, policy, at), each in rows.groupby(["log", "policy", chosen.along], sort=False)
+            (log, policy, float(at), len(each), *interval(each["value"].to_numpy()), str(each["unit"].iloc[0]))
+            for (log, policy, at), each in each_at
         ]
         columns = ["log", "policy", "at", "runs", "mean", "low", "high", "unit"]
         return pd.DataFrame(table, columns=columns).sort_values("at", kind="mergesort", ignore_index=True)

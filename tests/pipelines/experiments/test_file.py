@@ -97,3 +97,29 @@ def test_files_that_are_none(tmp_path: Path) -> None:
 def test_axes_are_parameters_of_the_task() -> None:
     """Each axis varies a parameter that a cell has."""
     assert set(AXES.values()) <= {name for name, _ in MeasureSchedule.get_params()}
+
+
+def test_a_log_for_each_file(tmp_path: Path) -> None:
+    """In the order of their names; a pattern by itself stays one log."""
+    for name in ("b.swf", "a.swf", "c.txt"):
+        (tmp_path / name).touch()
+    found = read_experiment({**SMALL, "logs": ["z.swf", {"each": str(tmp_path / "*.swf")}]})
+    assert ["z.swf", str(tmp_path / "a.swf"), str(tmp_path / "b.swf")] == found.axes["logs"]
+    assert found == read_experiment(found.text)
+    with pytest.raises(SwfToolsError, match="no file is like"):
+        read_experiment({**SMALL, "logs": [{"each": str(tmp_path / "*.gz")}]})
+    with pytest.raises(SwfToolsError, match=r"written \{each: PATTERN\}"):
+        read_experiment({**SMALL, "logs": {"every": "*"}})
+
+
+def test_two_experiments_with_one_name(tmp_path: Path) -> None:
+    """In one folder: told of with both files; other files of it, and one of another name, are left alone."""
+    text = "name: {}\nlogs: [a.swf]\npolicies: [fcfs]\n"
+    for file, name in (("one", "same"), ("other", "else")):
+        (tmp_path / f"{file}.yaml").write_text(text.format(name))
+    (tmp_path / "settings.yaml").write_text("name: same\n")
+    (tmp_path / "broken.yaml").write_text("name: [")
+    assert "same" == read_experiment(tmp_path / "one.yaml").name
+    (tmp_path / "copy.yml").write_text(text.format("same"))
+    with pytest.raises(SwfToolsError, match=r"one.yaml: .*copy.yml is called 'same' too"):
+        read_experiment(tmp_path / "one.yaml")

@@ -246,3 +246,48 @@ def test_examples_end_in_a_picture(tmp_path: Path, name: str, only: str, said: s
     for path in drawn:
         assert path.read_bytes().startswith(b"\x89PNG")
         assert str(path.relative_to(tmp_path)) in done.stdout
+
+
+def test_a_data_set_that_is_no_experiment_is_left_alone(tmp_path: Path) -> None:
+    """Before any work."""
+    task = ComparePolicies(
+        data_root=str(tmp_path), log=LOG.format(1), policies="easy,fcfs", augment="none", data_set="small", processes=1
+    )
+    assert luigi.build([task], local_scheduler=True, log_level="WARNING")
+    other = PublishExperiment(data_root=str(tmp_path), experiment=json.dumps(SMALL))
+    with pytest.raises(SwfToolsError, match="'small' was made by ComparePolicies, and is no experiment"):
+        other.requires()
+
+
+def test_a_comparison_by_a_pool_is_that_by_luigi(tmp_path: Path) -> None:
+    """File by file."""
+    found = []
+    for processes in (0, 2):
+        task = ComparePolicies(
+            data_root=str(tmp_path / str(processes)),
+            log=LOG.format(1),
+            policies="easy,fcfs",
+            seeds="0,1",
+            augment="none",
+            processes=processes,
+        )
+        assert luigi.build([task], local_scheduler=True, log_level="WARNING")
+        version = Path(task.output().path)
+        found.append({path.relative_to(version): path.read_bytes() for path in version.rglob("*") if path.is_file()})
+    assert found[0] == found[1]
+
+
+def test_what_failed_is_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With its cell, in a file that the error names and that is gone when all is well."""
+    task = PublishExperiment(data_root=str(tmp_path), experiment=json.dumps(SMALL))
+    assert luigi.build(task.stages(), local_scheduler=True)
+    with monkeypatch.context() as patch:
+        patch.setattr(MeasureSchedule, "run", lambda cell: 1 / 0 if cell.shake else None)
+        with pytest.raises(SwfToolsError, match=r"8 of 8|4 of 8 cells failed.*a row each: .*failed/small.csv"):
+            task.run()
+    rows = pd.read_csv(tmp_path / ".work" / "failed" / "small.csv")
+    assert {3} == set(rows["shake"])
+    assert {"ZeroDivisionError: division by zero"} == set(rows["error"])
+    assert {LOG.format(1), LOG.format(2)} == set(rows["log"])
+    task.run()
+    assert not (tmp_path / ".work" / "failed" / "small.csv").exists()
