@@ -403,13 +403,19 @@ def test_bad_options_of_reset() -> None:
         SchedulingEnv(crowded(), **SMALL).episode_schedule()
 
 
+@pytest.mark.parametrize("steps", [25, 1000])
 @pytest.mark.parametrize("choice", ["fits", "reserve"])
-def test_nothing_is_left_of_an_episode(choice: str) -> None:
-    """After a reset every array of machine and progress is what it is in an environment that played nothing."""
+def test_nothing_is_left_of_an_episode(choice: str, steps: int) -> None:
+    """After a reset, in the middle or at the end, every array of machine and progress is what it is in an environment that played nothing."""
     log = EpisodeLog(crowded(12), reference="sjf")
     used, new = (SchedulingEnv(log, k=6, jobs=30, warm_up=0, choice=choice) for _ in range(2))
-    play(used, at_random(1), first=20)
-    used.episode_schedule()
+    choose, over = at_random(1), False
+    seen, info = used.reset(options={"first": 20})
+    while not over and steps > 0:
+        seen, _, over, _, info = used.step(choose(seen, info["action_mask"]))
+        steps -= 1
+    if over:
+        used.episode_schedule()
     used.reset(options={"first": 3})
     new.reset(options={"first": 3})
     assert used._slot is not None
