@@ -220,7 +220,6 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
             No episode has begun.
         """
         slot, self._is_over = self.slot, True
-        self._counts[OVER] = 1
         return slot.schedule()
 
     @property

@@ -406,8 +406,8 @@ def test_bad_options_of_reset() -> None:
 @pytest.mark.parametrize("steps", [25, 1000])
 @pytest.mark.parametrize("choice", ["fits", "reserve"])
 def test_nothing_is_left_of_an_episode(choice: str, steps: int) -> None:
-    """After a reset, in the middle or at the end, every array of machine and progress is what it is in an environment that played nothing."""
-    log = EpisodeLog(crowded(12), reference="sjf")
+    """After a reset, in the middle or at the end, all arrays are those of an environment that played nothing."""
+    log = EpisodeLog(crowded(12))  # a reference would be simulated to its end in between
     used, new = (SchedulingEnv(log, k=6, jobs=30, warm_up=0, choice=choice) for _ in range(2))
     choose, over = at_random(1), False
     seen, info = used.reset(options={"first": 20})
