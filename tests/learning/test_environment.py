@@ -323,6 +323,25 @@ def test_waiting_for_nothing() -> None:
     assert info["action_mask"].tolist() == [0, 0, 1]
 
 
+@pytest.mark.parametrize("compiled", [True, False])
+def test_where_the_warm_up_ends(compiled: bool) -> None:
+    """Behind the submission of its last job: the first decision is on the next one."""
+    trace = Trace.from_columns(
+        machine_processors=9,
+        job_number=[1, 2, 3, 4],
+        submit_time=[4, 10, 20, 30],
+        run_time=[100, 100, 100, 100],
+        requested_time=[100, 100, 100, 100],
+        requested_processors=[1, 2, 1, 1],
+    )
+    for warm_up in range(4):
+        env = SchedulingEnv(trace, k=2, jobs=4 - warm_up, warm_up=warm_up, compiled=compiled)
+        seen, _ = env.reset()
+        assert env.slot.machine.clock[0] == [4.0, 10.0, 20.0, 30.0][warm_up]
+        assert seen[-1, 0] == pytest.approx(1.0 - [0, 1, 3, 4][warm_up] / 9)
+        assert play(env, head_or_wait)[1]["jobs"] == 4 - warm_up
+
+
 def test_an_episode_without_a_decision() -> None:
     """Where the warm-up starts all, since all come at once, the first step is the last."""
     trace = Trace.from_columns(
