@@ -71,6 +71,7 @@ def main() -> int:
     )
     parser.add_argument("--batches", type=int, default=100, help="of 64 episodes each; default: 100")
     parser.add_argument("--trainings", type=int, default=3, help="with other seeds; default: 3")
+    parser.add_argument("--policy", action="append", dest="policies", help="not trained; several times for several")
     parser.add_argument("--save", type=Path, help="a folder for the weights")
     arguments = parser.parse_args()
     try:
@@ -83,7 +84,7 @@ def main() -> int:
             network_policy(names[-1], learnt.network, k=32)
             if arguments.save:
                 learnt.network.save(arguments.save / f"{names[-1]}.npz")
-        policies = ["fcfs", *UNTRAINED, *names]
+        policies = ["fcfs", *(arguments.policies or UNTRAINED), *names]
         print(f"{arguments.log}: trained on {len(before):,} jobs, held out {len(held):,}\n")
         for baseline in ("fcfs", "easy"):
             with swftools.progress_bar("comparing", "parts") as bar:

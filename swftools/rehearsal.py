@@ -26,10 +26,11 @@ from swftools.keyed_random import next_gamma, next_normal, next_uniform, stream
 from swftools.learning.agents import Eye
 from swftools.learning.costs import find_cost
 from swftools.learning.episode import play_all_kernel
-from swftools.learning.episodes import EpisodeLog, Slot
+from swftools.learning.episode_log import EpisodeLog
 from swftools.learning.network import Network, policy_of
 from swftools.learning.observation import empty_seen
 from swftools.learning.rules import Rules
+from swftools.learning.slot import Slot
 from swftools.models import cirne_berman, lublin_feitelson
 from swftools.models.fixed_requested_times import draw_requested_times, fit_requested_times
 from swftools.models.moldability import generate_speedup

@@ -4,7 +4,7 @@ from .comparison import compare_schedulers as compare_schedulers
 from .demonstration import Demonstration as Demonstration
 from .demonstration import demonstrate as demonstrate
 from .environment import SchedulingEnv as SchedulingEnv
-from .episodes import EpisodeLog as EpisodeLog
+from .episode_log import EpisodeLog as EpisodeLog
 from .logs import default_log as default_log
 from .network import Network as Network
 from .network import network_policy as network_policy

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from swftools.errors import ParameterError
 from swftools.kernel import FloatArray, IntArray
-from swftools.learning.episodes import Slot
+from swftools.learning.slot import Slot
 from swftools.simulator.machine.state import NOW
 from swftools.simulator.one_call import simulate
 from swftools.simulator.registry import Policy, find_policy, read_policy

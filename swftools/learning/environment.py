@@ -12,11 +12,12 @@ import numpy.typing as npt
 from swftools.errors import ParameterError
 from swftools.learning.costs import find_cost
 from swftools.learning.episode import COUNTED, DECISIONS, INVALID, OVER, REFERENCE, REWARD, TOTAL
-from swftools.learning.episodes import EpisodeLog, Slot
+from swftools.learning.episode_log import EpisodeLog
 from swftools.learning.logs import Logs
 from swftools.learning.observation import FEATURES, empty_seen
 from swftools.learning.registration import need_gymnasium
 from swftools.learning.rules import Rules
+from swftools.learning.slot import Slot
 from swftools.simulator.registry import Policy
 from swftools.simulator.schedule import Schedule
 from swftools.trace import Trace
@@ -219,7 +220,6 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
             No episode has begun.
         """
         slot, self._is_over = self.slot, True
-        self._counts[OVER] = 1
         return slot.schedule()
 
     @property

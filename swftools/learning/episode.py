@@ -35,6 +35,7 @@ from swftools.simulator.machine.state import (
     FREE,
     NOW,
     PLANS_BY_LIMIT,
+    RUNNING,
     STARTED,
     SUBMITTED,
     WAITING,
@@ -199,7 +200,8 @@ def go_on(episode: Episode) -> None:
         progress[STEPS], progress[LEFT], progress[BEYOND] = AT_DECISIONS, _MANY, 0
         call_kernel(episode.engine, episode.run)
         episode.counts[CHARGED] = 0
-        if machine.queue.used[0] - machine.queue.used[1] > 2 * machine.counts[WAITING] + _SPARSE:
+        jobs = machine.counts[WAITING] + machine.counts[RUNNING]  # who runs keeps its place, too
+        if machine.queue.used[0] - machine.queue.used[1] > 2 * jobs + _SPARSE:
             close_up(machine.queue)
         if progress[DECIDING] == NOT_DECIDING:
             close(episode)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from swftools.errors import ParameterError
-from swftools.learning.episodes import EpisodeLog
+from swftools.learning.episode_log import EpisodeLog
 from swftools.models import lublin_feitelson
 from swftools.models.requested_times import generate_requested_times
 from swftools.parameters import is_whole

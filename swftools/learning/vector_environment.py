@@ -12,11 +12,12 @@ from swftools.errors import ParameterError
 from swftools.learning.costs import find_cost
 from swftools.learning.environment import Observation, summary_of
 from swftools.learning.episode import play_all_kernel
-from swftools.learning.episodes import EpisodeLog, Slot
+from swftools.learning.episode_log import EpisodeLog
 from swftools.learning.logs import Logs
 from swftools.learning.observation import FEATURES, empty_seen
 from swftools.learning.registration import need_gymnasium
 from swftools.learning.rules import Rules
+from swftools.learning.slot import Slot
 from swftools.parameters import is_whole
 from swftools.simulator.registry import Policy
 from swftools.simulator.schedule import Schedule

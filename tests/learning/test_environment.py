@@ -323,6 +323,25 @@ def test_waiting_for_nothing() -> None:
     assert info["action_mask"].tolist() == [0, 0, 1]
 
 
+@pytest.mark.parametrize("compiled", [True, False])
+def test_where_the_warm_up_ends(compiled: bool) -> None:
+    """Behind the submission of its last job: the first decision is on the next one."""
+    trace = Trace.from_columns(
+        machine_processors=9,
+        job_number=[1, 2, 3, 4],
+        submit_time=[4, 10, 20, 30],
+        run_time=[100, 100, 100, 100],
+        requested_time=[100, 100, 100, 100],
+        requested_processors=[1, 2, 1, 1],
+    )
+    for warm_up in range(4):
+        env = SchedulingEnv(trace, k=2, jobs=4 - warm_up, warm_up=warm_up, compiled=compiled)
+        seen, _ = env.reset()
+        assert env.slot.machine.clock[0] == [4.0, 10.0, 20.0, 30.0][warm_up]
+        assert seen[-1, 0] == pytest.approx(1.0 - [0, 1, 3, 4][warm_up] / 9)
+        assert play(env, head_or_wait)[1]["jobs"] == 4 - warm_up
+
+
 def test_an_episode_without_a_decision() -> None:
     """Where the warm-up starts all, since all come at once, the first step is the last."""
     trace = Trace.from_columns(
@@ -403,13 +422,19 @@ def test_bad_options_of_reset() -> None:
         SchedulingEnv(crowded(), **SMALL).episode_schedule()
 
 
+@pytest.mark.parametrize("steps", [25, 1000])
 @pytest.mark.parametrize("choice", ["fits", "reserve"])
-def test_nothing_is_left_of_an_episode(choice: str) -> None:
-    """After a reset every array of machine and progress is what it is in an environment that played nothing."""
-    log = EpisodeLog(crowded(12), reference="sjf")
+def test_nothing_is_left_of_an_episode(choice: str, steps: int) -> None:
+    """After a reset, in the middle or at the end, all arrays are those of an environment that played nothing."""
+    log = EpisodeLog(crowded(12))  # a reference would be simulated to its end in between
     used, new = (SchedulingEnv(log, k=6, jobs=30, warm_up=0, choice=choice) for _ in range(2))
-    play(used, at_random(1), first=20)
-    used.episode_schedule()
+    choose, over = at_random(1), False
+    seen, info = used.reset(options={"first": 20})
+    while not over and steps > 0:
+        seen, _, over, _, info = used.step(choose(seen, info["action_mask"]))
+        steps -= 1
+    if over:
+        used.episode_schedule()
     used.reset(options={"first": 3})
     new.reset(options={"first": 3})
     assert used._slot is not None

@@ -62,14 +62,19 @@ def test_chances() -> None:
 
 
 def test_better_trials_become_more_likely() -> None:
-    """A step along the gradient raises the weighted logarithms of chances, as the same trials show, played again."""
+    """The gradient is that of the weighted logarithms of chances, as the same trials show, played again."""
     envs = SchedulingVectorEnv(32, EpisodeLog(crowded(1)), k=6, jobs=20, warm_up=5, copies=False)
     network = Network.random(4, 2)
     gradient, costs, _ = _try_out(network, envs, 4, 8, generator(3, "test"))
     assert np.ptp(costs) > 0
-    climbed = Network(*(part + 0.05 * slope for part, slope in zip(network, gradient, strict=True)))
-    likely = [_weighted_logarithms(each, network, envs, 4, 8) for each in (network, climbed)]
-    assert likely[1] > likely[0]
+    for name, slope in zip(network._fields, gradient, strict=True):
+        place, step = np.unravel_index(np.abs(slope).argmax(), slope.shape), 1e-4
+        found = []
+        for sign in (1, -1):
+            moved = getattr(network, name).copy()
+            moved[place] += sign * step
+            found.append(_weighted_logarithms(network._replace(**{name: moved}), network, envs, 4, 8))
+        assert slope[place] == pytest.approx((found[0] - found[1]) / (2 * step), rel=1e-3)
 
 
 def _weighted_logarithms(scored: Network, played: Network, envs: Any, episodes: int, trials: int) -> float:
@@ -92,7 +97,8 @@ def _weighted_logarithms(scored: Network, played: Network, envs: Any, episodes: 
             costs[i] = info["final_info"]["cost"][i]
         is_over |= over
     grouped = costs.reshape(episodes, trials)
-    return float((total * (grouped.mean(axis=1, keepdims=True) - grouped).ravel()).sum())
+    weights = (grouped.mean(axis=1, keepdims=True) - grouped) / grouped.std(axis=1, keepdims=True)
+    return float((total * weights.ravel()).mean())
 
 
 def test_a_step_is_adams() -> None:

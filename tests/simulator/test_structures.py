@@ -97,6 +97,31 @@ steps_of_jobs = st.lists(
 
 
 @pytest.mark.parametrize("interpreted", [False, True])
+def test_places_are_closed_up(interpreted: bool) -> None:
+    """However many were used, and whoever of them has ended: the index is that of the jobs that are left, in order."""
+    names = ("enter", "leave", "close_up")
+    enter, leave, close_up = (
+        each.py_func if interpreted else each for each in (getattr(waiting_queue, name) for name in names)
+    )
+    random = np.random.default_rng(5)
+    for used in range(1, 17):
+        for _ in range(8):
+            queue = empty_queue(used, 16)
+            for job in range(used):
+                enter(queue, job, float(random.integers(1, 9)), float(random.integers(1, 9)))
+            ended = np.flatnonzero(random.random(used) < 0.5)
+            for job in ended:
+                put(queue, queue.place[job], np.inf, np.inf)
+                leave(queue, job)
+            left = [job for job in range(used) if job not in ended]
+            close_up(queue)
+            assert is_index(queue)
+            assert queue.job.tolist() == left + [NOBODY] * (16 - len(left))
+            assert queue.place[left].tolist() == list(range(len(left)))
+            assert queue.used.tolist() == [len(left), 0]
+
+
+@pytest.mark.parametrize("interpreted", [False, True])
 @given(steps=steps_of_jobs, question=st.tuples(st.integers(0, 6), times, st.integers(0, 6)))
 def test_the_window_is_a_list(
     interpreted: bool, steps: list[tuple[str, int, int, float]], question: tuple[int, float, int]

@@ -1,4 +1,4 @@
-"""A log made ready for episodes, once for all environments that play on it; and the machine that each of them has."""
+"""The machine on which an environment plays one episode after the other."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from swftools.errors import ParameterError
 from swftools.kernel.layout import Layout
 from swftools.kernel.outside import Lent, place_of_compiled
 from swftools.learning.costs import LEAST_RUN_TIME
@@ -20,9 +19,10 @@ from swftools.learning.episode import (
     play_kernel,
     reference_kernel,
 )
+from swftools.learning.episode_log import EpisodeLog
 from swftools.learning.observation import Seen
 from swftools.learning.rules import Rules
-from swftools.simulator.engine.calling import CHECKED, Called, called_for, engine_kernel
+from swftools.simulator.engine.calling import engine_kernel
 from swftools.simulator.engine.entry import machine_at, pack
 from swftools.simulator.engine.loop import Options, Run, run_at
 from swftools.simulator.engine.replay import (
@@ -36,102 +36,12 @@ from swftools.simulator.engine.replay import (
     coming_at,
     replay_at,
 )
-from swftools.simulator.machine.state import Machine, Requests, empty_machine, no_requests
+from swftools.simulator.machine.state import Machine, empty_machine
 from swftools.simulator.machine.waiting_queue import empty_queue
 from swftools.simulator.outcome import schedule_of, what_was_done
-from swftools.simulator.registry import Policy, list_policies, read_policy
 from swftools.simulator.schedule import Schedule
-from swftools.simulator.simulation import Simulation
-from swftools.trace import Trace
 
 _BY_JOB = ("row", "run_time", "limit", "told", "restart_overhead")
-
-
-class EpisodeLog:
-    """A log made ready for episodes: its jobs in order of submission, once in memory however many play on it.
-
-    Parameters
-    ----------
-    trace : Trace
-        With requested times: run times would be told in advance without them.
-    processors : int, optional
-        Of the machine; those of the log by default.
-    policy : str
-        What decides the first jobs of each episode. It must remember nothing, as ``fcfs``, ``easy``, ``sjf``, ``lxf``,
-        ``lxf-backfill`` and ``narrowest`` do.
-    reference : str, optional
-        Whose cost is subtracted in rewards; likewise.
-    overrun : {"run-on", "kill", "extend"}
-        As ``simulate`` takes it. ``"extend"`` raises a request to a longer run time, which is a look into the future.
-    **options
-        As ``simulate`` takes them: ``requests``, ``predictor``, ``cancelled``, ``seed``, ``compiled``.
-
-    Raises
-    ------
-    ParameterError
-        A job has no requested time, policy or predictor remember; what ``Simulation`` raises.
-    """
-
-    def __init__(
-        self,
-        trace: Trace,
-        processors: int | None = None,
-        *,
-        policy: str | Policy = "easy",
-        reference: str | Policy | None = None,
-        overrun: str = "run-on",
-        **options: Any,
-    ) -> None:
-        self.policy = _memoryless(policy)
-        self.reference = None if reference is None else _memoryless(reference)
-        simulation = Simulation(trace, policy, processors, overrun=overrun, **options)
-        driver, workload = simulation._driver, simulation._workload
-        lacking = workload.assumed.run_time_as_request
-        if lacking:
-            raise ParameterError(
-                f"{lacking} of {workload.assumed.jobs} jobs have no requested time, so that the run time would be told "
-                "in advance; give requests='tsafrir', which draws some of a model, or leave these jobs out"
-            )
-        if driver.asked or driver.predictor.observes:
-            raise ParameterError(f"predictor {driver.predictor.name!r} learns, which episodes do not; take 'request'")
-        self.trace, self.processors = trace, simulation.processors
-        self.workload, self.coming, self.restart = workload, workload.coming, workload.restart
-        self.options, self.semantics = dict(simulation.options), driver.options.semantics
-        self.observer, self._predictor = driver.observer, driver.predictor
-        self._compiled: bool | str = options.get("compiled", True)
-        self.costs: dict[Rules, dict[int, float]] = {}
-
-    def __len__(self) -> int:
-        """Return how many jobs there are."""
-        return len(self.coming.row)
-
-    def check_length(self, jobs: int) -> None:
-        """Refuse episodes of more jobs than there are."""
-        if jobs > len(self):
-            raise ParameterError(
-                f"an episode has {jobs} jobs with its warm-up, and the log {len(self)} that can be simulated; give "
-                "smaller jobs= and warm_up=, or a longer log"
-            )
-
-    @property
-    def is_checked(self) -> bool:
-        """Whether compiled code looks at each index."""
-        return self._compiled == CHECKED
-
-    def empty_requests(self, jobs: int) -> Requests:
-        """Return the requests of jobs of which none was submitted yet, with the columns that the log has."""
-        coming = self.coming
-        return no_requests(
-            jobs,
-            checkpoints=len(coming.checkpoint_interval) > 0,
-            curves=len(coming.speedup) > 0,
-            points=coming.utility.shape[1],
-            overheads=len(coming.restart_overhead) > 0,
-        )
-
-    def called(self, policy: tuple[Policy, Any]) -> Called:
-        """Return what runs a policy."""
-        return called_for(*policy, self._predictor, compiled=self._compiled)
 
 
 class Slot:
@@ -236,24 +146,6 @@ class Slot:
             return value
         self._kept.append(Layout(value, like.example))
         return self._kept[-1].address
-
-
-def _memoryless(name: str | Policy) -> tuple[Policy, Any]:
-    """Return a policy and its parameters; refuse one that remembers, or looks where no job fits."""
-    policy, given = read_policy(name)
-    chosen = policy.chosen(given)
-    if not _forgets(policy, chosen):
-        usable = [each.name for each in list_policies().values() if _forgets(each, each.chosen({}))]
-        raise ParameterError(
-            f"policy {policy.name!r} remembers what it saw, or needs what episodes lack; they take {', '.join(usable)}"
-        )
-    return policy, chosen
-
-
-def _forgets(policy: Policy, chosen: Any) -> bool:
-    """Whether a policy remembers, draws and needs nothing, and has nothing to do while no waiting job fits."""
-    remembers = policy.in_python or set(policy.made_for(chosen).own) - {"parameters"}
-    return policy.rests and not remembers and not policy.needed(chosen.to_mapping())
 
 
 def _with_ends(replay: Replay, most: int) -> Replay:
