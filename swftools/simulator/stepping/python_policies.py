@@ -102,7 +102,7 @@ class _Deciding(Stepper):
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise PolicyError("a policy decides, and returns: the simulation goes on by itself")
 
-    advance = skip = finish = _refuse
+    advance = skip = run = finish = submit = end = cancel = take_away = _refuse
 
 
 def _decide(decide: Decide, simulation: Simulation) -> None:

@@ -121,6 +121,8 @@ WRONG: dict[str, tuple[Callable[[Stepper], object], str]] = {
     "answers": (lambda stepper: stepper.now, r"returned 0\.0; a policy acts by start\(\), it returns nothing"),
     "goes on": (lambda stepper: stepper.advance(), "a policy decides, and returns"),
     "skips": (lambda stepper: stepper.skip(), "a policy decides, and returns"),
+    "runs": (lambda stepper: stepper.run(), "a policy decides, and returns"),
+    "submits": (lambda stepper: stepper.submit(1, 60), "a policy decides, and returns"),
     "finishes": (lambda stepper: stepper.finish(), "a policy decides, and returns"),
     "raises": (lambda _: {}["key"], "raised KeyError: 'key'"),
     "acts wrongly": (lambda stepper: stepper.start(9), "job 9"),
