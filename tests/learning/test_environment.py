@@ -128,11 +128,11 @@ def test_rewards_add_up_to_the_mean_cost(reward: str) -> None:
 def test_cost_of_the_reference() -> None:
     """Without a warm-up it is that of the policy on these jobs; with one, of EASY's after EASY's, the same."""
     log = EpisodeLog(crowded(4), reference="easy")
-    env = SchedulingEnv(log, **SMALL, reward="wait")
+    env = SchedulingEnv(log, **SMALL, reward="bounded_slowdown")
     _, info = play(env, at_random(2), first=11)
     schedule = simulate(part_of(log, 11, 30), "easy", overrun="run-on")
-    assert info["reference_cost"] == pytest.approx(schedule.jobs["wait_time"].mean(), rel=1e-12)
-    env = SchedulingEnv(log, k=6, jobs=20, warm_up=10, reward="wait", choice="reserve")
+    assert info["reference_cost"] == pytest.approx(measure_jobs(schedule)["bounded_slowdown"].mean(), rel=1e-12)
+    env = SchedulingEnv(log, k=6, jobs=20, warm_up=10, reward="bounded_slowdown", choice="reserve")
     total, info = play(env, lambda *_: 0, first=11)
     assert total == pytest.approx(0.0, abs=1e-9)
 
