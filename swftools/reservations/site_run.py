@@ -8,8 +8,9 @@ import numpy as np
 
 from swftools.kernel import BoolArray
 from swftools.qbets.predictor import WaitPredictor
+from swftools.reservations.bids import Bids
 from swftools.reservations.start_table import MOST
-from swftools.reservations.varq import Bids, VarqParameters, VarqRun
+from swftools.reservations.varq import VarqParameters, VarqRun
 from swftools.simulator.engine.replay import COMING
 from swftools.simulator.machine.state import HELD, NOW, OVER, RUNNING, SUBMITTED, WAKE
 from swftools.simulator.questions.taking_out import take_out

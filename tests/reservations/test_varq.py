@@ -15,10 +15,10 @@ from swftools.errors import ParameterError
 from swftools.plots import caption
 from swftools.qbets import WaitPredictor
 from swftools.reservations import ReservedSchedule, simulate_reservations
+from swftools.reservations.bids import Bids, latest_submissions
 from swftools.reservations.live_waits import LiveWaits
 from swftools.reservations.start_table import latest_lead, least_percent
 from swftools.reservations.trajectory import leads_until
-from swftools.reservations.varq import Bids, latest_submissions
 from swftools.simulator import simulate, validate
 from tests.reservations.test_live_waits import drawn_jobs, lived
 
