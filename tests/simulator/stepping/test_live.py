@@ -13,6 +13,7 @@ from swftools.errors import ParameterError, PolicyError
 from swftools.simulator import CHECKPOINT, SUSPEND, Schedule, Stepper, simulate, validate
 from tests.drawn import draw_trace
 from tests.every_policy import OURS, light, with_all_columns
+from tests.simulator.test_no_future import poison
 from tests.strategies import crowded_trace
 
 POLICIES = [*map(light, OURS), "pv-easy:order=lxf,preemption=suspend", "genetic:generations=1,individuals=6"]
@@ -110,6 +111,26 @@ def test_it_goes_on_as_forks_do(trace: Trace) -> None:
         assert 1000 in ours
         assert ours.items() <= whole.items()
     assert_same(stepper.finish(), simulate(trace, "conservative"))
+
+
+@pytest.mark.parametrize("policy", ["easy", "conservative", "pv-easy"])
+def test_junk_in_the_room_for_later_jobs_changes_nothing(trace: Trace, policy: str) -> None:
+    """Neither that of jobs to come, nor that behind all jobs, in the queue that is followed and in its forks."""
+    plain = ends_of(simulate(trace, policy))
+    stepper = opened(trace, policy)
+    for job in trace.jobs.itertuples():
+        submit(stepper, job)
+    for until in np.unique(trace.arrays.submit_time):
+        poison(stepper.run(until=float(until))._simulation, 1e9)
+        fork = stepper.fork(None)
+        poison(fork._simulation, -1.0)
+        assert ends_of(fork.finish()).items() <= plain.items()
+    assert ends_of(stepper.finish()) == plain
+
+
+def ends_of(schedule: Schedule) -> dict[int, float]:
+    """Return when each job ends."""
+    return dict(zip(schedule.jobs["job_number"], schedule.jobs["end_time"], strict=True))
 
 
 def test_copies_know_nothing_of_each_other() -> None:
