@@ -127,7 +127,11 @@ class Driver:
         other = copy.copy(self)
         other.replay = _copied(self.replay)
         other.machine = with_requests(_copied(self.machine._replace(predicted=np.zeros(0))), other.replay.requests)
-        other.coming = _copied(self.coming) if self.lease else self.coming._replace(told=self.coming.told.copy())
+        if self.lease or self.jobs < len(self.coming.run_time):  # others may still be written behind them
+            other.coming = _copied(self.coming)
+        else:
+            own = {name: getattr(self.coming, name).copy() for name in ("told", "run_time")}
+            other.coming = self.coming._replace(**own)
         other.rooms = other.lease = None
         other.observer, other.decider = _copied(self.observer), _copied(self.decider)
         other.asked = self.asked and self.asked.copy()

@@ -172,7 +172,9 @@ def _number_of_user(simulation: Simulation, user: Any) -> int:
     if simulation._users is None:
         seen = dict.fromkeys(simulation.trace.arrays.user_id.tolist())
         simulation._users = {each: number for number, each in enumerate(each for each in seen if each >= 0)}
-    return simulation._users.setdefault(int(user), len(simulation._users))
+    if user not in simulation._users:  # copies have the same table, and may know others from here on
+        simulation._users = {**simulation._users, int(user): len(simulation._users)}
+    return simulation._users[int(user)]
 
 
 def _lacks(coming: Coming, one: Coming) -> bool:

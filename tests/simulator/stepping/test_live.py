@@ -11,7 +11,9 @@ import pytest
 from swftools import Trace
 from swftools.errors import ParameterError, PolicyError
 from swftools.simulator import CHECKPOINT, SUSPEND, Schedule, Stepper, simulate, validate
+from tests.drawn import draw_trace
 from tests.every_policy import OURS, light, with_all_columns
+from tests.simulator.test_no_future import poison
 from tests.strategies import crowded_trace
 
 POLICIES = [*map(light, OURS), "pv-easy:order=lxf,preemption=suspend", "genetic:generations=1,individuals=6"]
@@ -109,6 +111,44 @@ def test_it_goes_on_as_forks_do(trace: Trace) -> None:
         assert 1000 in ours
         assert ours.items() <= whole.items()
     assert_same(stepper.finish(), simulate(trace, "conservative"))
+
+
+@pytest.mark.parametrize("policy", ["easy", "conservative", "pv-easy"])
+def test_junk_in_the_room_for_later_jobs_changes_nothing(trace: Trace, policy: str) -> None:
+    """Neither that of jobs to come, nor that behind all jobs, in the queue that is followed and in its forks."""
+    plain = ends_of(simulate(trace, policy))
+    stepper = opened(trace, policy)
+    for job in trace.jobs.itertuples():
+        submit(stepper, job)
+    for until in np.unique(trace.arrays.submit_time):
+        poison(stepper.run(until=float(until))._simulation, 1e9)
+        fork = stepper.fork(None)
+        poison(fork._simulation, -1.0)
+        assert ends_of(fork.finish()).items() <= plain.items()
+    assert ends_of(stepper.finish()) == plain
+
+
+def ends_of(schedule: Schedule) -> dict[int, float]:
+    """Return when each job ends."""
+    return dict(zip(schedule.jobs["job_number"], schedule.jobs["end_time"], strict=True))
+
+
+def test_copies_know_nothing_of_each_other() -> None:
+    """What is submitted, and told to end, in one of them does not come in the others, whoever goes first."""
+    stepper = empty(4, "fcfs")
+    stepper.submit(2, 10.0, at=0.0, user=1)
+    stepper.run(until=1.0)
+    other, fork = stepper.copy(), stepper.fork()
+    for each, processors in ((other, 3), (fork, 1), (stepper, 4)):
+        assert each.submit(processors, 20.0, at=5.0, user=processors) == 1
+    other.end(0, at=4.0)
+    other.cancel(1).submit(1, 7.0, at=6.0)
+    assert (other.user.tolist()[0], stepper._simulation._users) == (0, {1: 0, 4: 1})
+    ends = [dict(each.finish().jobs[["job_number", "end_time"]].to_numpy().tolist()) for each in (stepper, other, fork)]
+    assert ends == [{1: 10.0, 2: 30.0}, {1: 4.0, 3: 13.0}, {1: 10.0, 2: 25.0}]
+    before = Stepper(draw_trace("submit run width / 0 10 1 / 50 5 1", processors=1), "fcfs").run(until=1.0)
+    before.copy().end(0, at=3.0)
+    assert before.finish().jobs["run_time"].tolist() == [10.0, 5.0]
 
 
 # ---------------------------------------------------------------- by hand
