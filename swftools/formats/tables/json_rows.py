@@ -66,7 +66,10 @@ class JsonRows:
         for name in {*self._declaration.further, *(name for each in declared for name in each.times)}:
             columns[name] = column_of([_value(row, name) for row in rows])
         sheet = Sheet(columns, lines, begins, ends, text, rejects)
-        return sheet, stop, stretch.first_line + text.count(b"\n", 0, stop), rows
+        behind = stretch.first_line + text.count(b"\n", 0, stop)
+        if stretch.is_last and text and not text.endswith(b"\n"):
+            behind += 1  # the last line lacks its end, and is a line
+        return sheet, stop, behind, rows
 
     @property
     def columns(self) -> tuple[str, ...]:

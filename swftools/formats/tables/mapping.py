@@ -12,9 +12,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
-
 from swftools.errors import ParameterError
 from swftools.formats.registry import Fit, register_format
 from swftools.formats.tables.columns import Column, Declaration, column
@@ -115,6 +112,9 @@ def _load(path: str, _modified: int, size: int) -> Mapped:
     """Read a mapping, once for each state of its file."""
     if size > _MOST_BYTES:
         raise ParameterError(f"table: mapping {path}: {size:,} bytes are no mapping; is it the table itself?")
+    from ruamel.yaml import YAML  # noqa: PLC0415 (which hardly any reading of a log needs)
+    from ruamel.yaml.error import YAMLError  # noqa: PLC0415
+
     try:
         data = Path(path).read_bytes()
         told = YAML(typ="safe", pure=True).load(data)

@@ -6,14 +6,12 @@ several tables) is a method to override: ``adapt`` or ``pieces``.
 
 from __future__ import annotations
 
-import io
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar, NoReturn, cast
+from typing import Any, ClassVar, NoReturn, cast
 
 import numpy as np
 import pyarrow as pa
@@ -25,17 +23,18 @@ from swftools.formats.accounting.format import AccountingFormat, Tally, placed, 
 from swftools.formats.accounting.in_order import InOrder
 from swftools.formats.accounting.ledger import Decision, Ledger, Part
 from swftools.formats.accounting.records import Records, Stretch
-from swftools.formats.compression import LogSource, open_log, source_name
+from swftools.formats.compression import LogSource, source_name
 from swftools.formats.registry import Fit, Reading
-from swftools.formats.several import LogFiles, Peeked, open_joined
+from swftools.formats.several import LogFiles, open_joined
 from swftools.formats.tables.columns import Column, Declaration
 from swftools.formats.tables.csv_rows import CsvRows
+from swftools.formats.tables.demand import demand, joined_column
+from swftools.formats.tables.files import as_file, end_line, pass_over
 from swftools.formats.tables.filling import Filler
 from swftools.formats.tables.heads import Head, head_of, place_of
 from swftools.formats.tables.json_rows import JsonRows, Row
 from swftools.formats.tables.parquet_rows import parquet_sheets
 from swftools.formats.tables.sheet import Sheet
-from swftools.kernel import FloatArray
 from swftools.parameters import text
 from swftools.trace import Trace
 
@@ -239,9 +238,9 @@ class TableFormat(AccountingFormat):
     ) -> Iterator[tuple[Stretch, Records, int]]:
         """Read a Parquet file."""
         name = source_name(source)
-        opened, size = _as_file(source, how.max_bytes, tally)
+        opened, size = as_file(source, how.max_bytes, tally)
         tally.count += size
-        _end_line(tally, ends_line=is_last_file)
+        end_line(tally, ends_line=is_last_file)
         filler = self._filler()
         batch = max(how.chunk_bytes // _ROW_BYTES, 1)
         is_checked = False
@@ -306,7 +305,7 @@ class TableFormat(AccountingFormat):
                     break
             tally.count += stream.count
             tally.unverified = tally.unverified or stream.unverified
-        _end_line(tally, ends_line=ends_line or is_last_file)
+        end_line(tally, ends_line=ends_line or is_last_file)
 
     def _of_text(self, part: bytes, _: Head) -> Iterator[tuple[Stretch, Records]]:
         """Read a text that is in memory."""
@@ -377,59 +376,20 @@ class TableFormat(AccountingFormat):
         """Count what is wider than the machine, and tell when jobs together were."""
         if self.processors is None:
             return
-        width = _joined(parts, "allocated_processors")
-        width = np.where(np.isfinite(width), width, _joined(parts, "requested_processors"))
+        width = joined_column(parts, "allocated_processors")
+        width = np.where(np.isfinite(width), width, joined_column(parts, "requested_processors"))
         width = np.where(decision.number > 0, width, np.nan)
         if count := int((width > self.processors).sum()):
             ledger.anomalies["wider than the machine, by what was told of it"] += count
-        submit, start, end, run = (_joined(parts, name) for name in ("submit", "start", "end", "run_time"))
+        submit, start, end, run = (joined_column(parts, name) for name in ("submit", "start", "end", "run_time"))
         start = np.where(np.isfinite(start), start, submit)
         end = np.where(np.isfinite(end), end, start + run)
-        most, over = _demand(start, end, width, self.processors)
+        most, over = demand(start, end, width, self.processors)
         if over:
             told = (
                 f"up to {most:.0f} processors in use at once, of a machine of {self.processors}: jobs that overbook it"
             )
             ledger.anomalies[told] += over
-
-
-def pass_over(source: LogSource, how: Reading, tally: Tally, *, is_last_file: bool) -> None:
-    """Read a file of a log of which nothing is wanted but that it belongs to the log."""
-    ends_line = True
-    with open_log(source, max_bytes=how.max_bytes, is_text=False) as stream:
-        while block := stream.read(1 << 20):
-            tally.count += len(block)
-            ends_line = block.endswith(b"\n")
-            if tally.digest is not None:
-                tally.digest.update(block)
-    _end_line(tally, ends_line=ends_line or is_last_file)
-
-
-def _end_line(tally: Tally, *, ends_line: bool) -> None:
-    """Count the line end that stands between two files of one log, as ``Joined`` puts it there."""
-    if not ends_line:
-        tally.count += 1
-        if tally.digest is not None:
-            tally.digest.update(b"\n")
-
-
-def _joined(parts: list[Part], name: str) -> FloatArray:
-    """Return a column of all parts."""
-    nothing = [np.full(len(part.line), np.nan) for part in parts]
-    return np.concatenate([part.numbers.get(name, none) for part, none in zip(parts, nothing, strict=True)])
-
-
-def _demand(start: FloatArray, end: FloatArray, width: FloatArray, most: int) -> tuple[float, int]:
-    """Return how many processors jobs have at once at most, and how many jobs start while that is too many."""
-    known = np.isfinite(start) & np.isfinite(end) & np.isfinite(width) & (end > start)
-    if not known.any():
-        return 0.0, 0
-    times = np.concatenate([start[known], end[known]])
-    change = np.concatenate([width[known], -width[known]])
-    order = np.lexsort((change, times))  # what ends makes room for what starts at the same time
-    used = np.cumsum(change[order])
-    over = (used > most) & (change[order] > 0)
-    return float(used.max()), int(over.sum())
 
 
 class TextReader:
@@ -494,23 +454,3 @@ class TextReader:
     def behind(self, line: int) -> int:
         """Return the number of what comes behind."""
         return self._last_row + 1 if self._is_list else line
-
-
-def _as_file(source: LogSource, max_bytes: int, tally: Tally) -> tuple[BinaryIO | str, int]:
-    """Return a Parquet file to be read from any place, and its bytes; compressed ones are unpacked in memory."""
-    if isinstance(source, str | os.PathLike):
-        path = Path(os.fsdecode(source))
-        with path.open("rb") as raw:
-            if raw.read(4) == b"PAR1":
-                if tally.digest is not None:
-                    raw.seek(0)
-                    while block := raw.read(1 << 20):
-                        tally.digest.update(block)
-                return str(path), path.stat().st_size
-    elif isinstance(cast(object, source), Peeked):
-        raise UnreadableLogError(f"{source_name(source)}: Parquet is read from its end, which a pipe has not; save it")
-    with open_log(source, max_bytes=max_bytes, is_text=False) as stream:
-        data = stream.read()
-    if tally.digest is not None:
-        tally.digest.update(data)
-    return io.BytesIO(data), len(data)

@@ -298,3 +298,12 @@ def test_pai_without_its_tasks(tmp_path: Path) -> None:
     (tmp_path / "other.csv").write_text("a,b\n1,2\n")
     with pytest.raises(LogFormatError, match=r"other\.csv is none of PAI's tables"):
         read_log(tmp_path, "pai")
+
+
+def test_what_ends_makes_room_for_what_starts_at_the_same_time() -> None:
+    """So two jobs as wide as the machine, one behind the other, do not overbook it."""
+    rows = [
+        "1,u,v,4,4,1,COMPLETED,2020-06-09 10:00:00,2020-06-09 10:00:00,2020-06-09 11:00:00,3600,0",
+        "2,u,v,4,4,1,COMPLETED,2020-06-09 10:00:00,2020-06-09 11:00:00,2020-06-09 12:00:00,3600,3600",
+    ]
+    assert "anomalies" not in read("\n".join([HEADER, *rows, ""]), processors=4).provenance

@@ -18,9 +18,10 @@ from swftools.formats.compression import source_name
 from swftools.formats.registry import Fit, Reading, register_format
 from swftools.formats.several import LogFiles
 from swftools.formats.tables.columns import Column, Declaration, column
+from swftools.formats.tables.files import pass_over
 from swftools.formats.tables.filling import Filler
 from swftools.formats.tables.heads import Head, head_of
-from swftools.formats.tables.table_format import TableFormat, TextReader, pass_over
+from swftools.formats.tables.table_format import TableFormat, TextReader
 from swftools.kernel import FloatArray, IntArray
 
 _TABLES: dict[str, tuple[str, ...]] = {
