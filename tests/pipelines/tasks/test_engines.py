@@ -337,9 +337,7 @@ def test_a_cluster_without_workers(home: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings(
-    "ignore::pytest.PytestUnraisableExceptionWarning"
-)  # of dask-jobqueue
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of dask-jobqueue
 def test_slurm_by_jobs_that_run_here(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All but sbatch itself: jobs are started as processes, workers come, cells are run, the jobs end."""
 
