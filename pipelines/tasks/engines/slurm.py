@@ -60,7 +60,7 @@ class Slurm(Dask):
 
     def job_script(self) -> str:
         """Return the script of a job, as it is submitted; its scheduler is one that runs on a free port meanwhile."""
-        with self._made(dashboard_address=None) as cluster:
+        with self._made(scheduler_options={"dashboard_address": ":0"}) as cluster:
             script: str = cluster.job_script()
         return script
 

@@ -128,7 +128,10 @@ def problem_of(sight: Any, worker: str) -> str:
     if not sight.sees_folder:
         return f"worker {worker} does not see {Path.cwd()}: start from a folder that all hosts share"
     if not sight.sees_work:
-        return f"worker {worker} does not see the data root: give --data-root on a folder that all hosts share"
+        return (
+            f"worker {worker} does not see where cells are put: give --data-root, or the setting work_root, on a "
+            "folder that all hosts share"
+        )
     return ""
 
 

@@ -207,3 +207,12 @@ def test_row_groups_check_what_they_are_given(cleaned: Trace, tmp_path: Path) ->
     with pytest.raises(SchemaError):
         write()
     assert [] == list(tmp_path.iterdir())
+
+
+def test_columns_that_nothing_is_in(cleaned: Trace) -> None:
+    """Zeros, missing values and a mixture of both come back as they were."""
+    jobs = cleaned.jobs.iloc[:4].reset_index(drop=True)
+    for values in ([0, 0, 0, 0], [0, 5, 0, 0], [None] * 4, [0, None, 0, 0], [7, 0, 0, None]):
+        frame = jobs.assign(status=pd.array(values, dtype="Int64"))
+        back = to_pandas(swf_tables.to_arrow(frame, "jobs"), "jobs")
+        assert values == [None if value is pd.NA else value for value in back["status"]]
