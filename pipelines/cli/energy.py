@@ -14,7 +14,7 @@ from pipelines.cli.schedules import begin_simulation, print_assumptions, simulat
 from swftools.output.shown_text import shown
 
 
-@click.command(short_help="Say what energy schedules take, its cost and its carbon.", name="energy")
+@click.command(short_help="Compute energy, cost and carbon of schedules.", name="energy")
 @takes_a_log
 @reads_a_log
 @click.option(

@@ -51,7 +51,7 @@ def main() -> None:
     Explain a decision:       swftools explain LOG --job 1234
     Check any schedule:       swftools check-schedule SCHEDULE.csv --log LOG
     What users owe:           swftools price LOG --mechanism fixed
-    Who reserves by waits:    swftools reservations LOG --share .1
+    Simulate reservations:    swftools reservations LOG --share .1
     Predict waits:            swftools evaluate --log LOG
     Wait of a job now:        swftools predict --state STATE --queue 3
     When to submit it:        swftools reserve --state STATE --start +6h ...

@@ -29,7 +29,7 @@ OLD = 86_400.0
 """Seconds behind which a state is said to be old."""
 
 
-@click.command(short_help="Say when to submit a job so that it runs at a time.", name="reserve")
+@click.command(short_help="Plan when to submit a job so that it runs at a time.", name="reserve")
 @click.option("--state", type=click.Path(), help="What a wait predictor has learnt, a file.")
 @click.option("--history", help="Name of a history, whose newest state is asked, and which knows names of queues.")
 @click.option("--method", help="Of those that the history follows; default: its first.")
