@@ -17,7 +17,9 @@ import pandas as pd
 from swftools.checkpoints.inference import infer_checkpoints
 from swftools.checkpoints.synthetic_survey import generate_checkpoint_survey
 from swftools.fields.definition import UTILITY
+from swftools.formats.loadleveler.kernel import last_header
 from swftools.formats.read_log import read_log
+from swftools.formats.slurm.kernel import last_start
 from swftools.formats.swf.reader import read_swf
 from swftools.formats.swf.writer import write_swf
 from swftools.kernel import rehearsed
@@ -89,12 +91,14 @@ def _read() -> None:
 
 def _read_loadleveler() -> None:
     read_log(io.BytesIO(_LISTING), "loadleveler", time_zone="UTC", processors_per_node=1)
+    last_header(_LISTING)  # by which a long log is parted
 
 
 def _read_slurm() -> None:
     head = b"JobID|MaxRSS|TotalCPU|State|Submit|Start|End|NCPUS|ReqMem\n"
     row = b"1||00:01|COMPLETED|2024-01-01T00:00:00|2024-01-01T00:00:01|2024-01-01T00:00:09|1|1G\n"
     read_log(io.BytesIO(head + row + b"1.0|1K" + row[2:]), "slurm", time_zone="UTC")
+    last_start(head + row, 0)  # as above
     read_log(io.BytesIO(b'{"jobs": [{}]}'), "slurm")
 
 
