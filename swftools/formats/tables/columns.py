@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from swftools.errors import ParameterError
-from swftools.formats.accounting.records import COUNTS, NAMES, SECONDS, SHARES, SIZES, TEXTS, TIMES
+from swftools.formats.accounting.records import COUNTS, ENERGIES, NAMES, SECONDS, SHARES, SIZES, TEXTS, TIMES
 from swftools.parameters import did_you_mean
 
 WAIT = "wait_time"
-TARGETS = (*TIMES, WAIT, *SECONDS, *COUNTS, *SHARES, *SIZES, *NAMES, *TEXTS, "state")
+TARGETS = (*TIMES, WAIT, *SECONDS, *COUNTS, *SHARES, *SIZES, *ENERGIES, *NAMES, *TEXTS, "state")
 """What a column may be mapped to; ``state`` becomes the status by a table of states, and is kept as ``logged_state``.
 Of a ``wait_time`` and a submission follows the start."""
 
@@ -23,13 +23,16 @@ TEXT = "text"
 _TIME_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0, "d": 86400.0}
 _SIZE_UNITS = {"B": 2.0**-10, "KB": 1.0, "MB": 2.0**10, "GB": 2.0**20, "TB": 2.0**30}
 _SIZE_UNITS |= {"KiB": 1.0, "MiB": 2.0**10, "GiB": 2.0**20, "TiB": 2.0**30}
+_ENERGY_UNITS = {"J": 1.0, "kJ": 1e3, "MJ": 1e6, "Wh": 3600.0, "kWh": 3.6e6}
+_POWER_UNITS = {"W": 1.0, "mW": 1e-3, "kW": 1e3}
 _COUNT_UNITS = {"": 1.0, "percent": 1e-2, "milli": 1e-3}
 UNITS: dict[str, dict[str, float]] = {
     **{name: {TEXT: 1.0, **_TIME_UNITS} for name in (*TIMES, WAIT, *SECONDS)},
     **dict.fromkeys(SIZES, _SIZE_UNITS),
+    **{name: _ENERGY_UNITS if name == "energy" else _POWER_UNITS for name in ENERGIES},
     **dict.fromkeys((*COUNTS, *SHARES), _COUNT_UNITS),
 }
-"""The units that a column of ours may be told in, and what one is in ours (s, KB, 1)."""
+"""The units that a column of ours may be told in, and what one is in ours (s, KB, J, W, 1)."""
 
 _DEFAULT_UNITS = {**dict.fromkeys(TIMES, TEXT), **dict.fromkeys((WAIT, *SECONDS), "s"), **dict.fromkeys(SIZES, "KB")}
 
@@ -51,11 +54,12 @@ class Column:
         What the column is called; of several the first that is there.
     unit : str
         What it is told in: for times ``text`` (dates), or since 1970 in s, ms, us, ns; for durations s, ms, min, h, d
-        or ``text``; for memory B, KB, MB, GB; for counts percent or milli. By default as ours: dates, s, KB, 1.
+        or ``text``; for memory B, KB, MB, GB; for energy J, kJ, MJ, Wh, kWh; for power W, mW, kW; for counts percent or
+        milli. By default as ours: dates, s, KB, J, W, 1.
     times : tuple of str
         Further columns by which it is multiplied, such as nodes by cores of each.
     of : {"processor", "node", "job"}
-        What memory or a count is told of; ours is of a processor (memory) or of the job (counts).
+        What memory, energy, power or a count is told of; ours is of a processor (memory) or of the job (all others).
     missing : tuple of str
         Values that say that there is none, besides empty ones, nan, None, null, NA.
     is_rounded_up : bool

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from swftools.errors import LogFormatError
 from swftools.fields.definition import MAX_TIME
-from swftools.formats.accounting.records import COUNTS, NAMES, SECONDS, SHARES, SIZES, TIMES, Records
+from swftools.formats.accounting.records import COUNTS, ENERGIES, NAMES, SECONDS, SHARES, SIZES, TIMES, Records
 from swftools.formats.accounting.times import Moments, in_order, require_zones
 from swftools.formats.tables.columns import TEXT, WAIT, Column, Declaration
 from swftools.formats.tables.heads import place_of
@@ -176,8 +176,8 @@ class Filler:
         )
 
     def _fill_numbers(self, records: Records, sheet: Sheet) -> None:
-        """Read durations, counts and sizes."""
-        for name in (*SECONDS, *COUNTS, *SHARES, *SIZES):
+        """Read durations, counts, sizes and energies."""
+        for name in (*SECONDS, *COUNTS, *SHARES, *SIZES, *ENERGIES):
             each = self.declaration.columns.get(name)
             if each is None:
                 continue
@@ -190,7 +190,7 @@ class Filler:
                     records.numbers[exact] = found
                 found = np.ceil(np.round(found, 9))
             records.numbers[name] = found
-        for name in COUNTS:
+        for name in (*COUNTS, *ENERGIES):
             each = self.declaration.columns.get(name)
             if each and each.of == "node" and name in records.numbers:
                 records.numbers[name] = records.numbers[name] * _either(records, "allocated_nodes", "requested_nodes")

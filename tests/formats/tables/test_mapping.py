@@ -244,3 +244,20 @@ def test_on_the_console(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert CliRunner().invoke(main, ["formats", "propose", "none.csv"]).exit_code != 0
     Path("t.parquet").write_bytes(as_typed_parquet("opendc"))
     assert "opendc" in CliRunner().invoke(main, ["describe", "t.parquet"]).output
+
+
+def test_energy_and_power(tmp_path: Path) -> None:
+    """In other units, and of each node; a mean power that is not told follows from energy and run time."""
+    (tmp_path / "mine.yaml").write_text(
+        "columns:\n  submit: {column: t, unit: s}\n  start: {column: t, unit: s}\n  run_time: r\n"
+        "  allocated_nodes: n\n  energy: {column: e, unit: kWh, of: node}\n  mean_power: {column: p, unit: kW, of: node}\n"
+        "  max_power: {column: m, unit: W}\n",
+        encoding="utf-8",
+    )
+    rows = b"t,r,n,e,p,m\n1600000000,3600,4,2,3,900\n1600000001,1800,2,1,,\n1600000002,1800,2,,,-5\n"
+    (tmp_path / "jobs.csv").write_bytes(rows)
+    jobs = read_log(tmp_path / "jobs.csv", f"table:mapping={tmp_path / 'mine.yaml'}").jobs
+    assert jobs["energy"].iloc[:2].tolist() == [8 * 3.6e6, 2 * 3.6e6]
+    assert jobs["mean_power"].iloc[:2].tolist() == [12_000.0, 4_000.0]
+    assert jobs["max_power"].tolist()[0] == 900.0
+    assert jobs[["energy", "mean_power", "max_power"]].iloc[2].isna().all()

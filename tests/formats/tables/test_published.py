@@ -42,6 +42,8 @@ EXPECTED: dict[str, dict[str, list[Any]]] = {
         "requested_processors": [2, 1],
         "allocated_nodes": [2, 1],
         "requested_nodes": [2, 1],
+        "mean_power": [181.0, 60.0],
+        "max_power": [240.0, None],
         "exit_code": [0, 1],
         "status": [1, 0],
         "user": ["u1", "u2"],

@@ -29,6 +29,8 @@ class Fdata(TableFormat):
         "requested_time": column("elpl"),
         "allocated_nodes": column("nnuma"),
         "requested_nodes": column("nnumr"),
+        "mean_power": column("avgpcon", of="node"),
+        "max_power": column("maxpcon", of="node"),
         "exit_code": column("ec"),
         "state": column("exit state"),
         "user": column("usr"),
@@ -46,11 +48,13 @@ class Fdata(TableFormat):
     TRIED = "Rows made from its list of columns: never tried on the real thing."
     TRAPS = (
         "The column `exit state` has a blank in its name.",
-        "CPU times and memory (uctmut, mszl, mmszu) are not read: no page says in which units they are.",
+        "CPU times, memory and energy (uctmut, mszl, mmszu, econ) are not read: no page says in which units they are.",
+        "Powers (avgpcon, maxpcon) are of a node, in W: here they are of the job's nodes together. The highest power of the job "
+        "may be less, since its nodes need not have theirs at one time.",
     )
     LICENCE = "Rows of the example are made up."
     EXAMPLE = """\
-jid,usr,jnam,cnumr,cnumat,nnumr,nnuma,adt,qdt,sdt,edt,ec,elpl,exit state,duration
-j1,u1,n1,96,96,2,2,2021-04-01 00:00:10+09:00,2021-04-01 00:00:11+09:00,2021-04-01 00:01:00+09:00,2021-04-01 01:01:00+09:00,0,7200.0,completed,3600.0
-j2,u2,n2,48,48,1,1,2021-04-01 00:00:20+09:00,2021-04-01 00:00:21+09:00,2021-04-01 00:02:00+09:00,2021-04-01 00:02:30+09:00,1,600.0,failed,30.0
+jid,usr,jnam,cnumr,cnumat,nnumr,nnuma,adt,qdt,sdt,edt,ec,elpl,exit state,duration,avgpcon,maxpcon
+j1,u1,n1,96,96,2,2,2021-04-01 00:00:10+09:00,2021-04-01 00:00:11+09:00,2021-04-01 00:01:00+09:00,2021-04-01 01:01:00+09:00,0,7200.0,completed,3600.0,90.5,120.0
+j2,u2,n2,48,48,1,1,2021-04-01 00:00:20+09:00,2021-04-01 00:00:21+09:00,2021-04-01 00:02:00+09:00,2021-04-01 00:02:30+09:00,1,600.0,failed,30.0,60.0,
 """
