@@ -40,12 +40,13 @@ class LongJobs:
             with pq.ParquetFile(other) as file:
                 empty = with_columns(empty, file.schema_arrow.empty_table(), name)
         self.columns: tuple[str, ...] = tuple(empty.column_names)
+        self._last: dict[Path, tuple[int, pa.Table]] = {}
 
-    def between(self, start: int, stop: int) -> pa.Table:
-        """Return the jobs from one row to another."""
+    def between(self, start: int, stop: int, *, keeps: bool = False) -> pa.Table:
+        """Return the jobs from one row to another; ``keeps`` the last row groups, of which the next jobs may be too."""
         found = None
         for name, path in self._files:
-            part = _rows_of(path, start, stop)
+            part = _rows_of(path, start, stop, self._last if keeps else {})
             check_table(part, name)
             found = part if found is None else with_columns(found, part, name)
         return found
@@ -91,19 +92,30 @@ class LongJobs:
             raise ParameterError("by_month: jobs are not in order of submission; clean by the rule submission-order")
         ends = np.append(begins[1:], len(months))
         parts: dict[str, Any] = {
-            f"{months[begin] // 12:04}-{months[begin] % 12 + 1:02}": partial(self.between, int(begin), int(end))
+            f"{months[begin] // 12:04}-{months[begin] % 12 + 1:02}": partial(
+                self.between, int(begin), int(end), keeps=True
+            )
             for begin, end in zip(begins, ends, strict=True)
         }
         return PartedTable(parts, self.columns)
 
 
-def _rows_of(path: Path, start: int, stop: int) -> pa.Table:
-    """Return rows of a Parquet file, of which no more is read than the row groups that hold them."""
+def _rows_of(path: Path, start: int, stop: int, last: dict[Path, tuple[int, pa.Table]]) -> pa.Table:
+    """Return rows of a Parquet file, of which no more is read than the row groups that hold them.
+
+    The last group is put into ``last``, and taken from there.
+    """
     with pq.ParquetFile(path, page_checksum_verification=True) as file:
         sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
         ends = np.cumsum(sizes)
         groups = [group for group, end in enumerate(ends) if end > start and end - sizes[group] < stop]
         if not groups:
             return file.schema_arrow.empty_table()
+        tables = []
+        for group in groups:
+            if path not in last or last[path][0] != group:
+                last.pop(path, None)  # before the next one is read beside it
+                last[path] = (group, file.read_row_group(group))
+            tables.append(last[path][1])
         first = int(ends[groups[0]] - sizes[groups[0]])
-        return file.read_row_groups(groups).slice(start - first, stop - start)
+        return pa.concat_tables(tables).slice(start - first, stop - start)

@@ -250,8 +250,8 @@ def test_energy_and_power(tmp_path: Path) -> None:
     """In other units, and of each node; a mean power that is not told follows from energy and run time."""
     (tmp_path / "mine.yaml").write_text(
         "columns:\n  submit: {column: t, unit: s}\n  start: {column: t, unit: s}\n  run_time: r\n"
-        "  allocated_nodes: n\n  energy: {column: e, unit: kWh, of: node}\n  mean_power: {column: p, unit: kW, of: node}\n"
-        "  max_power: {column: m, unit: W}\n",
+        "  allocated_nodes: n\n  energy: {column: e, unit: kWh, of: node}\n"
+        "  mean_power: {column: p, unit: kW, of: node}\n  max_power: {column: m, unit: W}\n",
         encoding="utf-8",
     )
     rows = b"t,r,n,e,p,m\n1600000000,3600,4,2,3,900\n1600000001,1800,2,1,,\n1600000002,1800,2,,,-5\n"
