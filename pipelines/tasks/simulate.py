@@ -31,11 +31,12 @@ from swftools.errors import ParameterError
 from swftools.fields.augmentations import AUGMENTATION_COLUMNS
 from swftools.models.shaking import shake_submissions
 from swftools.parameters.as_text import read_entry
+from swftools.parameters.choices import SEMANTICS
 from swftools.selection import scale_to_load, select_jobs
 from swftools.simulator.one_call import simulate
 from swftools.simulator.predictors.registry import Predictor, find_predictor
 from swftools.simulator.registry import find_policy
-from swftools.simulator.run_options import check_options
+from swftools.simulator.run_options import check_options, restated
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.search.searching import Searching
 from swftools.tables import QUICK_OPTIONS, read_frame, write_frame
@@ -66,7 +67,7 @@ class SimulationTask(RulesTask):
     restart_overhead = RestartOverheadParameter(
         default="0", description="going on with work: seconds, uniform:per_processor=0.1 or column:name=mine"
     )
-    semantics = luigi.Parameter(default="instant", description="instant, pyss or cqsim")
+    semantics = luigi.Parameter(default="instant", description=", ".join(SEMANTICS))
     window = WindowParameter(default="", description="jobs to simulate: month=2000-07,warm_up=604800; default: all")
     shake = luigi.IntParameter(default=0, description="seed by which submissions are shaken; 0: they are not")
     shake_seconds = luigi.IntParameter(default=300, description="longest time by which shaking moves a job")
@@ -143,11 +144,12 @@ class SimulatePolicy(SimulationTask):
     @once_a_look
     def key(self) -> str:
         """Content key of the output."""
+        rule, _ = restated(self.semantics, find_policy(self.entry["policy"]), {})  # by which it is simulated
         inputs: dict[str, Any] = {
             "trace": self.clone(CleanTrace).key,
             "augmentations": {task.name: task.key for task in self.augmentations},
             "policy": self.entry,
-            "policy_version": find_policy(self.entry["policy"]).version,
+            "policy_version": rule.version,
             "own_policy": source_hash(self.entry["policy"]),
             "predictor_version": version_of_predictor(self.predictor),
             "seed": self.seed,

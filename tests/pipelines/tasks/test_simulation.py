@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,10 @@ from pipelines.tasks.compare import ComparePolicies, as_markdown
 from pipelines.tasks.measure import MeasureSchedule
 from pipelines.tasks.simulate import label_of
 from swftools.errors import ParameterError
+from swftools.simulator import registry as policy_registry
 from swftools.simulator import simulate, validate
 from swftools.simulator.metrics.measures import measure
+from swftools.simulator.registry import find_policy
 from tests.every_policy import OURS, light, with_all_columns
 from tests.pipelines.luigi_runs import LUIGI, SWFTOOLS, run
 
@@ -149,6 +152,18 @@ def test_whatever_matters_is_in_the_key(tmp_path: Path, change: dict[str, Any]) 
     """Another option is another output."""
     task = MeasureSchedule(log=LOG, data_root=str(tmp_path))
     assert task.key != MeasureSchedule(**{"log": LOG, "data_root": str(tmp_path), **change}).key
+
+
+def test_another_simulators_rule_counts_by_its_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """EASY under RAPS's semantics is easy-in-time: a change of that is another output, and of no other."""
+    keys = []
+    for version in (1, 2):
+        changed = replace(find_policy("easy-in-time"), version=version)
+        monkeypatch.setitem(policy_registry._POLICIES.known, "easy-in-time", changed)
+        root = str(tmp_path / str(version))  # else it would be the same task
+        keys.append([MeasureSchedule(log=LOG, data_root=root, semantics=name).key for name in ("instant", "raps")])
+    assert keys[0][0] == keys[1][0]
+    assert keys[0][1] != keys[1][1]
 
 
 def test_a_policy_of_the_users_own_counts_by_its_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
