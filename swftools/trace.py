@@ -6,7 +6,7 @@ jobs table becomes arrays for compiled kernels.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Protocol, Self
@@ -80,6 +80,10 @@ class JobArrays:
 
     def __init__(self, jobs: pd.DataFrame) -> None:
         self._jobs = jobs
+
+    def __iter__(self) -> Iterator[npt.NDArray[Any]]:
+        """Return all arrays in order; they are made."""
+        return (getattr(self, name) for name in self._fields)
 
     def __getattr__(self, name: str) -> npt.NDArray[Any]:
         """Make an array."""

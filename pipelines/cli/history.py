@@ -40,8 +40,8 @@ def reevaluate(as_json: bool, check: bool, **options: Any) -> None:
     """Add new logs from a folder to a history, evaluate it again, and publish it.
 
     \b
-    Exit status, after publishing: 0 no finding; 3 a value is outside its tolerance;
-    4 a file could not be read. Findings are lines on standard error.
+    Exit status, after publishing: 0 no finding; 3 a value is outside its
+    tolerance; 4 a file could not be read. Findings are lines on standard error.
     Example: swftools reevaluate --inbox /srv/inbox --history blue
     """
     from luigi.retcodes import run_with_retcodes

@@ -85,15 +85,7 @@ def main() -> None:
 main.add_family("Logs", describe_log, study_log, validate_logs, convert, formats)
 main.add_family("Data sets", augment, versions, diff, tag, rollback, promote, verify, prune, export, cite)
 main.add_family(
-    "Simulation",
-    simulate_log,
-    compare,
-    run_experiment,
-    explain,
-    check_schedule,
-    price_log,
-    measure_log_energy,
-    reservations,
+    "Simulation", simulate_log, compare, run_experiment, explain, check_schedule, price_log, measure_log_energy
 )
 main.add_family("Waits in queues", evaluate, predict, reserve, reservations, whatif)
 main.add_family("Histories", reevaluate)

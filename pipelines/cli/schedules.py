@@ -396,7 +396,7 @@ def check_schedule(
     report = validate(schedule, trace=trace, policy=policy, **options)
     fitted = None
     if fit:
-        from swftools.simulator.validation.fitting import fit_semantics
+        from swftools.simulator.questions.fitting import fit_semantics
 
         policies = None if policy is None else [policy]
         chosen = {name: options[name] for name in ("overrun", "tolerance")}

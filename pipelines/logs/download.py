@@ -46,7 +46,7 @@ _CAUSES: dict[tuple[type[BaseException], ...], str] = {
     (urllib3.exceptions.NewConnectionError,): "no connection",  # which calls itself a timeout too
     (requests.Timeout, urllib3.exceptions.TimeoutError): "the server does not answer in time",
     (requests.ConnectionError, urllib3.exceptions.HTTPError): "the connection broke",
-    (ValueError,): "no web address",
+    (ValueError,): "not a web address",
 }
 """What users read, by what is somewhere in the chain of errors; the first that fits."""
 

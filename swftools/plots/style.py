@@ -38,6 +38,7 @@ _LOOKS = {
             *("easy", "conservative", "pv-easy", "search", "sjf-backfill", "lxf-backfill", "fcfs"),
             *("prio-fifo", "conservative-fixed", "weighted-priority", "sjf", "conservative-replanned", "lxf"),
             *("widest", "narrowest", "ljf", "genetic", "genetic-checkpoint", "fixed", "scojo-p", "cirne-berman"),
+            "easy-in-time",
         )
     )
 }
@@ -112,7 +113,7 @@ def look_of(policy: str) -> dict[str, Any]:
     return {
         "color": COLORS[place % len(COLORS)],
         "linestyle": DASHES[place // len(COLORS) % len(DASHES)],
-        "marker": MARKERS[place % len(MARKERS)],
+        "marker": MARKERS[(place + place // (len(COLORS) * len(DASHES))) % len(MARKERS)],
     }
 
 

@@ -46,6 +46,7 @@ from swftools.simulator.predictors.registry import (
     python_predictor,
 )
 from swftools.simulator.questions.fairness import delays_at_heads, delays_from_submission
+from swftools.simulator.questions.fitting import fit_semantics
 from swftools.simulator.questions.watching import find_worse, watch_policies
 from swftools.simulator.questions.what_if import free_windows, what_if
 from swftools.simulator.registry import Policy, find_policy, list_policies, policy
@@ -56,7 +57,6 @@ from swftools.simulator.search.recorded import recorded_search
 from swftools.simulator.simulation import Simulation
 from swftools.simulator.stepping.python_policies import python_policy
 from swftools.simulator.stepping.stepper import Stepper
-from swftools.simulator.validation.fitting import fit_semantics
 from swftools.simulator.validation.report import ValidationReport, validate
 
 __all__ = [

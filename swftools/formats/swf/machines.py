@@ -37,10 +37,10 @@ def read_machines(path: str | os.PathLike[str]) -> pd.DataFrame:
     Examples
     --------
     >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "wagap.machines")
-    ...     _ = path.write_text("0\tzewura\t20\t80\t1\t529426432\n")
-    ...     read_machines(path)[["name", "nodes", "processors_per_node"]].values.tolist()
+    >>> with tempfile.NamedTemporaryFile(suffix=".machines") as file:
+    ...     _ = file.write(b"0\tzewura\t20\t80\t1\t529426432\n")
+    ...     file.flush()
+    ...     read_machines(file.name)[["name", "nodes", "processors_per_node"]].values.tolist()
     [['zewura', 20, 80]]
     """
     name = os.fsdecode(path)

@@ -184,7 +184,7 @@ def test_a_bomb_of_tiny_lines_is_refused(monkeypatch: pytest.MonkeyPatch) -> Non
     with pytest.raises(SwfFormatError, match="<stream>: 1,001 lines are more than can be read at once"):
         read("\n" * 1001)
     monkeypatch.undo()
-    with pytest.raises(SwfFormatError, match=r"4,194,305 of 4,194,306 lines are comments or no jobs"):
+    with pytest.raises(SwfFormatError, match=r"4,194,305 of 4,194,306 lines are comments or not jobs"):
         read(";\n" * (MOST_COMMENTS + 1) + "\n")
 
 

@@ -277,7 +277,8 @@ def test_the_others_go_on(name: str, semantics: str) -> None:
     policy = RESTLESS if name == "restless" else light(name)
     rng = np.random.default_rng(3)
     trace = with_all_columns(crowded_trace(60, 16, seed=11))
-    options = {"predictor": "last-model" if semantics == "instant" else "exact", "semantics": semantics}
+    predictor = {"instant": "last-model", "raps": "request"}.get(semantics, "exact")
+    options = {"predictor": predictor, "semantics": semantics}
     whole = simulate(trace, policy, **options)
     simulation = Simulation(trace, policy, **options)
     for until in np.quantile(whole.jobs["start_time"], [0.2, 0.5, 0.8]):
