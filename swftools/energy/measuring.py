@@ -70,23 +70,24 @@ def measure_energy(
         Rows like those of ``measure``, to be put below them: policy, classed_by, job_class, measure, statistic,
         parameter (missing), jobs, value, unit. P is the power of the machine (``power_over_time``), over the window.
 
-        ================== ============ ======== ==================================================================
-        measure            statistic    unit     what
-        ================== ============ ======== ==================================================================
-        energy             total        J        integral of P over time
-        energy             of_jobs      J        the part of processors that ran a job
-        energy_delay       by_makespan  J s      energy, total, times the length of the window
-        energy_delay       by_turnaround J s     sum over jobs of the energy of their runs times their turnaround
-        power              time_mean    W        energy, total, over the length of the window
-        power              max, p50 ... W        the largest, and the least power that is not exceeded for so many
-                                                 percent of the time
-        assumed_power      count        jobs     jobs whose power is ``busy_power``, since the log has none
-        cost               total        currency integral of P times the price
-        price              by_energy    cur./kWh cost over energy: what was paid on average
-        price              time_mean    cur./kWh mean over the window: what an even power would have paid
-        carbon             total        gCO2     integral of P times the intensity
-        carbon_intensity   by_energy, time_mean  gCO2/kWh, as those of price
-        ================== ============ ======== ==================================================================
+        ================ ============= ======== ================================================================
+        measure          statistic     unit     what
+        ================ ============= ======== ================================================================
+        energy           total         J        integral of P over time
+        energy           of_jobs       J        the part of processors that ran a job
+        energy_delay     by_makespan   J s      energy, total, times the length of the window
+        energy_delay     by_turnaround J s      sum over jobs of the energy of their runs times their turnaround
+        power            time_mean     W        energy, total, over the length of the window
+        power            max           W        the largest
+        power            p50 ...       W        the least that is not exceeded for so many percent of the time
+        assumed_power    count         jobs     jobs whose power is ``busy_power``, since the log has none
+        cost             total         currency integral of P times the price
+        price            by_energy     cur./kWh cost over energy: what was paid on average
+        price            time_mean     cur./kWh mean over the window: what an even power would have paid
+        carbon           total         gCO2     integral of P times the intensity
+        carbon_intensity by_energy     gCO2/kWh carbon over energy
+        carbon_intensity time_mean     gCO2/kWh mean over the window
+        ================ ============= ======== ================================================================
 
         Values are missing where no time passes; energy_delay by_turnaround is of all jobs, whatever the window.
 
