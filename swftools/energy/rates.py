@@ -122,7 +122,7 @@ def read_rates(
     --------
     >>> times = pd.date_range("2022-01-01", periods=3, freq="h", tz="UTC")
     >>> rates = read_rates(pd.Series([50.0, 60.0, 40.0], times), per="MWh")
-    >>> rates.values.tolist(), rates.end - rates.times[0]
+    >>> rates.values.tolist(), float(rates.end - rates.times[0])
     ([0.05, 0.06, 0.04], 10800.0)
     """
     if per not in PER:
