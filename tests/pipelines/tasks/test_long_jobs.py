@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import duckdb
@@ -216,3 +217,17 @@ def test_columns_that_nothing_is_in(cleaned: Trace) -> None:
         frame = jobs.assign(status=pd.array(values, dtype="Int64"))
         back = to_pandas(swf_tables.to_arrow(frame, "jobs"), "jobs")
         assert values == [None if value is pd.NA else value for value in back["status"]]
+
+
+def test_months_read_each_row_group_once(cleaned: Trace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether they end within a row group, with it or in a later one, they have the rows that they are asked for."""
+    path, read = tmp_path / "jobs.parquet", []
+    write_frame(cleaned.jobs, path, "jobs", {**QUICK_OPTIONS, "row_group_size": 1_000})
+    whole, usual = pq.read_table(path), pq.ParquetFile.read_row_group
+    monkeypatch.setattr(pq.ParquetFile, "read_row_group", lambda file, group: read.append(group) or usual(file, group))
+    jobs = long_jobs.LongJobs(path, [])
+    ends = [0, 10, 400, 1_000, 1_001, 3_500, 3_500, len(cleaned)]
+    for begin, end in pairwise(ends):
+        assert jobs.between(begin, end, keeps=True).equals(whole.slice(begin, end - begin))
+    assert read == list(range(5))
+    assert jobs.between(5, 15).equals(whole.slice(5, 10))
