@@ -15,7 +15,7 @@ from tests.folders import ROOT
 
 # The same examples in every run, so that a failure is one of the code and not of the day's dice. Set
 # HYPOTHESIS_PROFILE=search to look further, with new examples in each run.
-settings.register_profile("same", derandomize=True, deadline=None, database=None, print_blob=True)
+settings.register_profile("same", max_examples=50, derandomize=True, deadline=None, database=None, print_blob=True)
 settings.register_profile(
     "search", deadline=None, database=None, max_examples=2000, suppress_health_check=[HealthCheck.too_slow]
 )

@@ -243,18 +243,21 @@ def test_the_event_of_a_stop() -> None:
     assert [*expected, (END, 1, 3.0), (START, 0, 3.0), (END, 0, 5.0)] == events.seen
 
 
+def no_time(event, machine, job):  # type: ignore[no-untyped-def]
+    """Predict that it is over."""
+    predict(machine, job, -1.0)
+
+
+NO_TIME = Predictor("no-time", no_time)
+
+
 @pytest.mark.parametrize("policy", OURS)
 def test_predictions_of_no_time(policy: str) -> None:
     """Whatever the event, also where the job runs: compiled as interpreted, and each job runs as long as it does."""
 
-    def no_time(event, machine, job):  # type: ignore[no-untyped-def]
-        """Predict that it is over."""
-        predict(machine, job, -1.0)
-
-    trace = with_all_columns(crowded_trace(60))
-    told = Predictor("no-time", no_time)
-    compiled = simulate(trace, light(policy), predictor=told, overrun="run-on")
-    interpreted = simulate(trace, light(policy), predictor=told, overrun="run-on", compiled=False)
+    trace = with_all_columns(crowded_trace(20 if policy.startswith("genetic") else 60))  # which breeds for long
+    compiled = simulate(trace, light(policy), predictor=NO_TIME, overrun="run-on")
+    interpreted = simulate(trace, light(policy), predictor=NO_TIME, overrun="run-on", compiled=False)
     assert compiled.jobs.equals(interpreted.jobs)
     assert set(compiled.jobs["estimated_time"]) == {0.0}
     if policy not in CHANGE_RUN_TIMES:

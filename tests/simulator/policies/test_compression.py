@@ -51,8 +51,17 @@ def test_seldom_early_ends(late: float, seed: int) -> None:
     assert starts(trace, LOOKS_ALWAYS) == starts(trace, "conservative")
 
 
-@pytest.mark.parametrize("policy", ["conservative", "conservative-fixed", "conservative-replanned"])
-@pytest.mark.parametrize(("early", "overrun"), [(0.0, "extend"), (0.05, "extend"), (0.05, "run-on")])
+@pytest.mark.parametrize(
+    ("policy", "early", "overrun"),
+    [
+        ("conservative", 0.0, "extend"),
+        ("conservative", 0.05, "extend"),
+        ("conservative", 0.05, "run-on"),
+        ("conservative-fixed", 0.0, "extend"),
+        ("conservative-fixed", 0.05, "run-on"),
+        ("conservative-replanned", 0.05, "extend"),
+    ],
+)
 def test_a_long_queue_is_served_as_by_the_twin(policy: str, early: float, overrun: str) -> None:
     """So many wait that who is due stands in the agenda, which ends and outlived requests make useless at times."""
     trace = crowded_trace(165, seed=4)

@@ -60,7 +60,7 @@ def test_fixed(trace: Trace, rules: dict[str, Any], run: dict[str, Any]) -> None
     assert_same(trace, "fixed", fixed(Rules(**rules)), rules, run)
 
 
-@settings(max_examples=250)
+@settings(max_examples=120)
 @given(trace=dense_crowds, rules=st.fixed_dictionaries(RULES), run=st.fixed_dictionaries(RUNS))
 def test_scojo_p(trace: Trace, rules: dict[str, Any], run: dict[str, Any]) -> None:
     """Each job starts when the twin starts it, on the twin's width, whatever rules are switched off."""
@@ -116,7 +116,7 @@ INTERPRETED = [
 @pytest.mark.parametrize("name", INTERPRETED)
 def test_interpreted(name: str) -> None:
     """It is the compiled schedule, bit for bit, with curves that bend."""
-    trace = with_all_columns(crowded_trace(40, seed=2))
+    trace = with_all_columns(crowded_trace(25, seed=2))
     plain, other = (simulate(trace, name, compiled=how) for how in (True, False))
     pd.testing.assert_frame_equal(plain.jobs, other.jobs, check_exact=True)
     pd.testing.assert_frame_equal(plain.segments, other.segments, check_exact=True)

@@ -93,7 +93,7 @@ def with_intervals(trace: Trace, seed: int = 0) -> Trace:
     return trace.with_jobs(trace.jobs.assign(checkpoint_interval=interval))
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(
     trace=workloads(),
     parameters=VARIANTS,

@@ -43,11 +43,11 @@ def told(trace: Trace, predictor: Any, policy: str = "easy", **options: Any) -> 
 @pytest.mark.parametrize("overrun", ["extend", "run-on"])
 @pytest.mark.parametrize(
     ("policy", "every", "window", "quantile"),
-    [("easy", 20, 60, 0.5), ("sjf-backfill", 7, 30, 0.8), ("conservative", 50, 1000, 0.3), ("easy", 45, 40, 0.5)],
+    [("easy", 20, 60, 0.5), ("sjf-backfill", 15, 30, 0.8), ("conservative", 50, 1000, 0.3), ("easy", 45, 40, 0.5)],
 )
 def test_as_the_slow_one(policy: str, every: int, window: int, quantile: float, overrun: str) -> None:
     """Prediction by prediction; its features are looked up in lists, and it fits to the jobs that ended last."""
-    trace = with_executables(crowded_trace(250, seed=every))
+    trace = with_executables(crowded_trace(max(100, 5 * every), seed=every))  # enough for several fits
     trees = {"max_iter": 10, "max_leaf_nodes": 8, "min_samples_leaf": 3, "learning_rate": 0.3}
     slow = Boosting(every=every, window=window, quantile=quantile, **trees)
     text = (
@@ -217,9 +217,9 @@ def test_jobs_that_were_killed_end_once() -> None:
     """They are learned of when they have ended; none is left over at the end, and the twin says the same."""
     trace = with_executables(crowded_trace(150, seed=8))
     policy = Policy("kill-once", kill_once, memory=lambda jobs, processors: (np.zeros(1, np.int64),))
-    trees = {"max_iter": 50, "max_leaf_nodes": 31, "min_samples_leaf": 3, "learning_rate": 0.2}
+    trees = {"max_iter": 10, "max_leaf_nodes": 31, "min_samples_leaf": 3, "learning_rate": 0.2}
     slow = Boosting(every=20, window=60, quantile=0.5, **trees)
-    simulation = Simulation(trace, policy, predictor="gradient-boosting:every=20,window=60,least_in_leaf=3").run()
+    simulation = Simulation(trace, policy, predictor=FEW).run()
     jobs = simulation.schedule().jobs
     assert jobs["preemptions"].sum() > 5
     assert jobs.equals(simulate(trace, policy, predictor=slow).jobs)
