@@ -254,7 +254,6 @@ NO_TIME = Predictor("no-time", no_time)
 @pytest.mark.parametrize("policy", OURS)
 def test_predictions_of_no_time(policy: str) -> None:
     """Whatever the event, also where the job runs: compiled as interpreted, and each job runs as long as it does."""
-
     trace = with_all_columns(crowded_trace(20 if policy.startswith("genetic") else 60))  # which breeds for long
     compiled = simulate(trace, light(policy), predictor=NO_TIME, overrun="run-on")
     interpreted = simulate(trace, light(policy), predictor=NO_TIME, overrun="run-on", compiled=False)

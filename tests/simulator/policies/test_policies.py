@@ -144,7 +144,8 @@ def test_the_crowd_keeps_the_machine_busy() -> None:
 @pytest.mark.parametrize("name", OURS)
 def test_compiled_equals_interpreted(name: str, predictor: str) -> None:
     """Bit for bit, on a busy machine, of every policy that there is."""
-    trace = with_all_columns(crowded_trace(60 if name.startswith("genetic") else 150, seed=BUSY))  # which breeds for long
+    jobs = 60 if name.startswith("genetic") else 150  # which breeds for long
+    trace = with_all_columns(crowded_trace(jobs, seed=BUSY))
     compiled = simulate(trace, light(name), predictor=predictor, overrun="run-on", seed=1)
     interpreted = simulate(trace, light(name), predictor=predictor, overrun="run-on", seed=1, compiled=False)
     pd.testing.assert_frame_equal(interpreted.jobs, compiled.jobs, check_exact=True)
