@@ -153,7 +153,7 @@ def simulate_reservations(
         Others of ``simulate``, and parameters of the policy, but ``predictor``.
     **varq
         Of ``VarqParameters``: ``share`` of the jobs that ask, ``probability``, ``every``, ``ahead``, ``step``,
-        ``replans``.
+        ``replans``, ``adapt``.
 
     Returns
     -------

@@ -29,9 +29,9 @@ from swftools.keyed_random import count_occurrences, uniforms
 from swftools.parameters import Parameters, choice, number
 from swftools.qbets.log_columns import group_labels
 from swftools.qbets.predictor import WaitPredictor
+from swftools.reservations.asked_percent import AskedPercent
 from swftools.reservations.bids import Bids, columns_of, latest_submissions, no_bids
 from swftools.reservations.live_waits import LiveWaits
-from swftools.reservations.start_table import least_percent
 from swftools.simulator.machine.state import HELD, SUBMITTED
 from swftools.simulator.simulation import Progress
 from swftools.simulator.stepping.stepper import Stepper
@@ -70,6 +70,9 @@ class VarqParameters(Parameters):
         Seconds between two times of submission that are looked at.
     replans : {"changes", "never"}
         Whether the plan of a job that is held back is made anew whenever what is known of waits changes.
+    adapt : float
+        By how much the percentile that a group's jobs ask for rises, in all, at a reservation that is missed, and falls
+        at one that is met, so that the target is met in the long run; 0: it stays that of the target.
     """
 
     NAME: ClassVar[str] = "varq"
@@ -79,6 +82,7 @@ class VarqParameters(Parameters):
     ahead: float = number(0.0, least=0, unit="s")
     step: float = number(30.0, above=0, unit="s")
     replans: str = choice("changes", "never")
+    adapt: float = number(0.0, least=0, most=1)
 
 
 class VarqRun:
@@ -137,7 +141,7 @@ class VarqRun:
         self._groups(trace)
         self.is_chosen = self._chosen(trace)
         self.has_request = (trace.arrays.requested_time > 0)[self.row]
-        self.percent = least_percent(varq.probability)
+        self.asked = AskedPercent(varq.probability, varq.adapt, len(self.labels))
         self.start_by = np.full(jobs, np.nan)
         self.submit_time = np.full(jobs, np.nan)
         self.begin_time = np.full(jobs, np.nan)
@@ -192,6 +196,7 @@ class VarqRun:
         now = self.stepper.now
         self._see_starts(now)
         self._see_releases(now)
+        self.asked.settle(now, self.group, self.start_by, self.begin_time)
         self._see_submissions(now)
         self._plan_anew(now)
         self._wait_on_processors(now)
@@ -225,6 +230,7 @@ class VarqRun:
         for job in bids.job[due].tolist():
             self.told_at_submission[job] = self._percent(job, float(self._lead[job])) / 100.0
             self._submit(job, self.start_by[job] - self._lead[job])
+            self.asked.submitted(job)
         self._keep(~due)
 
     def _see_submissions(self, now: float) -> None:
@@ -269,7 +275,7 @@ class VarqRun:
         if self.denied[job] >= 0:
             return False
         bid = self._bid(job, now, start)
-        lead = latest_submissions(bid, live, now, self.percent, varq.step, self.explanatory)[0]
+        lead = latest_submissions(bid, live, now, self.asked.of(int(self.group[job])), varq.step, self.explanatory)[0]
         if np.isnan(lead):
             self.denied[job] = DENIALS.index(NONE_MEETS_IT)
             return False
@@ -300,9 +306,10 @@ class VarqRun:
             return
         for group in np.unique(self._bids.group).tolist():
             live = self.live[group]
-            if self._versions.get(group) == live.version:
+            version = live.version + self.asked.version
+            if self._versions.get(group) == version:
                 continue
-            self._versions[group] = live.version
+            self._versions[group] = version
             bids = Bids(*(column[self._bids.group == group] for column in columns_of(self._bids)))
             leads = self._leads(bids, live, now)
             changed = leads != self._lead[bids.job]
@@ -311,9 +318,10 @@ class VarqRun:
 
     def _leads(self, bids: Bids, live: LiveWaits, now: float) -> Any:
         """Return how long before their starts jobs of a group are to be submitted, as far as is known now."""
-        leads = latest_submissions(bids, live, now, self.percent, self.varq.step, self.explanatory)
+        percent = self.asked.of(int(bids.group[0]))
+        leads = latest_submissions(bids, live, now, percent, self.varq.step, self.explanatory)
         for i in np.flatnonzero(np.isnan(leads)).tolist():
-            leads[i] = self._best_lead(bids, i, now, self.percent - 1)[0]
+            leads[i] = self._best_lead(bids, i, now, percent - 1)[0]
         return leads
 
     def _best_lead(self, bids: Bids, place: int, now: float, most: int) -> tuple[float, int]:
