@@ -39,6 +39,7 @@ from swftools.qbets.queue_state import (
     start_until,
     submit,
 )
+from swftools.qbets.rivals.registry import Rival
 from swftools.reservations.start_table import MOST, StartTable
 from swftools.simulator.machine.event_queue import push
 
@@ -134,6 +135,30 @@ def _callable(compiled: Any) -> Any:
     return _at_address()(compiled) if hasattr(compiled, "overloads") else compiled
 
 
+def check_asked(predictor: WaitPredictor) -> Bound:
+    """Return the bound of a predictor, if it can be asked about any percentile while waits become known.
+
+    Raises
+    ------
+    ParameterError
+        It is a rival, which tells one quantile of a job that is submitted now, by the queue as it stands, while a plan
+        asks for a percentile of a submission to come; or an object of one's own, or a bound that tells one quantile.
+    """
+    bound = predictor.method
+    if isinstance(bound, BinomialBound) or (isinstance(bound, Bound) and bound.reads_any_quantile):
+        return bound
+    why = (
+        ": it tells one quantile of a job that is submitted now, by the queue as it stands, and a plan asks about all, "
+        "of submissions to come"
+        if isinstance(bound, Rival)
+        else ""
+    )
+    raise ParameterError(
+        f"method {predictor.name!r} cannot be asked about any percentile while waits become known{why}; take a bound, "
+        "such as binomial, lognormal or trailing"
+    )
+
+
 class LiveWaits:
     """Waits of the jobs of one group as a simulation goes on.
 
@@ -156,12 +181,7 @@ class LiveWaits:
     """
 
     def __init__(self, predictor: WaitPredictor, room: int) -> None:
-        bound = predictor.method
-        if not isinstance(bound, Bound) or not (isinstance(bound, BinomialBound) or bound.reads_any_quantile):
-            raise ParameterError(
-                f"method {predictor.name!r} cannot be asked about any percentile while waits become known; take a "
-                "bound, such as binomial, lognormal or trailing"
-            )
+        bound = check_asked(predictor)
         chosen = predictor.parameters
         self.bound, self.training, self._room = bound, chosen.training, room
         queue = empty_queue(

@@ -17,6 +17,7 @@ Reading chosen
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -33,6 +34,7 @@ from swftools.reservations.asked_percent import AskedPercent
 from swftools.reservations.bids import Bids, columns_of, latest_submissions, no_bids
 from swftools.reservations.live_waits import LiveWaits
 from swftools.simulator.machine.state import HELD, SUBMITTED
+from swftools.simulator.registry import find_policy
 from swftools.simulator.simulation import Progress
 from swftools.simulator.stepping.stepper import Stepper
 from swftools.trace import Trace
@@ -85,6 +87,21 @@ class VarqParameters(Parameters):
     adapt: float = number(0.0, least=0, most=1)
 
 
+def check_told(predictor: Any) -> None:
+    """Raise ParameterError if policies are to be told something else than requests."""
+    if predictor != "request":
+        raise ParameterError(
+            f"predictor={predictor!r}: a reservation's request has the time until its start in it, of which no "
+            "predictor of run times knows; leave predictor= out"
+        )
+
+
+def check_widths(policy: str, chosen: Mapping[str, Any]) -> None:
+    """Raise ParameterError if a policy makes jobs wider or narrower."""
+    if "speedup_curve" in find_policy(policy).needed(chosen):
+        raise ParameterError(f"policy {policy!r} makes jobs wider and narrower; take one that does not")
+
+
 class VarqRun:
     """A simulation in which jobs reserve; ``simulate_reservations`` makes one, runs it and tells what came of it.
 
@@ -116,18 +133,11 @@ class VarqRun:
         seed: int = 0,
         **options: Any,
     ) -> None:
-        if options.get("predictor", "request") != "request":
-            raise ParameterError(
-                f"predictor={options['predictor']!r}: a reservation's request has the time until its start in it, of "
-                "which no predictor of run times knows; leave predictor= out"
-            )
+        check_told(options.get("predictor", "request"))
         self.varq, self.seed, self.waits = varq, seed, waits
         self.stepper = Stepper(trace, policy, processors, seed=seed, **options)
         simulation = self.stepper._simulation
-        if "speedup_curve" in simulation.policy.needed(simulation._chosen.to_mapping()):
-            raise ParameterError(
-                f"policy {simulation.policy.name!r} makes jobs wider and narrower; take one that does not"
-            )
+        check_widths(simulation.policy.name, simulation._chosen.to_mapping())
         driver = simulation._driver
         # What is paid beyond a job is part of its run, and nobody else's: copies of the simulation share the rest.
         driver.coming = driver.coming._replace(run_time=driver.coming.run_time.copy(), limit=driver.coming.limit.copy())
