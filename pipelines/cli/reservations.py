@@ -43,6 +43,7 @@ UNITS = {
 @click.option("--every", type=Duration(), default="6h", show_default=True, help="Between the times at which they run.")
 @click.option("--ahead", type=Duration(), help="So long from each job's submission on, instead.")
 @click.option("--replans", type=click.Choice(["changes", "never"]), default="changes", show_default=True, help="Plans.")
+@click.option("--adapt", type=float, default=0.0, show_default=True, help="Ask for more at each miss: 0.01.")
 @click.option("--waits", default="binomial", show_default=True, help="How waits are bounded; as of evaluate.")
 @click.option("--by", default="queue", show_default=True, help="Groups of waits: queue, partition, user, all.")
 @click.option("--training", type=click.IntRange(0), default=1000, show_default=True, help="Waits known beforehand.")
@@ -96,7 +97,7 @@ def reservations(  # noqa: PLR0913, PLR0917 (options by name)
     measures = found.measures(plain)
     denied = found.reservations["why_denied"].dropna().value_counts().to_dict()
     if output:
-        _write(found.reservations, output)
+        write_table_of(found.reservations, output, "reservations")
     if as_json:
         told = {each: None if isnan(value) else value for each, value in measures.items()}
         print_json({"log": log, "policy": policy, "measures": told, "denied": denied, "written": output})
@@ -112,12 +113,17 @@ def reservations(  # noqa: PLR0913, PLR0917 (options by name)
         click.echo(click.wrap_text(f"  {shown(output)}: written", WIDTH))
 
 
-def _write(table: pd.DataFrame, output: str) -> None:
-    """Write who asked for what."""
+def write_table_of(table: pd.DataFrame, output: str, name: str = "") -> None:
+    """Write a table as its suffix says; ``name`` is that of the column dictionary, where it is one of its tables."""
     from swftools.output.whole_files import create_file
+    from swftools.tables import to_arrow, to_pandas, write_table
 
+    is_parquet = Path(output.lower()).suffix == ".parquet"
     with create_file(output) as file:
-        if Path(output.lower()).suffix == ".parquet":
+        if name and is_parquet:
+            write_table(to_arrow(table, name), file, name)
+        elif is_parquet:
             table.to_parquet(file, index=False)
         else:
-            table.to_csv(file, index=False, lineterminator="\n")
+            told = to_pandas(to_arrow(table, name), name) if name else table
+            told.to_csv(file, index=False, lineterminator="\n")
