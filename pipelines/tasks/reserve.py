@@ -28,9 +28,6 @@ from swftools.reservations.simulated import ReservedSchedule, simulate_reservati
 from swftools.reservations.varq import VarqParameters, check_told, check_widths
 from swftools.tables import QUICK_OPTIONS, read_table, to_arrow, write_frame, write_table
 
-VERSION = 1
-"""Of who is submitted when; raised whenever equal inputs give other reservations."""
-
 
 class VarqParameter(luigi.Parameter):
     """Who asks for reservations, as text such as ``share=0.1,probability=0.75``, or as JSON."""
@@ -84,7 +81,6 @@ class ReservationTask(ScheduleTask):
             "own_waits": hash_of_module(type(find_method(self.bound)).__module__),
             "by": groups_of(self.by),
             "wait_options": json.loads(self.wait_options),
-            "version": VERSION,
         }
 
 

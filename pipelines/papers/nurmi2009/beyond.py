@@ -2,7 +2,7 @@
 
 Reading chosen
     Under EASY, on each log as it is; a job that is drawn asks for the next full six hours. All methods are tried on the
-    first 30,000 jobs of a log, the binomial one on all of it as well. Jobs are grouped by queue, and the first 1,000 of
+    first 20,000 jobs of a log, the binomial one on all of it as well. Jobs are grouped by queue, and the first 1,000 of
     a group are for training. *binomial, adapting* asks for a percentile that rises with each reservation that is
     missed. Bounds of rivals, which are told by the queue as it stands, cannot be had of a submission to come.
 """
@@ -38,10 +38,10 @@ TOLD = TARGETS[1:]
 TARGET = 0.75
 """Of the comparison of methods."""
 
-SOME = (1, 10, 50)
+SOME = (10, 50)
 """Percent of the jobs that ask there."""
 
-JOBS = 30_000
+JOBS = 20_000
 """Of each log there."""
 
 ADAPT = 0.01
@@ -122,6 +122,11 @@ def shares_of(quick: bool) -> tuple[int, ...]:
     return (10, 50) if quick else SHARES
 
 
+def some_of(quick: bool) -> tuple[int, ...]:
+    """Return the shares by which methods are tried."""
+    return SOME[:1] if quick else SOME
+
+
 def targets_of(quick: bool) -> tuple[float, ...]:
     """Return the probabilities that are asked for."""
     return TOLD[:1] if quick else TOLD
@@ -134,9 +139,7 @@ def plan_shares(log: str, quick: bool) -> list[Run]:  # noqa: ARG001 (of every l
 
 def plan_methods(log: str, quick: bool) -> list[Run]:  # noqa: ARG001 (of every log)
     """Return the runs by method."""
-    return [method_run(quick, method, percent) for percent in SOME[1:2] if quick for method in METHODS] or [
-        method_run(quick, method, percent) for percent in SOME for method in METHODS
-    ]
+    return [method_run(quick, method, percent) for percent in some_of(quick) for method in METHODS]
 
 
 # ---------------------------------------------------------------- tables
@@ -188,7 +191,7 @@ def cells_of_methods(found: Measurements, printed: Printed, quick: bool) -> Iter
     """Yield a row a log and method: met, accepted and paid by share."""
     for log in found.logs:
         for method in METHODS:
-            for percent in SOME[1:2] if quick else SOME:
+            for percent in some_of(quick):
                 run = method_run(quick, method, percent)
                 for name in ("met", "accepted", "paid"):
                     _, definition, told = OF_SHARES[name]
