@@ -85,7 +85,7 @@ def reservations(  # noqa: PLR0913, PLR0917 (options by name)
     from swftools.simulator.run_options import check_options
 
     entry = policy_entry(policy)
-    varq = {name: chosen.pop(name) or 0.0 for name in VarqParameters.names()}
+    varq: dict[str, Any] = {name: chosen.pop(name) or 0.0 for name in VarqParameters.names()}
     VarqParameters.from_mapping(varq)
     check_options(**chosen)
     check_told(chosen["predictor"])

@@ -9,7 +9,7 @@ Reading chosen
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -169,7 +169,7 @@ def cells_of_choice(found: Measurements, printed: Printed, quick: bool) -> Itera
 
 
 def _cells(
-    found: Measurements, quick: bool, columns: dict[str, tuple[str, str, str | None]], note: str
+    found: Measurements, quick: bool, columns: Mapping[str, tuple[str, str, str | None]], note: str
 ) -> Iterator[Cell]:
     """Yield the numbers of a figure, beside what the text says of its own."""
     for log in found.logs:

@@ -20,7 +20,11 @@ from tests.reservations.test_varq import busy_log
 FILE = """\
 sites:
   a: {log: "lublin-feitelson:jobs=500,processors=64,load=0.7,seed=1", by: all, training: 60}
-  b: {policy: easy:reservations=2, by: all, training: 60, log: "lublin-feitelson:jobs=500,processors=32,load=0.5,seed=2"}
+  b:
+    log: "lublin-feitelson:jobs=500,processors=32,load=0.5,seed=2"
+    policy: easy:reservations=2
+    by: all
+    training: 60
 probability: 0.4
 requests:
   first: 2d
@@ -106,15 +110,15 @@ def test_requests_of_a_table(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("every: 5h", "evry: 5h", "line 7: requests > evry: unknown key; did you mean 'every'?"),
-        ("every: 5h", "every: 5 hours", "line 7: requests > every: '5 hours' is no time such as 90"),
-        ("every: 5h", "every: true", "line 7: requests > every"),
-        ("every: 5h", "every: 0", "line 7: requests > every"),
+        ("every: 5h", "evry: 5h", "line 11: requests > evry: unknown key; did you mean 'every'?"),
+        ("every: 5h", "every: 5 hours", "line 11: requests > every: '5 hours' is no time such as 90"),
+        ("every: 5h", "every: true", "line 11: requests > every"),
+        ("every: 5h", "every: 0", "line 11: requests > every"),
         ("processors: 8,", "processors: 0,", "requests > parts > 0 > processors"),
         ("processors: 8,", "processors: 8.5,", "requests > parts > 0 > processors"),
-        ("probability: 0.4", "probability: 1", "line 4: probability"),
-        ("probability: 0.4", "probability: 0", "line 4: probability"),
-        ("probability: 0.4", "mode: raise", "line 4: mode"),
+        ("probability: 0.4", "probability: 1", "line 8: probability"),
+        ("probability: 0.4", "probability: 0", "line 8: probability"),
+        ("probability: 0.4", "mode: raise", "line 8: mode"),
         ("probability: 0.4", "clock: date", "its log does not say when it begins"),
         ("first: 2d", "first: 9000d", "the first is asked at 777,600,000 s, and the shortest log ends at"),
         ("first: 2d", "file: mine.csv", "give either a file, or the parts"),
@@ -122,7 +126,7 @@ def test_requests_of_a_table(tmp_path: Path) -> None:
         ("policy: ", "polisy: ", "unknown key; did you mean 'policy'?"),
         ("easy:reservations", "eazy:reservations", "eazy"),
         ("training: 60}", "waits: gradient-boosting}", "cannot be asked about any percentile"),
-        ("  b: {log", "  a: {log", "a"),
+        ("  b:", "  a:", "line 3: not readable as YAML: found duplicate key"),
         ("seed=1", "seed=one", "seed"),
     ],
 )
