@@ -124,7 +124,7 @@ PAPER = register_paper(
 BEYOND = register_paper(
     Paper(
         name="nurmi2009-beyond",
-        citation=f"What is not in: {CITATION}",
+        citation=CITATION,
         version=1,
         logs=[*LOGS.values(), *OTHER_LOGS.values()],
         experiments={

@@ -21,6 +21,7 @@ from pipelines.papers.nurmi2009.reservations import MEASURES, TARGETS, UNITS
 from pipelines.papers.paper import OURS, Cell, Measurements, PaperTable, Printed, Run, measured
 from pipelines.papers.yuan2010.populations import short_name
 from swftools.parameters import Parameters, number, text, whole
+from swftools.plots.series import look_at, share_interval
 from swftools.qbets import WaitPredictor
 from swftools.reservations import simulate_reservations
 from swftools.simulator import simulate
@@ -203,7 +204,9 @@ def cells_of_promises(found: Measurements, printed: Printed, quick: bool) -> Ite
     """Yield a row a log and share: how often each promise was met."""
     for log in found.logs:
         for percent in shares_of(quick):
-            for x, met, count in promises_of(found, log, quick, percent):
+            kept = {x: (met, count) for x, met, count in promises_of(found, log, quick, percent)}
+            for x in PROMISES:
+                met, count = kept.get(x, (float("nan"), float("nan")))
                 yield Cell(
                     f"{short_name(log)}, {percent} %",
                     f"promised {x}",
@@ -215,6 +218,9 @@ def cells_of_promises(found: Measurements, printed: Printed, quick: bool) -> Ite
 
 FEW = 20
 """Reservations of one promise that tell nothing if they are fewer."""
+
+PROMISES = tuple(f"{STEP * place:.2f}" for place in range(14, 21))
+"""That are shown, by what they are rounded to: 1.00 is .98 or .99. Who was promised less had a plan that failed."""
 
 
 def promises_of(found: Measurements, log: str, quick: bool, percent: int) -> list[tuple[str, float, float]]:
@@ -273,20 +279,20 @@ def draw_promises(measurements: pd.DataFrame) -> Figure:
     """Draw how often promises were met, a panel a log, a curve a share of jobs that ask."""
     from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
 
-    from swftools.plots import plot  # noqa: PLC0415 (so)
-
     found, quick = _measured(measurements)
     figure = Figure(figsize=(1.0 + 2.4 * max(1, len(found.logs)), 3.4), layout="constrained")
     axes = figure.subplots(1, max(1, len(found.logs)), squeeze=False, sharex=True, sharey="row")
+    ends = [float(PROMISES[0]), float(PROMISES[-1])]
     for place, log in zip(axes[0], found.logs, strict=False):
-        rows = [
-            {"quantile": float(x), "predicted": count, "correctness": met, "method": f"{percent} % ask"}
-            for percent in shares_of(quick)[:: 1 if quick else 2]
-            for x, met, count in promises_of(found, log, quick, percent)
-        ]
-        table = pd.DataFrame(rows, columns=["quantile", "predicted", "correctness", "method"])
-        plot(table.assign(grouped_by="all", group="all"), "reliability", ax=place)
-        place.set(xlabel="promised", ylabel="share met")
+        for number_of_share, percent in enumerate(shares_of(quick)[:: 1 if quick else 2]):
+            kept = [each for each in promises_of(found, log, quick, percent) if each[0] in PROMISES]
+            at, met, count = (np.array([float(each[i]) for each in kept]) for i in range(3))
+            low, high = share_interval(met, count)
+            look: dict[str, Any] = look_at(number_of_share)
+            label = f"{percent} % ask"
+            place.errorbar(at, met, yerr=[met - low, high - met], label=label, markersize=4, elinewidth=0.8, **look)
+        place.plot(ends, ends, label="as promised", color="black", linestyle=":", linewidth=1.0)
+        place.set(xlabel="promised", ylabel="share met", ylim=(0.0, 1.02))
     _share_legend(figure, axes, [short_name(log) for log in found.logs])
     return figure
 

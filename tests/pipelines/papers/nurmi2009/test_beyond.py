@@ -89,6 +89,8 @@ def test_tables(found: Measurements) -> None:
     assert cells["ours alone: others", row, "50 %"] == 2.0
     assert cells["ours alone: bounds", f"{MINE}: Weibull", "10 %: met"] == pytest.approx(0.74)
     assert cells["ours alone: promises", f"{MINE}, 10 %", "promised 0.75"] == pytest.approx(0.74)
+    assert np.isnan(cells["ours alone: promises", f"{MINE}, 10 %", "promised 1.00"])
+    assert ("ours alone: promises", f"{MINE}, 10 %", "promised 0.10") not in cells
     # Those of both targets together; too few were promised .10 by one target, and not by both.
     assert cells["ours alone: promises", f"{MINE}, 10 %", "promised 0.90"] == 0.5
     assert [x for x, _, _ in promises_of(found, MINE, False, 10)] == ["0.10", "0.75", "0.90", "0.95"]
@@ -106,5 +108,7 @@ def test_pictures(found: Measurements) -> None:
     np.testing.assert_allclose(curve.get_xdata(orig=False), [0.01, 0.1, 0.25, 0.5, 0.75, 0.95])
     np.testing.assert_allclose(curve.get_ydata(orig=False), 0.75 - np.array([1, 10, 25, 50, 75, 95]) / 1000)
     np.testing.assert_allclose(below.lines[0].get_ydata(orig=False), 1 + np.array([1, 10, 25, 50, 75, 95]) / 50)
-    assert len(place.containers) == 3
+    assert [curve.get_label() for curve in place.containers] == ["1 % ask", "25 % ask", "75 % ask"]
+    np.testing.assert_allclose(place.containers[1].lines[0].get_xdata(orig=False), [0.75, 0.9, 0.95])
+    np.testing.assert_allclose(place.containers[1].lines[0].get_ydata(orig=False), [0.725, 0.5, 0.925])
     assert share_run(False, 10, 0.75).text in set(found.table["experiment"])
