@@ -123,12 +123,10 @@ class SiteRun(VarqRun):
 
     def reserve(self, job: int, start: float, lead: float, now: float) -> None:
         """Submit a job that has appeared so long before its start."""
-        self._next = None
         self._hold_back(job, now, start, lead)
 
     def submit(self, job: int, now: float) -> None:
         """Submit a job that has appeared now."""
-        self._next = None
         self._submit(job, now)
 
     def cancel(self, job: int, now: float) -> None:

@@ -10,6 +10,7 @@ from swftools.qbets import WaitPredictor
 from swftools.reservations import simulate_reservations
 from swftools.reservations.asked_percent import AskedPercent
 from swftools.reservations.start_table import least_percent
+from swftools.reservations.varq import VarqParameters, VarqRun
 from tests.reservations.test_varq import busy_log
 
 
@@ -85,3 +86,23 @@ def test_in_a_simulation() -> None:
     assert (told < asked + 1).mean() > 0.2  # the level binds
     assert not found["probability"].equals(plain["probability"])
     assert (plain.loc[plain["is_accepted"], "probability"] >= 0.5).all()
+
+
+def test_plans_are_made_anew_when_the_level_moves() -> None:
+    """Also where no wait became known: who is held back goes earlier for a higher percentile."""
+    waits = WaitPredictor("binomial", by=None, training=60, cluster_every=300)
+    varq = VarqParameters(share=0.5, probability=0.5, adapt=0.02)
+    run = VarqRun(busy_log(600), "easy", None, varq, waits)
+    run.stepper.advance(to="event")
+    run.happen()
+    while len(run._bids.job) < 5:
+        assert run.stepper.skip(to="event")
+        run.happen()
+    jobs = run._bids.job.copy()
+    before = run._lead[jobs].copy()
+    run.asked.level[:] = 0.9
+    run._plan_anew(run.stepper.now)
+    assert (run._lead[jobs] == before).all()  # nobody says yet that it moved
+    run.asked.version += 1
+    run._plan_anew(run.stepper.now)
+    assert (run._lead[jobs] != before).any()

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from pipelines.cli.main import main
 from pipelines.cli.sites_file import PartSettings, read_sites, requests_of, sites_of
 from swftools.errors import ParameterError
-from swftools.reservations import simulate_sites
+from swftools.reservations import Site, simulate_sites
 from tests.folders import ROOT
 from tests.reservations.test_varq import busy_log
 
@@ -82,10 +82,8 @@ def test_the_requests_of_a_file(tmp_path: Path) -> None:
     settings = read_sites(str(tmp_path / "sites.yaml"))
     log = busy_log(300)
 
-    class Only:
-        trace = log
-
-    table = requests_of(settings, [Only()])  # type: ignore[list-item]
+    sites = [Site("long", busy_log(500)), Site("short", log)]
+    table = requests_of(settings, sites)
     asks = table["ask_time"].unique()
     assert asks[:3].tolist() == [172_800.0, 190_800.0, 208_800.0]
     end = log.jobs["submit_time"].max()
@@ -121,6 +119,7 @@ def test_requests_of_a_table(tmp_path: Path) -> None:
         ("probability: 0.4", "mode: raise", "line 8: mode"),
         ("probability: 0.4", "clock: date", "its log does not say when it begins"),
         ("first: 2d", "first: 9000d", "the first is asked at 777,600,000 s, and the shortest log ends at"),
+        ("  parts:", "  most: 5\nmore:", "unknown key"),
         ("first: 2d", "file: mine.csv", "give either a file, or the parts"),
         ("run_time: 30m", "run_time: 2h", "runs longer than it requests"),
         ("policy: ", "polisy: ", "unknown key; did you mean 'policy'?"),
@@ -145,6 +144,7 @@ def test_what_is_refused(tmp_path: Path, old: str, new: str, words: str) -> None
         ("- a", "it must be a mapping"),
         ("sites: {}\nrequests: {file: a.csv}", "name at least one"),
         ("sites: [", "sites.yaml"),
+        (FILE[: FILE.index("requests")] + "requests: {every: 5h}", "give either a file, or the parts"),
         ("requests: {file: a.csv}", "sites"),
         ("sites: {a: {log: nothing.swf}}\nrequests: {file: a.csv}", "nothing.swf"),
         (FILE[: FILE.index("requests")] + "requests: {file: none.csv}", "none.csv: not readable as a table"),
