@@ -22,11 +22,11 @@ DAY = 86_400.0
 
 
 def log_of_months() -> Trace:
-    """Return jobs of 40 days each of January to March, half a day apart; those of queue 2 are a few."""
+    """Return ten jobs a day of 80 days from January on; those of queue 2 are a few."""
     rng = np.random.default_rng(0)
-    log = log_of_waits(np.round(rng.uniform(10, 1000, 400)), every=DAY / 5)
+    log = log_of_waits(np.round(rng.uniform(10, 1000, 800)), every=DAY / 10)
     header = SwfHeader.from_lines(["; MaxProcs: 8", "; UnixStartTime: 1104537600"])  # 2005-01-01
-    return Trace(header, log.jobs.assign(queue_id=np.where(np.arange(400) % 10 == 0, 2, 3), run_time=60))
+    return Trace(header, log.jobs.assign(queue_id=np.where(np.arange(800) % 10 == 0, 2, 3), run_time=60))
 
 
 @pytest.fixture(scope="module")
