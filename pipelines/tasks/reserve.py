@@ -194,6 +194,7 @@ class PublishReservations(ReservationTask, LogPublishingTask):
                 "assumptions": [*facts["assumptions"], *told["assumptions"]],
                 "parameters": {**facts["parameters"], "reservations": self.reserved_by()},
                 "seed": self.seed,
+                "measures": told["measures"],
             },
             files,
         )

@@ -61,7 +61,7 @@ def latest_submissions(bids: Bids, waits: LiveWaits, now: float, percent: int, s
     ends = waits.ends
     bounds = np.array([waits.seconds(percent, place) for place in range(len(ends))])
     kind = EXPLANATORY.index(explanatory)
-    _latest(bids.asked, bids.start, bids.request, bids.processors, ends, bounds, (now, step), kind, found)
+    _latest(bids.asked, bids.start, bids.request, bids.processors, ends, bounds, (float(now), float(step)), kind, found)
     return found
 
 

@@ -11,6 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from pipelines.cli.main import main
+from pipelines.reports import Version
+from pipelines.reports.report import parts_of
 from pipelines.store.data_root import DataRoot
 from pipelines.tasks.reserve import PublishReservations
 from swftools.errors import ParameterError
@@ -143,3 +145,22 @@ def test_by_the_command_run(tmp_path: Path) -> None:
     assert result.returncode == 2
     assert "probability=1" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_the_report(published: PublishReservations) -> None:
+    """Its measures, promises that were kept or not, and a row a group; beside another version, a column more."""
+    root = DataRoot.open(published.data_root)
+    version = Version(root, root.manifest(published.data_set_name, published.version))
+    what, (figures, promises, groups) = parts_of(version, version)
+    assert what == "Reservations by predicted waits, in a simulated schedule"
+    rows = {row[0]: row[1] for row in figures.tables[0].rows}
+    told = published.reserving.load_told()["measures"]
+    assert rows["jobs that asked"] == told["asked"]
+    assert rows["paid / needed"] == told["paid_over_needed"]
+    assert len(rows) == len(told)
+    table = pd.read_parquet(f"{published.output().path}/reservations")
+    assert promises.pictures[0].subject["predicted"].sum() == table["is_accepted"].sum()
+    (row,) = groups.tables[0].rows
+    assert row[:3] == ["all", len(table), table["is_accepted"].sum()]
+    assert row[3] == pytest.approx(told["met"])
+    assert "training" in str(row[4])
