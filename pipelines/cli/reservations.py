@@ -79,7 +79,7 @@ def reservations(  # noqa: PLR0913, PLR0917 (options by name)
     from pipelines.cli.progress import simulation_shown
     from swftools.qbets import WaitPredictor
     from swftools.reservations import simulate_reservations
-    from swftools.reservations.varq import VarqParameters, check_told
+    from swftools.reservations.varq_parameters import VarqParameters, check_told
     from swftools.selection import scale_to_load
     from swftools.simulator import simulate
     from swftools.simulator.run_options import check_options

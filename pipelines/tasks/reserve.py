@@ -25,7 +25,7 @@ from swftools.qbets.methods import find_method
 from swftools.qbets.predictor import WaitPredictor
 from swftools.reservations.live_waits import check_asked
 from swftools.reservations.simulated import ReservedSchedule, simulate_reservations
-from swftools.reservations.varq import VarqParameters, check_told, check_widths
+from swftools.reservations.varq_parameters import VarqParameters, check_told, check_widths
 from swftools.tables import QUICK_OPTIONS, read_table, to_arrow, write_frame, write_table
 
 

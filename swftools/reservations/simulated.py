@@ -10,7 +10,8 @@ import pandas as pd
 
 from swftools.output.shown_html import ShowsItself, counted, percent
 from swftools.qbets.predictor import WaitPredictor
-from swftools.reservations.varq import VarqParameters, VarqRun
+from swftools.reservations.varq import VarqRun
+from swftools.reservations.varq_parameters import VarqParameters
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.simulation import Progress
 from swftools.trace import Trace

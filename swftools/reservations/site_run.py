@@ -10,7 +10,8 @@ from swftools.kernel import BoolArray
 from swftools.qbets.predictor import WaitPredictor
 from swftools.reservations.bids import Bids
 from swftools.reservations.start_table import MOST
-from swftools.reservations.varq import VarqParameters, VarqRun
+from swftools.reservations.varq import VarqRun
+from swftools.reservations.varq_parameters import VarqParameters
 from swftools.simulator.engine.replay import COMING
 from swftools.simulator.machine.state import HELD, NOW, OVER, RUNNING, SUBMITTED, WAKE
 from swftools.simulator.questions.taking_out import take_out

@@ -10,7 +10,8 @@ from swftools.qbets import WaitPredictor
 from swftools.reservations import simulate_reservations
 from swftools.reservations.asked_percent import AskedPercent
 from swftools.reservations.start_table import least_percent
-from swftools.reservations.varq import VarqParameters, VarqRun
+from swftools.reservations.varq import VarqRun
+from swftools.reservations.varq_parameters import VarqParameters
 from tests.reservations.test_varq import busy_log
 
 
