@@ -30,8 +30,9 @@ class VarqParameters(Parameters):
     replans : {"changes", "never"}
         Whether the plan of a job that is held back is made anew whenever what is known of waits changes.
     adapt : float
-        By how much the percentile that a group's jobs ask for rises, in all, at a reservation that is missed, and falls
-        at one that is met, so that the target is met in the long run; 0: it stays that of the target.
+        At a reservation that is missed the percentile that its group asks for rises by ``adapt * probability``, at one
+        that is met it falls by ``adapt * (1 - probability)``, so that as many are met as are asked for, as far as 1 to
+        99 percent can bring that about; 0: it stays that of the target.
     """
 
     NAME: ClassVar[str] = "varq"
