@@ -148,13 +148,20 @@ def requests_of(settings: SitesSettings, sites: list[Site]) -> pd.DataFrame:
     """Return a row for each part of each request."""
     import pandas as pd
 
+    from swftools.reservations.site_requests import SitesParameters, checked_requests
+
     asked = settings.requests
     if asked.file:
         path = settings.folder / asked.file
         try:
-            return pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path)
+            table = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path)
         except (OSError, ValueError) as error:
             raise ParameterError(f"{path}: not readable as a table: {error}") from error
+        try:
+            checked_requests(table, SitesParameters(mode=settings.mode))
+        except ParameterError as error:
+            raise ParameterError(f"{path}: {error} (rows count from 0, behind the heading)") from error
+        return table
     end = min(float(site.trace.jobs["submit_time"].max()) for site in sites if len(site.trace))
     rows = []
     for number in range(min(asked.most, MOST_REQUESTS)):

@@ -103,6 +103,10 @@ def test_requests_of_a_table(tmp_path: Path) -> None:
     text = FILE[: FILE.index("probability")] + "mode: race\nrequests: {file: mine.csv}\n"
     told = json.loads(asked(tmp_path, text, "--json").stdout)
     assert (told["mode"], told["measures"]["asked"], told["measures"]["copies"]) == ("race", 2, 4)
+    (tmp_path / "mine.csv").write_text(table.replace("300000", "soon"), encoding="utf-8")
+    assert "mine.csv: requests, row 1: ask_time=soon is outside its domain" in said(asked(tmp_path, text))
+    reserving = text.replace("mode: race", "mode: reserve")
+    assert "mine.csv: requests lack the columns start_by" in said(asked(tmp_path, reserving))
 
 
 @pytest.mark.parametrize(
