@@ -67,7 +67,7 @@ pictures: $(VENV)/.installed-dev
 	$(BIN)/python docs/make_pictures.py
 
 # Papers' tables made anew, and their page; SWFTOOLS_SHARED names the folder with the full logs.
-PAPERS = barsanti2006 barsanti2006-beyond chiang2008 chiang2008-large lee2009 nurmi2009 yuan2010
+PAPERS = barsanti2006 barsanti2006-beyond chiang2008 chiang2008-large lee2009 nurmi2009 nurmi2009-beyond yuan2010
 
 reproduction: $(VENV)/.installed-dev $(VENV)/.warm
 	rm -rf build/reproduction

@@ -20,5 +20,7 @@ from .tasks.publish_schedule import PublishSchedule as PublishSchedule
 from .tasks.replay_predictor import CheckWaits as CheckWaits
 from .tasks.replay_predictor import ReplayPredictor as ReplayPredictor
 from .tasks.reproduce_paper import ReproducePaper as ReproducePaper
+from .tasks.reserve import PublishReservations as PublishReservations
+from .tasks.reserve import SimulateReservations as SimulateReservations
 from .tasks.run_experiment import RunExperiment as RunExperiment
 from .tasks.simulate import SimulatePolicy as SimulatePolicy

@@ -51,6 +51,7 @@ from swftools.qbets.change_points import autocorrelation, misses_in_a_row, rare_
 from swftools.qbets.clusters import cluster
 from swftools.qbets.predictor import WaitPredictor, replay
 from swftools.qbets.rivals import features_at_submission
+from swftools.reservations.bids import Bids, latest_submissions
 from swftools.reservations.live_waits import LiveWaits
 from swftools.simulator.engine.entry import compiled_entry, pack
 from swftools.simulator.machine.state import SUSPEND, Machine
@@ -229,7 +230,8 @@ def _live() -> None:
     waits = LiveWaits(WaitPredictor("binomial", by=None), 1)
     waits.started(waits.submitted(0.0, 1.0), 1.0)
     waits.learn(1.0)
-    waits.bounds(50)
+    one, whole = np.ones(1), np.zeros(1, np.int64)
+    latest_submissions(Bids(whole, whole, one, one, one, one), waits, 0.0, 50, 30.0, "requested_time")
 
 
 def _bound(name: str) -> None:

@@ -26,6 +26,7 @@ from pipelines.tasks.parse import GenerateTrace, ParseLog
 from pipelines.tasks.price import PriceJobs, PriceSchedule
 from pipelines.tasks.replay_predictor import ReplayPredictor
 from pipelines.tasks.reproduce_paper import ReproducePaper
+from pipelines.tasks.reserve import PublishReservations, SimulateReservations
 from pipelines.tasks.run_experiment import RunExperiment
 from pipelines.tasks.simulate import SimulatePolicy
 from swftools.fields.dictionary import SCHEMA_VERSION
@@ -49,8 +50,10 @@ from tests.golden_outputs import (
     parse_output,
     policy_output,
     price_output,
+    publish_reservations_output,
     replay_output,
     reproduce_output,
+    reserve_output,
     rows_of,
     schema_output,
     simulate_output,
@@ -79,6 +82,14 @@ VERSIONS = {
     },
     "price jobs": ("code_version of PriceJobs in pipelines/tasks/price.py", PriceJobs.code_version),
     "price": ("code_version of PriceSchedule in pipelines/tasks/price.py", PriceSchedule.code_version),
+    "reserve": (
+        "code_version of SimulateReservations in pipelines/tasks/reserve.py",
+        SimulateReservations.code_version,
+    ),
+    "publish reservations": (
+        "code_version of PublishReservations in pipelines/tasks/reserve.py",
+        PublishReservations.code_version,
+    ),
     "replay": ("code_version of ReplayPredictor in pipelines/tasks/replay_predictor.py", ReplayPredictor.code_version),
     "evaluate": (
         "code_version of EvaluateWaitPredictions in pipelines/tasks/evaluate_waits.py",
@@ -110,6 +121,10 @@ UPSTREAM = {
     **{stage: ("schema", "parse", "clean", "policy easy", "simulate", stage) for stage in MECHANISMS},
     "price jobs": (*_PRICED, "price jobs"),
     "price": (*_PRICED, "price jobs", "price"),
+    "reserve": ("schema", "parse", "clean", "policy easy", "simulate", "reserve"),
+    "publish reservations": (
+        *("schema", "parse", "clean", "policy easy", "simulate", "reserve", "publish reservations"),
+    ),
     "replay": ("schema", "parse", "clean", "replay"),
     "evaluate": ("schema", "parse", "clean", "replay", "evaluate"),
     **{stage: ("schema", "parse", "clean", stage) for stage in PAPERS},
@@ -144,6 +159,8 @@ OUTPUTS: dict[str, Callable[[], Iterator[Any]]] = {
     **{stage: partial(mechanism_output, stage) for stage in MECHANISMS},
     "price jobs": price_output,
     "price": price_output,
+    "reserve": reserve_output,
+    "publish reservations": publish_reservations_output,
     "replay": replay_output,
     "evaluate": evaluate_output,
     **{stage: partial(paper_output, stage) for stage in PAPERS},

@@ -26,11 +26,13 @@ from pipelines.tasks.augmentations.registry import AUGMENTATIONS
 from pipelines.tasks.build import BuildAugmentedTrace
 from pipelines.tasks.compare import ComparePolicies
 from pipelines.tasks.price import PriceSchedule
+from pipelines.tasks.reserve import PublishReservations
 from pipelines.tasks.run_experiment import RunExperiment
 from swftools import Trace, clean, read_swf
 from swftools.fields.dictionary import TABLES
 from swftools.market import list_mechanisms, price
-from swftools.qbets import evaluate, features_at_submission, replay
+from swftools.qbets import WaitPredictor, evaluate, features_at_submission, replay
+from swftools.reservations import simulate_reservations
 from swftools.simulator import list_policies, measure, simulate
 from swftools.tables import read_table, to_arrow
 from tests.every_policy import light, with_all_columns
@@ -277,6 +279,38 @@ def price_output() -> Iterator[Any]:
         version = Path(task.output().path)
         yield from rows_of(read_table(version / "prices" / "part-0.parquet", "prices"))
         yield (version / "bill.csv").read_text(encoding="utf-8")
+        yield sorted(json.loads((version / "manifest.json").read_text(encoding="utf-8")))
+
+
+def reserve_output() -> Iterator[Any]:
+    """Yield who asked for reservations in simulations of the shipped log, and what came of it."""
+    trace, _ = cleaned("shipped")
+    trace = trace.with_jobs(trace.jobs.iloc[:2000].reset_index(drop=True))
+    others: list[dict[str, Any]] = [{"adapt": 0.05}, {"replans": "never", "ahead": 7200.0, "step": 60.0}]
+    for varq in ({}, *others):
+        waits = WaitPredictor("binomial", by="queue", training=100)
+        given: dict[str, Any] = {"share": 0.3, "probability": 0.6, **varq}
+        found = simulate_reservations(trace, "easy", 1152, waits=waits, **given)
+        yield from rows_of(to_arrow(found.reservations, "reservations"))
+        yield plain(found.measures())
+
+
+def publish_reservations_output() -> Iterator[Any]:
+    """Yield what is published of reservations."""
+    with tempfile.TemporaryDirectory() as folder:
+        task = PublishReservations(
+            log=str(LOGS["shipped"]),
+            data_root=folder,
+            rules="default",
+            augment="",
+            varq="share=0.05,probability=0.5",
+            wait_options="training=100",
+        )
+        if not luigi.build([task], local_scheduler=True, log_level="WARNING"):
+            raise RuntimeError(f"{task} failed")
+        version = Path(task.output().path)
+        yield from rows_of(read_table(version / "reservations" / "part-0.parquet", "reservations"))
+        yield (version / "measures.csv").read_text(encoding="utf-8").count("\n")
         yield sorted(json.loads((version / "manifest.json").read_text(encoding="utf-8")))
 
 

@@ -26,6 +26,7 @@ from pipelines.cli.prices import price_log
 from pipelines.cli.reservations import reservations
 from pipelines.cli.reserve import reserve
 from pipelines.cli.schedules import check_schedule, compare, simulate_log
+from pipelines.cli.sites import sites
 from pipelines.cli.tasks import augment, run
 from pipelines.cli.waits import evaluate
 from pipelines.cli.whatif import whatif
@@ -52,6 +53,7 @@ def main() -> None:
     Check any schedule:       swftools check-schedule SCHEDULE.csv --log LOG
     What users owe:           swftools price LOG --mechanism fixed
     Simulate reservations:    swftools reservations LOG --share .1
+    At several sites:         swftools sites FILE.yaml
     Predict waits:            swftools evaluate --log LOG
     Wait of a job now:        swftools predict --state STATE --queue 3
     When to submit it:        swftools reserve --state STATE --start +6h ...
@@ -87,7 +89,7 @@ main.add_family("Data sets", augment, versions, diff, tag, rollback, promote, ve
 main.add_family(
     "Simulation", simulate_log, compare, run_experiment, explain, check_schedule, price_log, measure_log_energy
 )
-main.add_family("Waits in queues", evaluate, predict, reserve, reservations, whatif)
+main.add_family("Waits in queues", evaluate, predict, reserve, reservations, sites, whatif)
 main.add_family("Histories", reevaluate)
 main.add_family("Papers", reproduce)
 main.add_family("Pictures", plot, report)

@@ -10,9 +10,10 @@ import click
 
 from pipelines.cli.completing import complete_policy
 from pipelines.cli.durations import Duration
-from pipelines.cli.options import LOAD, SEED, load, reads_a_log, says_its_progress, takes_a_log
+from pipelines.cli.options import SEED, reads_a_log, says_its_progress, takes_a_log
+from pipelines.cli.options import load as load_trace
 from pipelines.cli.output import check_output, json_option, print_json
-from pipelines.cli.schedules import policy_entry
+from pipelines.cli.schedules import policy_entry, print_assumptions, simulates
 from swftools.output.shown_text import WIDTH, shown
 
 if TYPE_CHECKING:
@@ -42,11 +43,13 @@ UNITS = {
 @click.option("--probability", type=float, default=0.95, show_default=True, help="That they ask for, up to .99.")
 @click.option("--every", type=Duration(), default="6h", show_default=True, help="Between the times at which they run.")
 @click.option("--ahead", type=Duration(), help="So long from each job's submission on, instead.")
+@click.option("--step", type=Duration(), default="30", show_default=True, help="Between two times of submission.")
 @click.option("--replans", type=click.Choice(["changes", "never"]), default="changes", show_default=True, help="Plans.")
+@click.option("--adapt", type=float, default=0.0, show_default=True, help="Ask for more at each miss: 0.01.")
 @click.option("--waits", default="binomial", show_default=True, help="How waits are bounded; as of evaluate.")
 @click.option("--by", default="queue", show_default=True, help="Groups of waits: queue, partition, user, all.")
 @click.option("--training", type=click.IntRange(0), default=1000, show_default=True, help="Waits known beforehand.")
-@click.option("--load", "offered_load", type=LOAD, help="Offered load, by scaling the times between submissions.")
+@simulates
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Who asks, and of the simulation.")
 @click.option("-o", "--output", help="Write who asked for what, and what came of it: .csv or .parquet.")
 @json_option
@@ -59,12 +62,11 @@ def reservations(  # noqa: PLR0913, PLR0917 (options by name)
     waits: str,
     by: str,
     training: int,
-    offered_load: float | None,
+    load: float | None,
     seed: int,
     output: str | None,
     as_json: bool,
-    ahead: float | None,
-    **varq: Any,
+    **chosen: Any,
 ) -> None:
     """Replay a log in which a share of the jobs reserves by predicted waits (VARQ), beside the same without.
 
@@ -77,32 +79,38 @@ def reservations(  # noqa: PLR0913, PLR0917 (options by name)
     from pipelines.cli.progress import simulation_shown
     from swftools.qbets import WaitPredictor
     from swftools.reservations import simulate_reservations
-    from swftools.reservations.varq import VarqParameters
+    from swftools.reservations.varq_parameters import VarqParameters, check_told
     from swftools.selection import scale_to_load
     from swftools.simulator import simulate
+    from swftools.simulator.run_options import check_options
 
     entry = policy_entry(policy)
-    VarqParameters.from_mapping({**varq, "ahead": ahead or 0.0})
+    varq: dict[str, Any] = {name: chosen.pop(name) or 0.0 for name in VarqParameters.names()}
+    VarqParameters.from_mapping(varq)
+    check_options(**chosen)
+    check_told(chosen["predictor"])
     predictor = WaitPredictor(waits, by=None if by == "all" else by, training=training)
-    trace = load(log, cleaned, rules).trace
-    if offered_load is not None:
-        trace = scale_to_load(trace, offered_load)
+    trace = load_trace(log, cleaned, rules).trace
+    if load is not None:
+        trace = scale_to_load(trace, load)
     name = entry.pop("policy")
+    options = {**chosen, **entry}
     with simulation_shown() as progress:
         found = simulate_reservations(
-            trace, name, waits=predictor, seed=seed, options=entry, progress=progress, ahead=ahead or 0.0, **varq
+            trace, name, waits=predictor, seed=seed, options=options, progress=progress, **varq
         )
-        plain = simulate(trace, name, seed=seed, progress=progress, **entry)
+        plain = simulate(trace, name, seed=seed, progress=progress, **options)
     measures = found.measures(plain)
     denied = found.reservations["why_denied"].dropna().value_counts().to_dict()
     if output:
-        _write(found.reservations, output)
+        write_table_of(found.reservations, output, "reservations")
     if as_json:
         told = {each: None if isnan(value) else value for each, value in measures.items()}
         print_json({"log": log, "policy": policy, "measures": told, "denied": denied, "written": output})
         return
     said = "standard input" if log == "-" else shown(log)
     click.echo(f"{said}, {policy} on {found.schedule.processors:,} processors: {len(found.schedule):,} jobs")
+    print_assumptions(found.schedule.assumptions, load)
     for each, value in measures.items():
         figure = "none" if isnan(value) else (f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}")
         click.echo(f"  {each:<36} {figure:>16} {UNITS.get(each, '')}".rstrip())
@@ -112,12 +120,17 @@ def reservations(  # noqa: PLR0913, PLR0917 (options by name)
         click.echo(click.wrap_text(f"  {shown(output)}: written", WIDTH))
 
 
-def _write(table: pd.DataFrame, output: str) -> None:
-    """Write who asked for what."""
+def write_table_of(table: pd.DataFrame, output: str, name: str = "") -> None:
+    """Write a table as its suffix says; ``name`` is that of the column dictionary, where it is one of its tables."""
     from swftools.output.whole_files import create_file
+    from swftools.tables import to_arrow, to_pandas, write_table
 
+    is_parquet = Path(output.lower()).suffix == ".parquet"
     with create_file(output) as file:
-        if Path(output.lower()).suffix == ".parquet":
+        if name and is_parquet:
+            write_table(to_arrow(table, name), file, name)
+        elif is_parquet:
             table.to_parquet(file, index=False)
         else:
-            table.to_csv(file, index=False, lineterminator="\n")
+            told = to_pandas(to_arrow(table, name), name) if name else table
+            told.to_csv(file, index=False, lineterminator="\n")

@@ -3,6 +3,7 @@
 from pipelines.reports import comparison as _comparison  # noqa: F401 (a line for each kind)
 from pipelines.reports import history as _history  # noqa: F401
 from pipelines.reports import reproduction as _reproduction  # noqa: F401
+from pipelines.reports import reservations as _reservations  # noqa: F401
 from pipelines.reports import schedule as _schedule  # noqa: F401
 from pipelines.reports import trace as _trace  # noqa: F401
 from pipelines.reports import waits as _waits  # noqa: F401

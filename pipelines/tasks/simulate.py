@@ -177,17 +177,8 @@ class SimulatePolicy(SimulationTask):
 
     def run(self) -> None:
         """Simulate."""
-        trace = augmented(self.clone(CleanTrace), self.augmentations)
-        check_queues(trace.jobs, json.loads(self.queues_there), self.log)
-        self._check_tells(trace)
-        if self.window:
-            trace = select_jobs(trace, **json.loads(self.window))
-        if self.load:
-            trace = scale_to_load(trace, self.load)
-        if self.shake:
-            trace = shake_submissions(trace, self.shake, self.shake_seconds)
         schedule = simulate(
-            trace,
+            self.simulated_trace(),
             self.entry["policy"],
             seed=self.seed,
             progress=lambda done, jobs, _: self.tell(done, jobs),
@@ -202,6 +193,25 @@ class SimulatePolicy(SimulationTask):
                 write_frame(frame, directory / f"{table}.parquet", table, QUICK_OPTIONS)
             write_notes(schedule, directory, QUICK_OPTIONS)
             (directory / "schedule.json").write_text(canonical_json(rest), encoding="utf-8")
+
+    def simulated_trace(self) -> Trace:
+        """Return the trace as it is simulated: its window, load and shaking.
+
+        Raises
+        ------
+        ParameterError
+            No job is of a queue that is asked for, or a column that the policy needs tells it nothing.
+        """
+        trace = augmented(self.clone(CleanTrace), self.augmentations)
+        check_queues(trace.jobs, json.loads(self.queues_there), self.log)
+        self._check_tells(trace)
+        if self.window:
+            trace = select_jobs(trace, **json.loads(self.window))
+        if self.load:
+            trace = scale_to_load(trace, self.load)
+        if self.shake:
+            trace = shake_submissions(trace, self.shake, self.shake_seconds)
+        return trace
 
     def load_schedule(self, without: Collection[str] = ()) -> Schedule:
         """Return the schedule of the finished task, without some columns of its jobs where they are not needed."""

@@ -24,10 +24,11 @@ from swftools.fields.market import PRICES
 from swftools.fields.predictions import WAIT_EVALUATION, WAIT_PREDICTIONS
 from swftools.fields.reevaluation import POLICY_WATCH, WORKLOAD_DRIFT
 from swftools.fields.reproduction import MEASUREMENTS, REPRODUCTION
+from swftools.fields.reservations import RESERVATIONS
 from swftools.fields.schedules import EXCLUSION_REASON, METRICS, SCHEDULE_COLUMNS, SEED, SEGMENT_COLUMNS
 from swftools.fields.search import SEARCH_DECISIONS, SEARCH_IMPROVEMENTS, SEARCH_ORDERS
 
-SCHEMA_VERSION = 12
+SCHEMA_VERSION = 13
 """Raised whenever a column is added, removed, renamed, retyped or given another meaning."""
 
 
@@ -59,6 +60,7 @@ TABLES: dict[str, tuple[Field, ...]] = {
     "experiment_differences": EXPERIMENT_DIFFERENCES,
     "experiment_ranks": EXPERIMENT_RANKS,
     "prices": (JOB_NUMBER, JOB_OCCURRENCE, *PRICES),
+    "reservations": (JOB_NUMBER, JOB_OCCURRENCE, *RESERVATIONS),
     "wait_predictions": (JOB_NUMBER, JOB_OCCURRENCE, *WAIT_PREDICTIONS),
     "wait_evaluation": WAIT_EVALUATION,
     "reproduction": REPRODUCTION,
@@ -99,6 +101,7 @@ TABLE_MEANINGS = {
     "experiment_differences": "One row a log, options, measure and policy: its difference from the baseline.",
     "experiment_ranks": "One row options, measure and policy: its mean rank over the logs.",
     "prices": "One row a job of a schedule that was priced: what its user owes by a mechanism, and what the job got.",
+    "reservations": "One row a job that asked for a reservation in a simulation: what it was told, what came of it.",
     "wait_predictions": "One row a method and job: what the job was told, at its submission, of how long it will wait.",
     "wait_evaluation": "One row a method and group of jobs: how often the bounds were right, and how tight they were.",
     "reproduction": "One row a cell of a paper's table and a reading of it: the published value beside ours.",
@@ -140,6 +143,7 @@ PRIMARY_KEYS: dict[str, tuple[str, ...]] = {
     "excluded": _JOB,
     "search_decisions": ("decision",),
     "prices": _JOB,
+    "reservations": _JOB,
     "wait_predictions": ("method", *_JOB),
     "ingested": ("file_number",),
 }

@@ -10,4 +10,4 @@ from .site_requests import Site as Site
 from .sites import SitesOutcome as SitesOutcome
 from .sites import simulate_sites as simulate_sites
 from .trajectory import Trajectory as Trajectory
-from .varq import VarqParameters as VarqParameters
+from .varq_parameters import VarqParameters as VarqParameters

@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from swftools.kernel import FloatArray, IntArray
+from swftools.kernel import FloatArray, IntArray, kernel
+from swftools.qbets.predictor import EXPLANATORY
 from swftools.reservations.live_waits import LiveWaits
+
+PROCESSORS, WORK = (EXPLANATORY.index(name) for name in ("requested_processors", "requested_work"))
 
 
 @dataclass(frozen=True)
@@ -54,36 +57,56 @@ def latest_submissions(bids: Bids, waits: LiveWaits, now: float, percent: int, s
     explanatory : str
         What jobs are clustered by.
     """
-    whole, left = bids.start - bids.asked, bids.start - now
     found = np.full(len(bids.job), np.nan)
     ends = waits.ends
-    for place in range(len(ends)):
-        bound = waits.seconds(percent, place)
-        if bound == np.inf:
-            continue
-        above = ends[place - 1] if place else -np.inf
-        low, high = _leads_of_cluster(bids, explanatory, above, float(ends[place]))
-        # Grid: lead = whole - step * k for k = 0, 1, ...; the largest k whose lead is within all limits.
-        k = np.floor((whole - np.maximum(bound, 0.0)) / step)
-        lead = whole - step * k
-        k = np.where(lead < bound, k - 1, k)
-        k = np.where(whole - step * k <= 0.0, k - 1, k)  # a submission at the start is none
-        lead = whole - step * k
-        k = np.where(lead <= low, np.ceil((whole - low) / step) - 1, k)  # more than low belongs to this cluster
-        lead = whole - step * k
-        fits = (k >= 0) & (lead > low) & (lead <= high) & (lead <= left) & (lead >= bound) & (lead > 0.0)
-        better = fits & ~(found <= lead)
-        found[better] = lead[better]
+    bounds = np.array([waits.seconds(percent, place) for place in range(len(ends))])
+    kind = EXPLANATORY.index(explanatory)
+    _latest(bids.asked, bids.start, bids.request, bids.processors, ends, bounds, (float(now), float(step)), kind, found)
     return found
 
 
-def _leads_of_cluster(bids: Bids, explanatory: str, above: float, end: float) -> tuple[FloatArray, FloatArray]:
-    """Return which leads make requests of a cluster: more than the first, up to the second."""
-    if explanatory == "requested_processors":
-        within = (bids.processors > above) & (bids.processors <= end)
-        return np.where(within, -np.inf, np.inf), np.where(within, np.inf, -np.inf)
-    by = bids.processors if explanatory == "requested_work" else np.ones(len(bids.job))
-    return above / by - bids.request, end / by - bids.request
+@kernel(allocates=False)
+def _latest(
+    asked: FloatArray,
+    starts: FloatArray,
+    request: FloatArray,
+    processors: FloatArray,
+    ends: FloatArray,
+    bounds: FloatArray,
+    now_and_step: tuple[float, float],
+    kind: int,
+    found: FloatArray,
+) -> None:
+    """Fill in the least lead of each job that is no less than the bound of its cluster; what has none stays.
+
+    The grid: lead = whole - step * k for k = 0, 1, ...; of each cluster the largest k whose lead is within all limits.
+    """
+    now, step = now_and_step
+    for i in range(len(found)):
+        whole, left = starts[i] - asked[i], starts[i] - now
+        for place in range(len(ends)):
+            bound = bounds[place]
+            if bound == np.inf:
+                continue
+            above = ends[place - 1] if place else -np.inf
+            if kind == PROCESSORS:
+                if not above < processors[i] <= ends[place]:
+                    continue
+                low, high = -np.inf, np.inf
+            else:  # leads that make requests of the cluster: more than low, up to high
+                by = processors[i] if kind == WORK else 1.0
+                low, high = above / by - request[i], ends[place] / by - request[i]
+            k = np.floor((whole - max(bound, 0.0)) / step)
+            if whole - step * k < bound:
+                k -= 1.0
+            if whole - step * k <= 0.0:  # a submission at the start is none
+                k -= 1.0
+            if whole - step * k <= low:  # belongs to the cluster before
+                k = np.ceil((whole - low) / step) - 1.0
+            lead = whole - step * k
+            fits = k >= 0.0 and low < lead <= high and lead <= left and lead >= bound and lead > 0.0
+            if fits and not found[i] <= lead:
+                found[i] = lead
 
 
 def columns_of(bids: Bids) -> tuple[Any, ...]:

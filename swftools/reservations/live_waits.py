@@ -39,6 +39,7 @@ from swftools.qbets.queue_state import (
     start_until,
     submit,
 )
+from swftools.qbets.rivals.registry import Rival
 from swftools.reservations.start_table import MOST, StartTable
 from swftools.simulator.machine.event_queue import push
 
@@ -107,6 +108,57 @@ def compiled_follow() -> Any:
     return kernel(types.void(types.int64, types.int64, add, bound, add), allocates=False)(follow)
 
 
+@cache
+def _at_address() -> Any:
+    """Return the class of kernels that tell at once where they lie; numba would look it up anew at each call."""
+    from numba import types  # noqa: PLC0415 (as above)
+
+    class AtAddress(types.WrapperAddressProtocol):
+        def __init__(self, compiled: Any) -> None:
+            (result,) = compiled.overloads.values()
+            self._signature = result.signature
+            self._numba_type_ = types.FunctionType(result.signature)  # the name is numba's
+            self._address = result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name)
+
+        def __wrapper_address__(self) -> int:
+            return int(self._address)
+
+        def signature(self) -> Any:
+            return self._signature
+
+    return AtAddress
+
+
+@cache
+def _callable(compiled: Any) -> Any:
+    """Return a kernel as ``follow`` takes it; interpreted, it is as it is."""
+    return _at_address()(compiled) if hasattr(compiled, "overloads") else compiled
+
+
+def check_asked(predictor: WaitPredictor) -> Bound:
+    """Return the bound of a predictor, if it can be asked about any percentile while waits become known.
+
+    Raises
+    ------
+    ParameterError
+        It is a rival, which tells one quantile of a job that is submitted now, by the queue as it stands, while a plan
+        asks for a percentile of a submission to come; or an object of one's own, or a bound that tells one quantile.
+    """
+    bound = predictor.method
+    if isinstance(bound, BinomialBound) or (isinstance(bound, Bound) and bound.reads_any_quantile):
+        return bound
+    why = (
+        ": it tells one quantile of a job that is submitted now, by the queue as it stands, and a plan asks about all, "
+        "of submissions to come"
+        if isinstance(bound, Rival)
+        else ""
+    )
+    raise ParameterError(
+        f"method {predictor.name!r} cannot be asked about any percentile while waits become known{why}; take a bound, "
+        "such as binomial, lognormal or trailing"
+    )
+
+
 class LiveWaits:
     """Waits of the jobs of one group as a simulation goes on.
 
@@ -129,12 +181,7 @@ class LiveWaits:
     """
 
     def __init__(self, predictor: WaitPredictor, room: int) -> None:
-        bound = predictor.method
-        if not isinstance(bound, Bound) or not (isinstance(bound, BinomialBound) or bound.reads_any_quantile):
-            raise ParameterError(
-                f"method {predictor.name!r} cannot be asked about any percentile while waits become known; take a "
-                "bound, such as binomial, lognormal or trailing"
-            )
+        bound = check_asked(predictor)
         chosen = predictor.parameters
         self.bound, self.training, self._room = bound, chosen.training, room
         queue = empty_queue(
@@ -148,7 +195,8 @@ class LiveWaits:
         events = np.zeros(AT_ONCE, np.int64), np.zeros(AT_ONCE, np.int64), np.zeros(AT_ONCE)
         self._live = Live(queue, predictor._rules(room), jobs, no_answers(room), *events)
         self._layout = Layout(self._live, live_at.example)
-        self._called = type(bound).compiled_add(), type(bound).compiled_bound(), BinomialBound.compiled_add()
+        kernels = type(bound).compiled_add(), type(bound).compiled_bound(), BinomialBound.compiled_add()
+        self._called = tuple(_callable(compiled) for compiled in kernels)
         self._facts: dict[int, FloatArray] = {}
         self._sorted: list[list[float]] | None = None
         self._kept: list[int] = []

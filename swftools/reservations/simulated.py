@@ -10,12 +10,31 @@ import pandas as pd
 
 from swftools.output.shown_html import ShowsItself, counted, percent
 from swftools.qbets.predictor import WaitPredictor
-from swftools.reservations.varq import VarqParameters, VarqRun
+from swftools.reservations.varq import VarqRun
+from swftools.reservations.varq_parameters import VarqParameters
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.simulation import Progress
 from swftools.trace import Trace
 
 KEYS = ["job_number", "job_occurrence"]
+
+MEASURES = {
+    "asked": "jobs that asked",
+    "accepted": "jobs that were accepted",
+    "met": "share of these that ran by their time",
+    "predicted": "mean probability that they were promised",
+    "predicted_at_submission": "mean probability at their submission",
+    "needed_hours": "processor-hours that they need",
+    "paid_hours": "processor-hours that are paid",
+    "paid_over_needed": "paid / needed",
+    "others": "jobs without a reservation",
+    "others_mean_wait": "their mean wait, s",
+    "others_mean_wait_plain": "mean wait of the same jobs where nobody reserves, s",
+    "useful_utilization": "utilization by what jobs need",
+    "makespan": "makespan, s",
+    "makespan_plain": "makespan where nobody reserves, s",
+}
+"""What is measured, in words."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -103,12 +122,7 @@ class ReservedSchedule(ShowsItself):
             A row a promise: ``quantile``, the mean promised; ``predicted``, the jobs; ``correctness``, the share that
             ran by their time; and ``method``, ``grouped_by``, ``group``, of which ``reliability`` is a picture.
         """
-        taken = self.reservations[self.reservations["is_accepted"] & self.reservations["is_met"].notna()]
-        promised = taken["probability_at_submission"].to_numpy(dtype=np.float64)
-        table = pd.DataFrame({"promised": promised, "met": taken["is_met"].to_numpy(dtype=np.float64)})
-        by = table.groupby(np.round(promised / step).astype(np.int64))
-        found = by.agg(quantile=("promised", "mean"), predicted=("promised", "size"), correctness=("met", "mean"))
-        return found.reset_index(drop=True).assign(method="varq", grouped_by="all", group="all")
+        return calibration_of(self.reservations, step)
 
     def _lines(self) -> list[str]:
         found = self.measures()
@@ -120,6 +134,16 @@ class ReservedSchedule(ShowsItself):
 
     def _rows(self) -> tuple[pd.DataFrame, int]:
         return self.reservations.head(5), len(self.reservations)
+
+
+def calibration_of(reservations: pd.DataFrame, step: float = 0.05) -> pd.DataFrame:
+    """Return how often accepted reservations of a table were met, by promise; see ``ReservedSchedule.calibration``."""
+    taken = reservations[reservations["is_accepted"] & reservations["is_met"].notna()]
+    promised = taken["probability_at_submission"].to_numpy(dtype=np.float64)
+    table = pd.DataFrame({"promised": promised, "met": taken["is_met"].to_numpy(dtype=np.float64)})
+    by = table.groupby(np.round(promised / step).astype(np.int64))
+    found = by.agg(quantile=("promised", "mean"), predicted=("promised", "size"), correctness=("met", "mean"))
+    return found.reset_index(drop=True).assign(method="varq", grouped_by="all", group="all")
 
 
 def simulate_reservations(
@@ -153,7 +177,7 @@ def simulate_reservations(
         Others of ``simulate``, and parameters of the policy, but ``predictor``.
     **varq
         Of ``VarqParameters``: ``share`` of the jobs that ask, ``probability``, ``every``, ``ahead``, ``step``,
-        ``replans``.
+        ``replans``, ``adapt``.
 
     Returns
     -------

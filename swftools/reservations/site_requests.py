@@ -92,7 +92,7 @@ def checked_requests(requests: pd.DataFrame, chosen: SitesParameters) -> pd.Data
         least = 0.0 if name in ("ask_time", "run_time") else np.nextafter(0.0, 1.0)
         wrong = np.flatnonzero(~(np.isfinite(values) & (values >= least)))
         if len(wrong):
-            raise ParameterError(f"requests, row {wrong[0]}: {name}={values[wrong[0]]:g} is outside its domain")
+            raise ParameterError(f"requests, row {wrong[0]}: {name}={table[name].iloc[wrong[0]]} is outside its domain")
     if (late := table["run_time"] > table["requested_time"]).any():
         raise ParameterError(f"requests, row {int(late.argmax())}: it runs longer than it requests")
     if chosen.mode == "reserve" and (past := table["start_by"] <= table["ask_time"]).any():

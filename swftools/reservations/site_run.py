@@ -10,7 +10,8 @@ from swftools.kernel import BoolArray
 from swftools.qbets.predictor import WaitPredictor
 from swftools.reservations.bids import Bids
 from swftools.reservations.start_table import MOST
-from swftools.reservations.varq import VarqParameters, VarqRun
+from swftools.reservations.varq import VarqRun
+from swftools.reservations.varq_parameters import VarqParameters
 from swftools.simulator.engine.replay import COMING
 from swftools.simulator.machine.state import HELD, NOW, OVER, RUNNING, SUBMITTED, WAKE
 from swftools.simulator.questions.taking_out import take_out
@@ -54,6 +55,7 @@ class SiteRun(VarqRun):
         self.arrived: list[int] = []
         self._to_cancel: list[int] = []
         self.is_standing = False
+        self._next: float | None = None
 
     @property
     def now(self) -> float:
@@ -62,6 +64,11 @@ class SiteRun(VarqRun):
 
     def next_time(self) -> float:
         """Return when something happens here next, s; infinite where nothing does. It may be earlier, never later."""
+        if self._next is None:  # looked up once, until the site goes on or somebody changes something
+            self._next = self._find_next()
+        return self._next
+
+    def _find_next(self) -> float:
         stepper = self.stepper
         if stepper.is_over:
             return np.inf
@@ -81,6 +88,7 @@ class SiteRun(VarqRun):
 
     def go_on(self, until: float) -> None:
         """Go on to a time, whose events still happen, while nobody outside has to be asked about anything."""
+        self._next = None
         goes_on = self.is_standing or self.stepper.advance(to="event", until=until)
         while goes_on:
             self.happen()
@@ -89,6 +97,7 @@ class SiteRun(VarqRun):
 
     def stand(self, time: float) -> bool:
         """Go on to a decision at a time, if there is one, and take in what happened; return whether it stands there."""
+        self._next = None
         self.is_standing = self.is_standing or self.stepper.advance(to="event", until=time)
         if self.is_standing:
             self._see_starts(time)
@@ -99,6 +108,7 @@ class SiteRun(VarqRun):
 
     def decide(self, time: float) -> None:
         """Let the policy decide where it stands; it may stand again at the same instant."""
+        self._next = None
         self._plan_anew(time)
         self._wait_on_processors(time)
         self.is_standing = self.stepper.skip(to="event", until=time)
@@ -122,6 +132,7 @@ class SiteRun(VarqRun):
 
     def cancel(self, job: int, now: float) -> None:
         """Take a job out, whether it is held back, waits or runs; at the present instant, before the policy decides."""
+        self._next = None
         self._to_cancel.append(job)
         if self.is_standing:
             self._cancel_now(now)

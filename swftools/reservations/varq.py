@@ -17,21 +17,19 @@ Reading chosen
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from swftools.errors import ParameterError
 from swftools.kernel import FloatArray, IntArray
 from swftools.keyed_random import count_occurrences, uniforms
-from swftools.parameters import Parameters, choice, number
 from swftools.qbets.log_columns import group_labels
 from swftools.qbets.predictor import WaitPredictor
+from swftools.reservations.asked_percent import AskedPercent
 from swftools.reservations.bids import Bids, columns_of, latest_submissions, no_bids
 from swftools.reservations.live_waits import LiveWaits
-from swftools.reservations.start_table import least_percent
+from swftools.reservations.varq_parameters import VarqParameters, check_told, check_widths
 from swftools.simulator.machine.state import HELD, SUBMITTED
 from swftools.simulator.simulation import Progress
 from swftools.simulator.stepping.stepper import Stepper
@@ -50,35 +48,6 @@ TRAINING, UNAVAILABLE, NONE_MEETS_IT, NO_REQUEST = DENIALS = (
     "no-request",
 )
 """Why a reservation is denied."""
-
-
-@dataclass(frozen=True)
-class VarqParameters(Parameters):
-    """Who asks for reservations, and of what kind.
-
-    Parameters
-    ----------
-    share : float
-        Of the jobs, drawn by their keys: those of a smaller share are among those of a larger one.
-    probability : float
-        That is asked for, up to .99.
-    every : float
-        Seconds between the times at which jobs are to run: each takes the next one behind its submission in the log.
-    ahead : float
-        0, or seconds from a job's submission in the log until it is to run, instead of ``every``.
-    step : float
-        Seconds between two times of submission that are looked at.
-    replans : {"changes", "never"}
-        Whether the plan of a job that is held back is made anew whenever what is known of waits changes.
-    """
-
-    NAME: ClassVar[str] = "varq"
-    share: float = number(0.1, least=0, most=1)
-    probability: float = number(0.95, above=0, most=0.99)
-    every: float = number(21_600.0, above=0, unit="s")
-    ahead: float = number(0.0, least=0, unit="s")
-    step: float = number(30.0, above=0, unit="s")
-    replans: str = choice("changes", "never")
 
 
 class VarqRun:
@@ -112,18 +81,11 @@ class VarqRun:
         seed: int = 0,
         **options: Any,
     ) -> None:
-        if options.get("predictor", "request") != "request":
-            raise ParameterError(
-                f"predictor={options['predictor']!r}: a reservation's request has the time until its start in it, of "
-                "which no predictor of run times knows; leave predictor= out"
-            )
+        check_told(options.get("predictor", "request"))
         self.varq, self.seed, self.waits = varq, seed, waits
         self.stepper = Stepper(trace, policy, processors, seed=seed, **options)
         simulation = self.stepper._simulation
-        if "speedup_curve" in simulation.policy.needed(simulation._chosen.to_mapping()):
-            raise ParameterError(
-                f"policy {simulation.policy.name!r} makes jobs wider and narrower; take one that does not"
-            )
+        check_widths(simulation.policy.name, simulation._chosen.to_mapping())
         driver = simulation._driver
         # What is paid beyond a job is part of its run, and nobody else's: copies of the simulation share the rest.
         driver.coming = driver.coming._replace(run_time=driver.coming.run_time.copy(), limit=driver.coming.limit.copy())
@@ -137,7 +99,9 @@ class VarqRun:
         self._groups(trace)
         self.is_chosen = self._chosen(trace)
         self.has_request = (trace.arrays.requested_time > 0)[self.row]
-        self.percent = least_percent(varq.probability)
+        if options.get("requests", "logged") != "logged":  # everybody's are made up
+            self.has_request[:] = True
+        self.asked = AskedPercent(varq.probability, varq.adapt, len(self.labels))
         self.start_by = np.full(jobs, np.nan)
         self.submit_time = np.full(jobs, np.nan)
         self.begin_time = np.full(jobs, np.nan)
@@ -192,6 +156,7 @@ class VarqRun:
         now = self.stepper.now
         self._see_starts(now)
         self._see_releases(now)
+        self.asked.settle(now, self.group, self.start_by, self.begin_time)
         self._see_submissions(now)
         self._plan_anew(now)
         self._wait_on_processors(now)
@@ -225,6 +190,7 @@ class VarqRun:
         for job in bids.job[due].tolist():
             self.told_at_submission[job] = self._percent(job, float(self._lead[job])) / 100.0
             self._submit(job, self.start_by[job] - self._lead[job])
+            self.asked.submitted(job)
         self._keep(~due)
 
     def _see_submissions(self, now: float) -> None:
@@ -269,7 +235,7 @@ class VarqRun:
         if self.denied[job] >= 0:
             return False
         bid = self._bid(job, now, start)
-        lead = latest_submissions(bid, live, now, self.percent, varq.step, self.explanatory)[0]
+        lead = latest_submissions(bid, live, now, self.asked.of(int(self.group[job])), varq.step, self.explanatory)[0]
         if np.isnan(lead):
             self.denied[job] = DENIALS.index(NONE_MEETS_IT)
             return False
@@ -300,9 +266,10 @@ class VarqRun:
             return
         for group in np.unique(self._bids.group).tolist():
             live = self.live[group]
-            if self._versions.get(group) == live.version:
+            version = live.version + self.asked.version
+            if self._versions.get(group) == version:
                 continue
-            self._versions[group] = live.version
+            self._versions[group] = version
             bids = Bids(*(column[self._bids.group == group] for column in columns_of(self._bids)))
             leads = self._leads(bids, live, now)
             changed = leads != self._lead[bids.job]
@@ -311,9 +278,10 @@ class VarqRun:
 
     def _leads(self, bids: Bids, live: LiveWaits, now: float) -> Any:
         """Return how long before their starts jobs of a group are to be submitted, as far as is known now."""
-        leads = latest_submissions(bids, live, now, self.percent, self.varq.step, self.explanatory)
+        percent = self.asked.of(int(bids.group[0]))
+        leads = latest_submissions(bids, live, now, percent, self.varq.step, self.explanatory)
         for i in np.flatnonzero(np.isnan(leads)).tolist():
-            leads[i] = self._best_lead(bids, i, now, self.percent - 1)[0]
+            leads[i] = self._best_lead(bids, i, now, percent - 1)[0]
         return leads
 
     def _best_lead(self, bids: Bids, place: int, now: float, most: int) -> tuple[float, int]:

@@ -63,6 +63,7 @@ def test_every_column_says_what_it_is(field: Field) -> None:
         "simulate",
         "measure",
         "price",
+        "reserve",
         "replay",
         "evaluate",
         "reproduce",

@@ -31,8 +31,9 @@ from swftools.market import price
 from swftools.models.arrivals import generate_arrivals
 from swftools.models.moldability import SpeedupParameters, generate_speedup
 from swftools.models.requested_times import generate_requested_times
-from swftools.qbets import evaluate, replay
+from swftools.qbets import WaitPredictor, evaluate, replay
 from swftools.qbets.coverage import count_coverage
+from swftools.reservations import simulate_reservations
 from swftools.selection import select_jobs
 from swftools.simulator import measure, simulate, watch_policies
 from swftools.tables import empty_frame, to_arrow
@@ -146,6 +147,9 @@ def tables(shipped_log: Path) -> dict[str, pa.Table]:
     searched = simulate(select_jobs(augmented, lines=(0, 199)), "search", 576, nodes=50, explain=True)
     metrics = measure(schedule)
     predictions = replay(augmented)
+    waits = WaitPredictor("binomial", by="queue", training=50)
+    part = select_jobs(cleaned, lines=(0, 999))
+    reserved = simulate_reservations(part, "easy", 576, waits=waits, share=0.2, probability=0.5)
     paper = find_paper("nurmi2009")
     run = paper.runs([paper.tables[0]], "CTC-SP2-1996-3.1-cln", quick=True)[0]
     found = paper.experiments[run.experiment].function(augmented, run.parameters, 0)
@@ -154,6 +158,7 @@ def tables(shipped_log: Path) -> dict[str, pa.Table]:
     )
     frames = {
         "prices": price(schedule, "fixed").jobs,
+        "reservations": reserved.reservations,
         "wait_predictions": predictions,
         "wait_evaluation": evaluate(predictions),
         "reproduction": compare(paper, [paper.tables[0]], Measurements(measurements)),

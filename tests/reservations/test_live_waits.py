@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from swftools import Trace
 from swftools.errors import ParameterError
-from swftools.qbets import WaitPredictor
-from swftools.reservations.live_waits import LiveWaits
+from swftools.qbets import WaitPredictor, find_bound
+from swftools.reservations.live_waits import LiveWaits, check_asked
 from swftools.reservations.start_table import percents_within
 from tests.naive.reservations import bound_of
 
@@ -118,6 +118,16 @@ def test_nothing_seems_to_start() -> None:
     for number in range(200, 260):
         live.submitted(10.0 * number, 60.0)
     assert live.is_down
+
+
+def test_a_bound_of_one_quantile() -> None:
+    """A state that does not serve every quantile."""
+
+    class One(type(find_bound("loguniform"))):  # type: ignore[misc]
+        reads_any_quantile = False
+
+    with pytest.raises(ParameterError, match="cannot be asked about any percentile while waits become known; take"):
+        check_asked(WaitPredictor(One(), by=None))
 
 
 @pytest.mark.parametrize("method", ["gradient-boosting", object()])

@@ -164,6 +164,34 @@ def test_the_latest_submission_is_that_of_the_walk_back(data: st.DataObject) -> 
         del percents
 
 
+@pytest.mark.parametrize(
+    ("bounds", "expected"),
+    [
+        ([300.0, np.inf], 300.0),  # a request of 600 s is the longest of the first cluster
+        ([np.inf, 250.0], 400.0),  # and none of the second
+        ([300.5, np.inf], np.nan),
+        ([300.0, 100.0], 300.0),
+        ([0.0, np.inf], 100.0),  # a submission at the start is none
+        ([600.0, 600.0], 600.0),
+        ([600.0, 600.5], np.nan),
+    ],
+)
+def test_at_the_ends_of_clusters(bounds: list[float], expected: float) -> None:
+    """A job of 300 s that is to run in 600 s, clusters up to 600 s and beyond, in steps of 100 s."""
+
+    class Two:
+        ends = np.array([600.0, np.inf])
+
+        def seconds(self, percent: int, place: int) -> float:
+            assert percent == 70
+            return bounds[place]
+
+    one = np.ones(1)
+    bid = Bids(np.zeros(1, np.int64), np.zeros(1, np.int64), 0 * one, 600 * one, 300 * one, 8 * one)
+    (found,) = latest_submissions(bid, Two(), 0.0, 70, 100.0, "requested_time")  # type: ignore[arg-type]
+    assert found == expected or (np.isnan(found) and np.isnan(expected))
+
+
 def test_what_holds_of_every_run(run: ReservedSchedule) -> None:
     """Submissions are on the grid and before the start; requests and runs have in them what is waited; all is valid."""
     report = validate(run.schedule, trace=run.trace)

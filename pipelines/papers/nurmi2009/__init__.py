@@ -1,13 +1,30 @@
-"""Nurmi 2009: waits predicted by QBETS, and what is made of them: reservations by VARQ and CO-VARQ."""
+"""Nurmi 2009: waits predicted by QBETS, and what is made of them: reservations by VARQ and CO-VARQ.
 
-from pipelines.papers.nurmi2009 import co_allocation, coverage, populations, predictions, reservations, statements
+What goes beyond it, on five logs, is a paper by itself here, ``nurmi2009-beyond``.
+"""
+
+from pipelines.papers.nurmi2009 import (
+    beyond,
+    co_allocation,
+    coverage,
+    populations,
+    predictions,
+    reservations,
+    statements,
+    trajectories,
+)
 from pipelines.papers.paper import OURS, Experiment, Paper, PaperTable, read_printed, register_paper
+from pipelines.papers.yuan2010.populations import LOGS, OTHER_LOGS
+
+CITATION = (
+    "D. C. Nurmi: Statistical methods for mitigating resource provisioning dynamism in large-scale "
+    "batch-scheduled systems. Dissertation, University of California, Santa Barbara, 2009"
+)
 
 PAPER = register_paper(
     Paper(
         name="nurmi2009",
-        citation="D. C. Nurmi: Statistical methods for mitigating resource provisioning dynamism in large-scale "
-        "batch-scheduled systems. Dissertation, University of California, Santa Barbara, 2009",
+        citation=CITATION,
         version=2,
         logs=[population.log for population in populations.POPULATIONS.values()],
         experiments={
@@ -16,6 +33,9 @@ PAPER = register_paper(
             ),
             "replay": Experiment(predictions.measure_replay, predictions.ReplayOfPaper, predictions.UNITS),
             "varq": Experiment(reservations.measure_varq, reservations.VarqOfPaper, reservations.UNITS),
+            "trajectory": Experiment(
+                trajectories.measure_trajectory, trajectories.TrajectoryOfPaper, trajectories.UNITS
+            ),
             "co-varq": Experiment(co_allocation.measure_co_varq, co_allocation.CoVarqOfPaper, co_allocation.UNITS),
         },
         tables=(
@@ -45,6 +65,20 @@ PAPER = register_paper(
             ),
             PaperTable(
                 "statements", "Chapter 4", "What the text says", statements.plan, statements.cells, is_list=True
+            ),
+            PaperTable(
+                "figure-5.2",
+                "Figure 5.2",
+                "Waits of a month, and the bounds that jobs were told",
+                trajectories.plan,
+                trajectories.cells_of_stability,
+            ),
+            PaperTable(
+                "figure-5.4",
+                "Figure 5.4",
+                "When to submit a job of an hour that is to run in 12 hours",
+                trajectories.plan,
+                trajectories.cells_of_choice,
             ),
             PaperTable(
                 "5.2",
@@ -79,6 +113,24 @@ PAPER = register_paper(
             ),
             PaperTable("coverage", OURS, "Correctness by month", coverage.plan, coverage.cells),
         ),
-        pictures={"coverage": coverage.draw},
+        pictures={
+            "coverage": coverage.draw,
+            "figure_5_2": trajectories.draw_stability,
+            "figure_5_4": trajectories.draw_choice,
+        },
+    )
+)
+
+BEYOND = register_paper(
+    Paper(
+        name="nurmi2009-beyond",
+        citation=CITATION,
+        version=1,
+        logs=[*LOGS.values(), *OTHER_LOGS.values()],
+        experiments={
+            "reserved": Experiment(beyond.measure_reserved, beyond.ReservedOfLog, beyond.EXPERIMENT_UNITS),
+        },
+        tables=beyond.TABLES,
+        pictures={"reserved": beyond.draw_reserved, "promises": beyond.draw_promises},
     )
 )

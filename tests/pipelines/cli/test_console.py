@@ -209,7 +209,7 @@ def test_what_is_not_known_is_null(capsys: pytest.CaptureFixture[str]) -> None:
         (["describe", "--log"], "KTH", ["KTH-SP2-1996-2.1-cln"]),
         (["formats"], "sl", ["slurm"]),
         (["describe", "x", "--format"], "pb", ["pbs"]),
-        (["reproduce"], "nur", ["nurmi2009"]),
+        (["reproduce"], "nur", ["nurmi2009", "nurmi2009-beyond"]),
     ],
 )
 def test_completion(words: list[str], incomplete: str, expected: list[str]) -> None:

@@ -47,7 +47,7 @@ def test_the_command(tmp_path: Path) -> None:
     exec("\n".join(line.strip() for line in lines[-2:]), names)
     table = names["reproduction"]
     places = {"Table 3.2", "Table 4.1", "Table 4.2", "Tables 5.2 to 5.5", "Table 5.6", "Table 6.2", "Figure 6.1"}
-    assert set(table["place"]) == {*places, "Chapter 4", "ours alone"}
+    assert set(table["place"]) == {*places, "Figure 5.2", "Figure 5.4", "Chapter 4", "ours alone"}
     assert table["ours"].notna().mean() > 0.9
     second = run(command, tmp_path)
     assert (second.returncode, second.stdout.count("already complete")) == (0, 1)
@@ -130,7 +130,7 @@ def test_another_version_is_another_key(tmp_path: Path, monkeypatch: pytest.Monk
         (
             ["nurmi2008"],
             "there are: barsanti2006, barsanti2006-beyond, chiang2008, chiang2008-large, lee2009, lee2009-beyond, "
-            "nurmi2009, yuan2010; did you mean nurmi2009?",
+            "nurmi2009, nurmi2009-beyond, yuan2010; did you mean nurmi2009?",
         ),
         (["nurmi2009", "--table", "4.3"], "has no table '4.3' here; there are: 3.2, 4.1, 4.2"),
         (["nurmi2009", "--logs", f"{SHIPPED_LOG},{SHIPPED_LOG}"], "a log is named twice"),
@@ -150,7 +150,10 @@ def test_a_slip_is_told_before_any_work(tmp_path: Path, flags: list[str], messag
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("replays", "has no experiment 'replays'; there are: population, replay, varq, co-varq; did you mean replay?"),
+        (
+            "replays",
+            "no experiment 'replays'; there are: population, replay, varq, trajectory, co-varq; did you mean replay?",
+        ),
         ("replay:method=best", "replay: method='best' is not one of binomial"),
         ("replay:methods=weibull", r"unknown parameters \['methods'\]"),
     ],

@@ -1,0 +1,43 @@
+"""The report on reservations: what was promised, met and paid, what it did to the others, and who was denied."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from pipelines.reports.report import Rows, Section, Shown, Version, reports_on
+from swftools.reservations.simulated import MEASURES, calibration_of
+
+
+@reports_on("reservations", "Reservations by predicted waits, in a simulated schedule")
+def parts(version: Version, other: Version | None) -> list[Section]:
+    """Return the parts of a report on reservations."""
+    versions = {f"{each.data_set} {each.version[:8]}": each for each in (version, other) if each}
+    measured = [each.manifest["measures"] for each in versions.values()]
+    rows = [[words, *(measures.get(name) for measures in measured)] for name, words in MEASURES.items()]
+    tables = [each.read("reservations") for each in versions.values()]
+    return [
+        Section("In figures", tables=[Rows(["", *versions], rows)]),
+        Section(
+            "Whether promises were kept",
+            ["A share below the line is less than was promised, of those so promised at their submission."],
+            pictures=[Shown(calibration_of(table), "reliability") for table in tables],
+        ),
+        Section(
+            "By group",
+            tables=[
+                Rows(["group", "asked", "accepted", "met", "denied, by reason"], _groups(table)) for table in tables
+            ],
+        ),
+    ]
+
+
+def _groups(table: pd.DataFrame) -> list[list[object]]:
+    """Return a row a group: how many asked and were accepted, the share met, and why others were denied."""
+    rows: list[list[object]] = []
+    for group, asked in table.groupby("group", sort=True):
+        taken = asked[asked["is_accepted"]]
+        met = taken["is_met"].dropna().astype("float64")
+        denied = asked["why_denied"].dropna().value_counts().sort_index()
+        why = ", ".join(f"{reason} {count:,}" for reason, count in denied.items())
+        rows.append([str(group), len(asked), len(taken), float(met.mean()) if len(met) else None, why])
+    return rows
