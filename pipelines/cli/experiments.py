@@ -11,6 +11,7 @@ import click
 from pipelines.cli.options import data_root_of_task, flags_of_engine, report_of_task, runs_cells, says_its_progress
 from pipelines.cli.output import json_option, print_json
 from pipelines.cli.tasks import flags_of, run_task
+from swftools.output.shown_html import counted
 
 if TYPE_CHECKING:
     from pipelines.tasks.publish_experiment import PublishExperiment
@@ -87,7 +88,8 @@ def _plan(flags: list[str], *, trial: bool, as_json: bool) -> None:
     if as_json:
         print_json(found)
     else:
-        click.echo(f"experiment {found['experiment']}: {found['cells']:,} cells on {found['logs']} logs")
+        cells, logs = (counted(found[name], name.removesuffix("s")) for name in ("cells", "logs"))
+        click.echo(f"experiment {found['experiment']}: {cells} on {logs}")
         click.echo(f"  done: {found['done']:,}; to do: {len(left):,}")
         if left:
             click.echo(f"  {_time_left(found, task.processes)}")

@@ -201,8 +201,12 @@ def sentences(differences: pd.DataFrame, setting: Sequence[str]) -> list[str]:
     lines = []
     for measure, rows in differences.groupby("measure", sort=False):
         told = rows[rows["is_told_apart"]]
+        is_same = (rows["difference"] == 0) & ((rows["pairs"] == 1) | ((rows["low"] == 0) & (rows["high"] == 0)))
+        if is_same.all():
+            lines.append(f"{measure}: the same under every policy")
+            continue
         if rows["pairs"].max() < 6:
-            lines.append(f"{measure}: too few repetitions to tell noise; give at least 6 seeds or shakes")
+            lines.append(f"{measure}: too few different repetitions to tell noise: 6 are needed")
             continue
         head = f"{measure}: {len(told)} of {len(rows)} differences from {rows['baseline'].iloc[0]} are more than noise"
         several = [name for name in setting if differences[name].nunique(dropna=False) > 1]

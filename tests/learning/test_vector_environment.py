@@ -154,3 +154,11 @@ def test_bad_input() -> None:
         envs.step(np.array([0, 0]))
     with pytest.raises(ParameterError, match="one integer"):
         envs.reset(seed=[1, 2])
+
+
+@pytest.mark.parametrize("kind", [SchedulingEnv, SchedulingVectorEnv])
+def test_an_option_that_is_misspelt(kind: type) -> None:
+    """It is named, with what there is, also where the log is made ready already, which would take no options."""
+    for log in (None, EpisodeLog(crowded(1))):
+        with pytest.raises(ParameterError, match=r"unknown parameters \['warmup'\].*did you mean warm_up\?"):
+            kind(log=log, warmup=5)

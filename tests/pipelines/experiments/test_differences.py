@@ -91,9 +91,18 @@ def test_a_clear_difference_is_told() -> None:
 def test_few_repetitions_are_said_to_be_few() -> None:
     """Not that nothing differs."""
     found = compare_with_baseline(table({("a", "easy"): [1, 2], ("a", "fcfs"): [5, 9]}), ["log"], "easy")
-    assert ["wait_mean: too few repetitions to tell noise; give at least 6 seeds or shakes"] == sentences(
-        found, ["log"]
+    assert ["wait_mean: too few different repetitions to tell noise: 6 are needed"] == sentences(found, ["log"])
+
+
+def test_what_is_the_same_is_said_to_be_the_same() -> None:
+    """Though copies of a pair count once; not where differences only add up to nothing, or one policy differs."""
+    same = {("a", "easy"): [0.0] * 6, ("a", "fcfs"): [0.0] * 6, ("b", "easy"): [1, 2], ("b", "fcfs"): [1, 2]}
+    assert ["wait_mean: the same under every policy"] == sentences(
+        compare_with_baseline(table(same), ["log"], "easy"), ["log"]
     )
+    for other in ([2, 1], [1, 3]):
+        found = compare_with_baseline(table({**same, ("b", "fcfs"): other}), ["log"], "easy")
+        assert "too few different repetitions" in sentences(found, ["log"])[0]
 
 
 def test_measures_are_adjusted_each_for_itself() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -200,7 +201,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert guessed.endswith("(guessed from numbers of jobs; --trial measures it)")
     first = run([*command, "--workers", "1"], tmp_path)
     assert 0 == first.returncode, first.stderr
-    assert first.stdout.startswith("wait_mean: too few repetitions")
+    assert first.stdout.startswith("wait_mean: the same under every policy")
     again = run([*command, "--dry-run", "--json"], tmp_path)
     found = json.loads(again.stdout)
     assert {"experiment": "small", "cells": 8, "logs": 2, "done": 8} == {name: found[name] for name in list(found)[:4]}
@@ -291,3 +292,21 @@ def test_what_failed_is_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert {LOG.format(1), LOG.format(2)} == set(rows["log"])
     task.run()
     assert not (tmp_path / ".work" / "failed" / "small.csv").exists()
+
+
+def test_a_full_disk_hides_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Lines stop, which is said once, and cells go on; that they cannot be listed is said beside what failed."""
+
+    def fails(cell: MeasureSchedule) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    task = PublishExperiment(data_root=str(tmp_path), experiment=json.dumps(SMALL), processes=1, cell_lines="/dev/full")
+    assert luigi.build(task.stages(), local_scheduler=True, log_level="CRITICAL")
+    monkeypatch.setattr(MeasureSchedule, "run", fails)
+    (tmp_path / ".work" / "failed" / "small.csv").mkdir(parents=True)  # so that nothing can be written there
+    with pytest.raises(SwfToolsError, match=r"8 of 8 cells failed.*No space left.*They are not listed: .*small\.csv"):
+        task.run()
+    told = [record.getMessage() for record in caplog.records if "cell_lines" in record.getMessage()]
+    assert ["cell_lines=/dev/full: No space left on device; no more lines are added"] == told
