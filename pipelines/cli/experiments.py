@@ -76,6 +76,7 @@ def _plan(flags: list[str], *, trial: bool, as_json: bool) -> None:
     pace = _tried(left) if trial and left else None
     left = [cell for cell in left if not cell.is_done()]
     script = getattr(task.engine, "job_script", None)
+    repetitions, needed = task.repetitions
     found: dict[str, Any] = {
         "experiment": task.planned.name,
         "cells": len(task.cells),
@@ -83,6 +84,8 @@ def _plan(flags: list[str], *, trial: bool, as_json: bool) -> None:
         "done": len(task.cells) - len(left),
         "seconds_of_one_worker": round(sum(map(work_of, left)) * (1.0 if pace is None else pace), 3),
         "is_tried": pace is not None,
+        "repetitions": repetitions,
+        "repetitions_needed": needed,
         **({"job_script": script()} if script else {}),
     }
     if as_json:
@@ -93,6 +96,9 @@ def _plan(flags: list[str], *, trial: bool, as_json: bool) -> None:
         click.echo(f"  done: {found['done']:,}; to do: {len(left):,}")
         if left:
             click.echo(f"  {_time_left(found, task.processes)}")
+        if repetitions < needed and len(task.planned.axes["policies"]) > 1:
+            click.echo(f"  {counted(repetitions, 'repetition')} a setting: no policy can be told from the baseline")
+            click.echo(f"  with so many; give {needed} seeds or shakes at least")
         if script:
             click.echo(f"\nA job of the cluster:\n\n{found['job_script']}", nl=False)
     sys.exit(0)

@@ -13,6 +13,7 @@ from pipelines.experiments.differences import (
     compare_with_baseline,
     holm,
     interval,
+    least_pairs,
     p_of,
     rank_policies,
     sentences,
@@ -92,6 +93,25 @@ def test_few_repetitions_are_said_to_be_few() -> None:
     """Not that nothing differs."""
     found = compare_with_baseline(table({("a", "easy"): [1, 2], ("a", "fcfs"): [5, 9]}), ["log"], "easy")
     assert ["wait_mean: too few different repetitions to tell noise: 6 are needed"] == sentences(found, ["log"])
+
+
+@pytest.mark.parametrize("logs", [1, 2, 24])
+def test_so_many_pairs_it_takes(logs: int) -> None:
+    """With one fewer the clearest difference is noise, whatever it is; and that is said, not that nothing differs."""
+    needed = least_pairs(logs)
+    for pairs in (needed - 1, needed):
+        base = np.arange(pairs, dtype=float)
+        runs = {(f"log {number}", policy): base for number in range(logs) for policy in ("easy", "fcfs")}
+        runs |= {(f"log {number}", "fcfs"): base + 1000 + base**2 for number in range(logs)}
+        found = compare_with_baseline(table(runs), ["log"], "easy")
+        (line,) = sentences(found, ["log"])
+        if pairs < needed:
+            assert not found["is_told_apart"].any()
+            assert f"too few different repetitions to tell noise: {needed} are needed" in line
+            assert line.endswith(f"for {logs} comparisons") == (logs > 1)
+        else:
+            assert found["is_told_apart"].all()
+            assert f"{logs} of {logs} differences" in line
 
 
 def test_what_is_the_same_is_said_to_be_the_same() -> None:

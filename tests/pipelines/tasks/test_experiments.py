@@ -195,10 +195,12 @@ def test_the_command(tmp_path: Path) -> None:
     (tmp_path / "small.yaml").write_text(json.dumps({**SMALL, "subsets": {"one": {"shakes": [3]}}}))
     command = [*SWFTOOLS, "experiment", "small.yaml"]
     planned = run([*command, "--dry-run", "--only", "one"], tmp_path)
-    *counted, guessed = planned.stdout.splitlines()
+    *counted, guessed, few, advice = planned.stdout.splitlines()
     assert ["experiment small: 4 cells on 2 logs", "  done: 0; to do: 4"] == counted
     assert guessed.startswith("  about ")
     assert guessed.endswith("(guessed from numbers of jobs; --trial measures it)")
+    assert "  1 repetition a setting: no policy can be told from the baseline" == few
+    assert "  with so many; give 7 seeds or shakes at least" == advice
     first = run([*command, "--workers", "1"], tmp_path)
     assert 0 == first.returncode, first.stderr
     assert first.stdout.startswith("wait_mean: the same under every policy")
@@ -219,7 +221,7 @@ def test_help_fits() -> None:
     assert max(map(len, result.output.splitlines())) <= 80
 
 
-@pytest.mark.parametrize(("name", "cells"), [("load", 150), ("policies", 1000), ("reservations", 180)])
+@pytest.mark.parametrize(("name", "cells"), [("load", 150), ("policies", 1200), ("reservations", 300)])
 def test_examples_are_experiments(name: str, cells: int) -> None:
     """Each of its size; their policies are tried by name."""
     experiment = read_experiment(EXAMPLES / "experiments" / f"{name}.yaml")
