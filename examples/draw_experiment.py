@@ -54,6 +54,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="a subset that the file names")
     parser.add_argument("--quick", action="store_true", help="small generated logs in place of the file's")
     parser.add_argument("--metric", default="bounded_slowdown_mean")
+    parser.add_argument("--format", default="png", choices=("png", "svg", "pdf"), help="of the picture")
     parser.add_argument("--data-root", default="data")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--cluster", default="", help="tcp://HOST:PORT of a Dask scheduler, or slurm:FILE.yaml")
@@ -70,7 +71,7 @@ def main() -> int:
             return 30
         version = Path(task.output().path)
         for end, picture, rows, parameters in pictures(pd.read_parquet(version / "experiment"), given.metric):
-            file = version.with_name(f"{version.name}{end}.png")
+            file = version.with_name(f"{version.name}{end}.{given.format}")
             plot(rows, picture, **parameters).figure.savefig(file)
             print(f"{caption(rows, picture, **parameters)}\n{file}")
     except SwfToolsError as error:

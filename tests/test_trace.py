@@ -121,6 +121,8 @@ def test_the_width_of_a_job() -> None:
     trace = Trace.from_columns(allocated_processors=[4, 0, -1, -1], requested_processors=[8, 8, 8, -1])
     assert [4, 8, 8, -1] == trace.arrays.width.tolist()
     assert (*SWF_NAMES, "width") == JobArrays._fields
+    idle = Trace.from_columns(allocated_processors=[4, 0], requested_processors=[8, 8])
+    assert [4, 8] == idle.arrays.width.tolist() == idle.views.width.tolist()
 
 
 def test_arrays_are_not_the_table() -> None:
