@@ -96,7 +96,7 @@ def _plan(flags: list[str], *, trial: bool, as_json: bool) -> None:
         click.echo(f"  done: {found['done']:,}; to do: {len(left):,}")
         if left:
             click.echo(f"  {_time_left(found, task.processes)}")
-        if repetitions < needed and len(task.planned.axes["policies"]) > 1:
+        if repetitions < needed:
             click.echo(f"  {counted(repetitions, 'repetition')} a setting: no policy can be told from the baseline")
             click.echo(f"  with so many; give {needed} seeds or shakes at least")
         if script:

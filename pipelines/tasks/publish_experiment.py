@@ -109,14 +109,18 @@ class PublishExperiment(CellsTask):
 
     @property
     def repetitions(self) -> tuple[int, int]:
-        """How many repetitions a setting has, and how many it takes at least to tell a policy from the baseline."""
+        """How many repetitions a setting has, and how many it takes at least to tell a policy from the baseline.
+
+        The latter is 0 where there is one policy.
+        """
         cells = self.planned.cells(self.only)
         told = [canonical_json({name: cell[name] for name in cell if name not in REPETITIONS}) for cell in cells]
         settings = {
             canonical_json({name: cell[name] for name in cell if name not in (*REPETITIONS, "policy")})
             for cell in cells
         }
-        return max(Counter(told).values()), least_pairs(len({*told}) - len(settings))
+        comparisons = len({*told}) - len(settings)
+        return max(Counter(told).values()), least_pairs(comparisons) if comparisons else 0
 
     @property
     def subject(self) -> str:

@@ -214,6 +214,19 @@ def test_the_command(tmp_path: Path) -> None:
     assert "Traceback" not in wrong.stderr
 
 
+def test_repetitions_that_it_takes(tmp_path: Path) -> None:
+    """By the settings and policies that are compared: seeds and shakes are repetitions, one policy is not compared."""
+
+    def asked(**changes: Any) -> tuple[int, int]:
+        experiment = json.dumps({**SMALL, "shakes": [1, 2, 3], "seeds": [1, 2], **changes})
+        return PublishExperiment(data_root=str(tmp_path), experiment=experiment).repetitions
+
+    assert asked(policies=["easy"]) == (6, 0)
+    assert asked(policies=["easy", "fcfs"]) == (6, 7)  # on two logs
+    assert asked(policies=["easy", "fcfs", "sjf"], loads=[0.6, 0.7, 0.8]) == (6, 9)  # 12 comparisons
+    assert asked(policies=["easy", "fcfs"], exclude=[{"logs": LOG.format(2), "policies": "fcfs"}]) == (6, 6)
+
+
 def test_help_fits() -> None:
     """The page of the command is there and is no wider than a terminal."""
     result = CliRunner().invoke(main, ["experiment", "--help"], terminal_width=80)
