@@ -1,6 +1,7 @@
 """Draw the pictures of the documentation, each from the log shipped with the package: ``make pictures``.
 
-The files in ``docs/pictures`` are made by this and by nothing else; equal code and library versions give equal files.
+Equal code and library versions give equal files. Of the other files in ``docs/pictures`` the page that shows them says
+how they are made.
 """
 
 from __future__ import annotations

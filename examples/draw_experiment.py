@@ -6,7 +6,7 @@
 
 Where there are several loads and one policy the picture shows the metric along the load, a line a log; else how much
 better or worse each policy is than the baseline, log by log. Of each load there is a picture of its own then. With
-``--quick`` two small generated logs stand for those of the file, and six shakes for its own: a minute.
+``--quick`` two small generated logs stand for those of the file: a minute.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def read(path: str, *, quick: bool) -> dict[str, Any]:
     """Return what the file says, with small logs if it is to be quick."""
     experiment: dict[str, Any] = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     if quick:
-        experiment |= {"logs": [SMALL.format(1), SMALL.format(2)], "shakes": [1, 2, 3, 4, 5, 6]}
+        experiment["logs"] = [SMALL.format(1), SMALL.format(2)]
     return experiment
 
 
@@ -54,6 +54,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="a subset that the file names")
     parser.add_argument("--quick", action="store_true", help="small generated logs in place of the file's")
     parser.add_argument("--metric", default="bounded_slowdown_mean")
+    parser.add_argument("--format", default="png", choices=("png", "svg", "pdf"), help="of the picture")
     parser.add_argument("--data-root", default="data")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--cluster", default="", help="tcp://HOST:PORT of a Dask scheduler, or slurm:FILE.yaml")
@@ -70,7 +71,7 @@ def main() -> int:
             return 30
         version = Path(task.output().path)
         for end, picture, rows, parameters in pictures(pd.read_parquet(version / "experiment"), given.metric):
-            file = version.with_name(f"{version.name}{end}.png")
+            file = version.with_name(f"{version.name}{end}.{given.format}")
             plot(rows, picture, **parameters).figure.savefig(file)
             print(f"{caption(rows, picture, **parameters)}\n{file}")
     except SwfToolsError as error:

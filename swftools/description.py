@@ -40,7 +40,7 @@ def describe(trace: Trace) -> dict[str, Any]:
     >>> describe(trace)["offered_load"]
     0.75
     """
-    arrays, jobs = trace.arrays, trace.jobs
+    arrays, jobs = trace.views, trace.jobs
     submit = arrays.submit_time[~np.isnan(arrays.submit_time)]
     span = span_of(arrays.submit_time)
     load = offered_load(trace)

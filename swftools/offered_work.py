@@ -15,7 +15,7 @@ def work_of_jobs(width: npt.NDArray[np.int64], run_time: npt.NDArray[np.float64]
 
 def work_of(trace: Trace) -> float:
     """Return the sum of width x run time of the jobs that have both, processor-seconds."""
-    work = work_of_jobs(trace.arrays.width, trace.arrays.run_time)
+    work = work_of_jobs(trace.views.width, trace.views.run_time)
     return float(work[~np.isnan(work)].sum())
 
 
@@ -47,5 +47,5 @@ def offered_load(trace: Trace, submit_time: npt.NDArray[np.float64] | None = Non
     >>> offered_load(trace), offered_load(trace, np.array([0.0, 50.0]))
     (0.75, 1.5)
     """
-    span = span_of(trace.arrays.submit_time if submit_time is None else submit_time)
+    span = span_of(trace.views.submit_time if submit_time is None else submit_time)
     return work_of(trace) / (trace.processors * span) if trace.processors and span else None

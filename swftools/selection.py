@@ -80,7 +80,7 @@ def select_jobs(
     >>> chosen.jobs["job_number"].tolist(), chosen.jobs["is_measured"].tolist()
     ([2, 3], [False, True])
     """
-    submit = trace.arrays.submit_time
+    submit = trace.views.submit_time
     measured = np.ones(len(trace), np.bool_)
     if lines is not None:
         first, last = _range("lines", lines)
@@ -156,8 +156,8 @@ def _has_number(trace: Trace, numbers: tuple[int, int] | Collection[int]) -> Boo
     """Return which jobs have the numbers: of a pair those between, of another collection those in it."""
     if isinstance(numbers, tuple):
         first, last = _range("job_numbers", numbers)
-        return (trace.arrays.job_number >= first) & (trace.arrays.job_number <= last)
-    return np.isin(trace.arrays.job_number, np.array(list(numbers), dtype=np.int64))
+        return (trace.views.job_number >= first) & (trace.views.job_number <= last)
+    return np.isin(trace.views.job_number, np.array(list(numbers), dtype=np.int64))
 
 
 def _month(month: str) -> tuple[str, str]:

@@ -54,6 +54,10 @@ class JobArrays:
     ----------
     jobs : pandas.DataFrame
         Of a trace.
+    shares : bool
+        Whether arrays may share the memory of the table, where a column has what they have. Then nobody may write to
+        them, although numpy would let: kernels take writable arrays only. The table itself may be written to, since
+        pandas then copies what is shared.
     """
 
     job_number: IntArray
@@ -78,8 +82,9 @@ class JobArrays:
 
     _fields: ClassVar[tuple[str, ...]] = (*SWF_NAMES, "width")
 
-    def __init__(self, jobs: pd.DataFrame) -> None:
-        self._jobs = jobs
+    def __init__(self, jobs: pd.DataFrame, *, shares: bool = False) -> None:
+        self._jobs = jobs.copy(deep=False)  # by which pandas knows that a column is in use
+        self._shares = shares
 
     def __iter__(self) -> Iterator[npt.NDArray[Any]]:
         """Return all arrays in order; they are made."""
@@ -89,14 +94,24 @@ class JobArrays:
         """Make an array."""
         if name not in self._fields:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        if name == "width":
-            made = width_of(self.allocated_processors, self.requested_processors)
-        elif name in _FLOATS:
-            made = np.array(self._jobs[name], dtype=np.float64)
-        else:
-            made = self._jobs[name].to_numpy(dtype=np.int64, na_value=-1, copy=True)
+        made = self._width() if name == "width" else self._made(name)
         setattr(self, name, made)
         return made
+
+    def _made(self, name: str) -> npt.NDArray[Any]:
+        """Return a column as an array, which is not kept."""
+        column = self._jobs[name]
+        if name in _FLOATS:
+            return np.require(np.array(column.array, np.float64, copy=None if self._shares else True), None, ["C", "W"])
+        made = column.array.to_numpy(dtype=np.int64, na_value=-1, copy=not self._shares)
+        return np.require(made, None, ["C", "W"])
+
+    def _width(self) -> IntArray:
+        """Return the width of jobs; what it is made of is not kept, which would be 16 bytes a job."""
+        allocated = self._made("allocated_processors")
+        if (allocated > 0).all():
+            return allocated
+        return width_of(allocated, self._made("requested_processors"))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -206,6 +221,11 @@ class Trace(ShowsItself):
     def arrays(self) -> JobArrays:
         """The jobs as arrays for compiled kernels: each made once, writable, contiguous."""
         return JobArrays(self.jobs)
+
+    @cached_property
+    def views(self) -> JobArrays:
+        """The same for whoever only reads: most share the memory of ``jobs``, so nobody may write to them."""
+        return JobArrays(self.jobs, shares=True)
 
     @property
     def plot(self) -> Plotter:

@@ -121,6 +121,8 @@ def test_the_width_of_a_job() -> None:
     trace = Trace.from_columns(allocated_processors=[4, 0, -1, -1], requested_processors=[8, 8, 8, -1])
     assert [4, 8, 8, -1] == trace.arrays.width.tolist()
     assert (*SWF_NAMES, "width") == JobArrays._fields
+    idle = Trace.from_columns(allocated_processors=[4, 0], requested_processors=[8, 8])
+    assert [4, 8] == idle.arrays.width.tolist() == idle.views.width.tolist()
 
 
 def test_arrays_are_not_the_table() -> None:
@@ -129,6 +131,38 @@ def test_arrays_are_not_the_table() -> None:
     trace.arrays.run_time[0] = 7
     trace.arrays.job_number[0] = 7
     assert [(1, 5.0)] == list(zip(trace.jobs["job_number"], trace.jobs["run_time"], strict=True))
+
+
+@given(traces())
+def test_views_are_the_arrays(trace: Trace) -> None:
+    """For whoever only reads: the same values, made once, in arrays that kernels take."""
+    views = trace.views
+    assert views is trace.views
+    for name, view, array in zip(JobArrays._fields, views, trace.arrays, strict=True):
+        assert (array.dtype, True, True) == (view.dtype, view.flags.writeable, view.flags.c_contiguous), name
+        assert np.array_equal(view, array, equal_nan=True), name
+
+
+def test_views_share_the_memory_of_the_table() -> None:
+    """Where a column says the same as the array; and what is written to the table then is not seen in them."""
+    trace = Trace.from_columns(job_number=[1, 2], run_time=[5, 6], allocated_processors=[2, 4], user_id=[7, -1])
+    views = trace.views
+    for name in ("job_number", "run_time"):
+        assert np.shares_memory(getattr(views, name), getattr(trace.views, name))
+        assert np.shares_memory(getattr(views, name), np.asarray(trace.jobs[name].array.__array__()))
+        assert not np.shares_memory(getattr(views, name), getattr(trace.arrays, name))
+    assert np.shares_memory(views.width, trace.jobs["allocated_processors"].array.to_numpy())
+    assert views.user_id.tolist() == [7, -1]
+    trace.jobs.loc[0, ["job_number", "run_time", "allocated_processors"]] = 9
+    assert (views.job_number.tolist(), views.run_time.tolist(), views.width.tolist()) == ([1, 2], [5, 6], [2, 4])
+    assert trace.jobs["run_time"].tolist() == [9, 6]
+
+
+def test_the_width_keeps_nothing_else() -> None:
+    """The widths that it is made of are made for it, and forgotten."""
+    arrays = Trace.from_columns(allocated_processors=[4, -1], requested_processors=[8, 8]).arrays
+    assert arrays.width.tolist() == [4, 8]
+    assert not {"allocated_processors", "requested_processors"} & {*vars(arrays)}
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import click
 from pipelines.cli.options import data_root_of_task, flags_of_engine, report_of_task, runs_cells, says_its_progress
 from pipelines.cli.output import json_option, print_json
 from pipelines.cli.tasks import flags_of, run_task
+from swftools.output.shown_html import counted
 
 if TYPE_CHECKING:
     from pipelines.tasks.publish_experiment import PublishExperiment
@@ -75,6 +76,7 @@ def _plan(flags: list[str], *, trial: bool, as_json: bool) -> None:
     pace = _tried(left) if trial and left else None
     left = [cell for cell in left if not cell.is_done()]
     script = getattr(task.engine, "job_script", None)
+    repetitions, needed = task.repetitions
     found: dict[str, Any] = {
         "experiment": task.planned.name,
         "cells": len(task.cells),
@@ -82,15 +84,21 @@ def _plan(flags: list[str], *, trial: bool, as_json: bool) -> None:
         "done": len(task.cells) - len(left),
         "seconds_of_one_worker": round(sum(map(work_of, left)) * (1.0 if pace is None else pace), 3),
         "is_tried": pace is not None,
+        "repetitions": repetitions,
+        "repetitions_needed": needed,
         **({"job_script": script()} if script else {}),
     }
     if as_json:
         print_json(found)
     else:
-        click.echo(f"experiment {found['experiment']}: {found['cells']:,} cells on {found['logs']} logs")
+        cells, logs = (counted(found[name], name.removesuffix("s")) for name in ("cells", "logs"))
+        click.echo(f"experiment {found['experiment']}: {cells} on {logs}")
         click.echo(f"  done: {found['done']:,}; to do: {len(left):,}")
         if left:
             click.echo(f"  {_time_left(found, task.processes)}")
+        if repetitions < needed:
+            click.echo(f"  {counted(repetitions, 'repetition')} a setting: no policy can be told from the baseline")
+            click.echo(f"  with so many; give {needed} seeds or shakes at least")
         if script:
             click.echo(f"\nA job of the cluster:\n\n{found['job_script']}", nl=False)
     sys.exit(0)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import click
 
+from pipelines.cli.checking import check_schedule
 from pipelines.cli.data_sets import promote, prune, rollback, tag, verify, versions
 from pipelines.cli.deposits import cite, export
 from pipelines.cli.diff import diff
@@ -25,7 +26,7 @@ from pipelines.cli.predict import predict
 from pipelines.cli.prices import price_log
 from pipelines.cli.reservations import reservations
 from pipelines.cli.reserve import reserve
-from pipelines.cli.schedules import check_schedule, compare, simulate_log
+from pipelines.cli.schedules import compare, simulate_log
 from pipelines.cli.sites import sites
 from pipelines.cli.tasks import augment, run
 from pipelines.cli.waits import evaluate

@@ -1,9 +1,8 @@
-"""Commands for schedules: simulate, compare, check-schedule."""
+"""Commands that make schedules: simulate, compare."""
 
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -11,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pipelines.cli.checking import print_report, report_as_mapping
 from pipelines.cli.completing import complete_policy, complete_predictor
 from pipelines.cli.options import (
     LOAD,
     SEED,
-    Number,
     data_root_of_task,
     dry_run,
     flags_of_engine,
@@ -36,12 +35,8 @@ from swftools.output.shown_text import WIDTH, shown
 from swftools.parameters.choices import CANCELLED, OVERRUN, SEMANTICS
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from swftools.simulator.schedule import Schedule
     from swftools.simulator.simulation import Simulation
-    from swftools.simulator.validation.report import ValidationReport
-    from swftools.trace import Trace
 
 _options = [
     click.option(
@@ -157,7 +152,7 @@ def simulate_log(
         found = {"log": log, "policy": label_of(entry), **_as_mapping(schedule)}
         written = _written(schedule, output, notes)
         report = validate(schedule, trace=trace)
-        print_json({**found, "written": written, "validation": _report_as_mapping(report)})
+        print_json({**found, "written": written, "validation": report_as_mapping(report)})
         sys.exit(0 if report.ok else FOUND_FAULTS)
     said = "standard input" if log == "-" else shown(log)
     click.echo(f"{said}, {label_of(entry)} on {schedule.processors:,} processors: {len(schedule):,} jobs")
@@ -169,7 +164,7 @@ def simulate_log(
         click.echo(f"  {shown(path)}: written")
     report = validate(schedule, trace=trace)
     if not report.ok:
-        _print_report(report, err=True)
+        print_report(report, err=True)
         sys.exit(FOUND_FAULTS)
 
 
@@ -192,19 +187,6 @@ def _as_mapping(schedule: Schedule) -> dict[str, Any]:
         "jobs": len(schedule),
         "left_out": schedule.excluded["reason"].value_counts().to_dict(),
         "measures": rows[["measure", "statistic", "value", "unit"]].to_dict("records"),
-    }
-
-
-def _report_as_mapping(report: ValidationReport) -> dict[str, Any]:
-    """Return what was found in a schedule, for programs."""
-    return {
-        "ok": report.ok,
-        "jobs": report.jobs,
-        "processors": report.processors,
-        "policy": report.policy,
-        "checked": list(report.checked),
-        "violations": report.violations.to_dict("records"),
-        "notes": list(report.notes),
     }
 
 
@@ -231,20 +213,6 @@ def begin_simulation(log: str, cleaned: bool, rules: str, entry: dict[str, Any],
     return Simulation(trace, entry["policy"], **options, **parameters)
 
 
-def _fit_lines(fitted: pd.DataFrame) -> list[str]:
-    """Return which policies and semantics make how many of a schedule's starts, as a terminal shows it."""
-    best = fitted.iloc[0]
-    told = f"{best['policy']} under semantics {best['semantics']}: {best['same']:,} of {best['jobs']:,} starts"
-    lines = [f"fits best: {told}", f"  {'policy':<24}{'semantics':<11}{'same starts':>12}  first other start"]
-    for row in fitted.to_dict("records"):
-        other = ""
-        if row["first_start"] == row["first_start"]:
-            other = f"  job {row['first_job']}: {row['first_start']:.10g} s, here {row['first_start_here']:.10g} s"
-        name = str(row["policy"])
-        lines.append(f"  {name:<24}{row['semantics']:<11}{row['share']:>12.1%}{other}")
-    return lines
-
-
 def print_assumptions(assumptions: Iterable[str], offered_load: float | None, *, err: bool = False) -> None:
     """Print what a run assumed, in lines that fit 80 columns."""
     scaled = [] if offered_load is None else [f"submissions are scaled to an offered load of {offered_load:g}"]
@@ -266,14 +234,6 @@ def _print_figures(schedule: Schedule, *, synthetic: bool) -> None:
             title = name if statistic == "value" else f"{name}_{statistic}"
             title = f"synthetic {title}" if name in SYNTHETIC else title
             click.echo(f"  {title:<36} {figure:>16} {'' if unit == '1' else unit}".rstrip())
-
-
-def _print_report(report: ValidationReport, *, err: bool = False) -> None:
-    """Print what was found in a schedule, in lines that fit the terminal."""
-    first, *lines = str(report).splitlines()
-    width = shutil.get_terminal_size().columns
-    wrapped = [click.wrap_text(line.strip(), width, initial_indent="  ", subsequent_indent="    ") for line in lines]
-    click.echo("\n".join([first, *wrapped]), err=err)
 
 
 def _write_parquet(schedule: Schedule, output: str) -> None:
@@ -350,62 +310,3 @@ def compare(
     options["log"], words = log_first(ctx.args, options["log"])
     flags = [*flags_of(options), *flags_of_engine(workers, cluster), *words]
     run_task("ComparePolicies", flags, dry_run, as_json=as_json)
-
-
-@click.command(short_help="Check whether a schedule is possible.", name="check-schedule")
-@click.argument("schedule")
-@takes_a_log
-@reads_a_log
-@click.option("--policy", shell_complete=complete_policy, help="Also check the promises of this policy, such as easy.")
-@click.option("--semantics", type=click.Choice(list(SEMANTICS)), help="Order of events in that simulator.")
-@click.option(
-    "--fit", is_flag=True, help="Also try policies under each simulator's semantics, and name what fits best."
-)
-@click.option(
-    "--overrun",
-    type=click.Choice(OVERRUN),
-    default="extend",
-    show_default=True,
-    help="Jobs that outrun their request.",
-)
-@click.option(
-    "--least-run-time", type=Number(0), default=0.0, show_default=True, help="Runs shorter than this last this long, s."
-)
-@click.option("--tolerance", type=Number(0), default=1e-6, show_default=True, help="Times may differ by this, s.")
-@json_option
-@says_its_progress
-def check_schedule(
-    schedule: str, log: str, cleaned: bool, rules: str, policy: str | None, fit: bool, as_json: bool, **options: Any
-) -> None:
-    """Check a schedule of any simulator (CSV or Parquet: job_number, start_time); exit with 1 if it is impossible.
-
-    \b
-    Example: swftools check-schedule easy.csv --policy easy \\
-                 --log KTH-SP2-1996-2.1-cln.swf.gz
-    """
-    if not Path(schedule).exists():
-        from swftools.errors import UnknownLogError
-
-        raise UnknownLogError(f"there is no schedule {schedule}; check the path")
-    from swftools.simulator.registry import read_policy
-    from swftools.simulator.validation.report import validate
-
-    if policy is not None:
-        read_policy(policy)
-    trace: Trace = load(log, cleaned, rules).trace
-    report = validate(schedule, trace=trace, policy=policy, **options)
-    fitted = None
-    if fit:
-        from swftools.simulator.questions.fitting import fit_semantics
-
-        policies = None if policy is None else [policy]
-        chosen = {name: options[name] for name in ("overrun", "tolerance")}
-        fitted = fit_semantics(schedule, trace, policies=policies, **chosen)
-    if as_json:
-        fits = {} if fitted is None else {"fit": fitted.to_dict("records")}
-        print_json(_report_as_mapping(report) | fits)
-    else:
-        _print_report(report)
-        if fitted is not None:
-            click.echo("\n".join(_fit_lines(fitted)))
-    sys.exit(0 if report.ok else FOUND_FAULTS)

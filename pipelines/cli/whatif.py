@@ -108,7 +108,11 @@ def whatif(
 def _lines(queue: QueueSnapshot, found: pd.DataFrame, windows: pd.DataFrame, processors: int) -> Iterator[str]:
     """Yield what is printed."""
     free = f"{windows['free'].iloc[0]:,} of {processors:,} processors are free"
-    yield f"{len(queue.running):,} jobs run and {len(queue.waiting):,} wait; {free}"
+    run, wait = (
+        f"{len(jobs):,} {one if len(jobs) == 1 else several}"
+        for jobs, one, several in ((queue.running, "job runs", "jobs run"), (queue.waiting, "waits", "wait"))
+    )
+    yield f"{run} and {wait}; {free}"
     if queue.others:
         yield f"jobs in other states, passed over: {queue.others:,}"
     yield ""

@@ -13,6 +13,7 @@ rejective multiple test procedure", Scand. J. Statist. 6; Efron 1987, "Better bo
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -36,9 +37,10 @@ ASSUMPTIONS = (
     "that draws nothing repeats a run. Where the policies are equal each difference is as likely as its negative: "
     "the p-value is the share of all ways to turn signs round whose mean is as far from 0 (Fisher's test; exact "
     "to 13 pairs). p-values of one measure are adjusted for the number of settings and policies (Holm). A "
-    "difference is told apart at an adjusted p-value of at most 0.05: with fewer than 6 pairs none can be. The "
-    "interval is of the mean difference, 95 %, bootstrap (BCa), and is not adjusted; with few pairs it is too "
-    "narrow. Seeds and shakes tell of the noise of one log; they do not tell what another log would show. Ranks "
+    "difference is told apart at an adjusted p-value of at most 0.05: with fewer than 6 pairs none can be, and with "
+    "fewer than 10 none of 24. The interval is of the mean difference, 95 %, bootstrap (BCa), and is not adjusted; "
+    "with few pairs it is too narrow. Seeds and shakes tell of the noise of one log; they do not tell what another "
+    "log would show. Ranks "
     "take each log once (the mean over its repetitions) and logs as independent: Friedman's test, and Nemenyi's "
     "critical difference, from 5 logs and 3 policies on."
 )
@@ -86,6 +88,19 @@ def compare_with_baseline(values: pd.DataFrame, setting: Sequence[str], baseline
     table = pd.DataFrame(rows, columns=columns)
     adjusted = table.groupby("measure", sort=False)["p_value"].transform(lambda p: holm(p.to_numpy(dtype=np.float64)))
     return table.assign(adjusted_p_value=adjusted, is_told_apart=(adjusted <= ALPHA).fillna(value=False).astype(bool))
+
+
+def least_pairs(comparisons: int) -> int:
+    """Return how many pairs it takes at least to tell one difference of so many apart.
+
+    All ways to turn the signs of n pairs round are 2^n, of which two, at least, have a mean as far from 0.
+
+    Examples
+    --------
+    >>> [least_pairs(count) for count in (1, 2, 24, 95)]
+    [6, 7, 10, 12]
+    """
+    return math.ceil(math.log2(2 * max(comparisons, 1) / ALPHA))
 
 
 def p_of(differences: FloatArray) -> float:
@@ -201,8 +216,14 @@ def sentences(differences: pd.DataFrame, setting: Sequence[str]) -> list[str]:
     lines = []
     for measure, rows in differences.groupby("measure", sort=False):
         told = rows[rows["is_told_apart"]]
-        if rows["pairs"].max() < 6:
-            lines.append(f"{measure}: too few repetitions to tell noise; give at least 6 seeds or shakes")
+        is_same = (rows["difference"] == 0) & ((rows["pairs"] == 1) | ((rows["low"] == 0) & (rows["high"] == 0)))
+        if is_same.all():
+            lines.append(f"{measure}: the same under every policy")
+            continue
+        needed = least_pairs(int(rows["p_value"].notna().sum()))
+        if rows["pairs"].max() < needed:
+            compared = f" for {len(rows)} comparisons" if len(rows) > 1 else ""
+            lines.append(f"{measure}: too few different repetitions to tell noise: {needed} are needed{compared}")
             continue
         head = f"{measure}: {len(told)} of {len(rows)} differences from {rows['baseline'].iloc[0]} are more than noise"
         several = [name for name in setting if differences[name].nunique(dropna=False) > 1]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import logging
 import time
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -24,8 +25,10 @@ from pipelines.tasks.engines import Engine, Told, find_engine
 from pipelines.tasks.one_look import one_look
 from pipelines.tasks.publishing import PublishingTask
 from pipelines.tasks.stage_task import StageTask
-from swftools.errors import ExperimentError, ParameterError
+from swftools.errors import ExperimentError, ParameterError, StorageError
 from swftools.output.whole_files import create_file
+
+progress = logging.getLogger("pipelines")
 
 
 class CellsTask(PublishingTask):
@@ -119,22 +122,26 @@ class CellsTask(PublishingTask):
         with one_look():
             watch = _Watch(self, len(cells), sum(cell.is_done() for cell in cells))
 
+        lines = _Lines(str(self.cell_lines))
+
         def tell(told: Told) -> None:
             watch.count()
-            if self.cell_lines:
-                with Path(self.cell_lines).open("a", encoding="utf-8") as lines:
-                    lines.write(canonical_json(_row(cells[told.number], told)) + "\n")
+            lines.add(_row(cells[told.number], told))
 
         failed = engine.run(cells, tell)
         path = work_root(str(self.data_root)) / "failed" / f"{self.data_set_name}.csv"
         if not failed:
             path.unlink(missing_ok=True)
             return
-        _write_rows(path, [_row(cells[told.number], told) for told in failed])
+        try:
+            _write_rows(path, [_row(cells[told.number], told) for told in failed])
+            listed = f"All that failed, a row each: {path}"
+        except StorageError as error:  # a disk that is full is why cells fail
+            listed = f"They are not listed: {error}"
         first = cells[failed[0].number].subject
         raise ExperimentError(
             f"{self.subject}: {len(failed)} of {len(cells)} cells failed, the others are kept; the first is {first}: "
-            f"{failed[0].error}. All that failed, a row each: {path}. Mend it, or leave them out, and run again"
+            f"{failed[0].error}. {listed}. Mend it, or leave them out, and run again"
         )
 
 
@@ -161,6 +168,30 @@ class _Watch:
         each = f"{rate:.1f} a second" if rate >= 1 else f"{1 / rate:.1f} s each"
         told = f"{self._done:,} of {self._cells:,} cells, {each}, {left} left"
         self._task.tell(self._done, self._cells, told)
+
+
+class _Lines:
+    """Adds a line of JSON to a file for each cell; where that cannot be, it says so once, and cells go on.
+
+    Parameters
+    ----------
+    path : str
+        The file; empty: there are to be no lines.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def add(self, row: dict[str, Any]) -> None:
+        """Add a line."""
+        if not self._path:
+            return
+        try:
+            with Path(self._path).open("a", encoding="utf-8") as lines:
+                lines.write(canonical_json(row) + "\n")
+        except OSError as error:
+            progress.warning("cell_lines=%s: %s; no more lines are added", self._path, error.strerror)
+            self._path = ""
 
 
 def work_of(cell: StageTask) -> float:

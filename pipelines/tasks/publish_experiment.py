@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,14 @@ import luigi
 import pandas as pd
 import pyarrow as pa
 
-from pipelines.experiments.differences import ASSUMPTIONS, compare_with_baseline, rank_policies, sentences
+from pipelines.experiments.axes import REPETITIONS
+from pipelines.experiments.differences import (
+    ASSUMPTIONS,
+    compare_with_baseline,
+    least_pairs,
+    rank_policies,
+    sentences,
+)
 from pipelines.experiments.file import Experiment, read_experiment
 from pipelines.keys import canonical_json, content_key
 from pipelines.logs.find import find_log
@@ -63,7 +71,7 @@ class PublishExperiment(CellsTask):
     datapackage.json and a manifest; complete when that version is published.
     """
 
-    code_version = 1
+    code_version = 2
     what = "An experiment with scheduling policies by simulation"
     main_table = "experiment_differences"
     experiment = ExperimentParameter(description="path of a YAML file that names logs, policies and options")
@@ -98,6 +106,21 @@ class PublishExperiment(CellsTask):
     def planned(self) -> Experiment:
         """The experiment."""
         return read_experiment(self.experiment)
+
+    @property
+    def repetitions(self) -> tuple[int, int]:
+        """How many repetitions a setting has, and how many it takes at least to tell a policy from the baseline.
+
+        The latter is 0 where there is one policy.
+        """
+        cells = self.planned.cells(self.only)
+        told = [canonical_json({name: cell[name] for name in cell if name not in REPETITIONS}) for cell in cells]
+        settings = {
+            canonical_json({name: cell[name] for name in cell if name not in (*REPETITIONS, "policy")})
+            for cell in cells
+        }
+        comparisons = len({*told}) - len(settings)
+        return max(Counter(told).values()), least_pairs(comparisons) if comparisons else 0
 
     @property
     def subject(self) -> str:

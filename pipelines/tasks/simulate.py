@@ -16,6 +16,7 @@ from pipelines.keys import canonical_json, content_key
 from pipelines.tasks.augmentations.registry import Augmentation
 from pipelines.tasks.augmented import augmentations_of, augmented
 from pipelines.tasks.clean import CleanTrace, RulesTask
+from pipelines.tasks.memory import give_back_memory
 from pipelines.tasks.notes import read_notes, write_notes
 from pipelines.tasks.one_look import once_a_look
 from pipelines.tasks.parameters import AugmentParameter, ParametersParameter
@@ -34,12 +35,13 @@ from swftools.parameters.as_text import read_entry
 from swftools.parameters.choices import SEMANTICS
 from swftools.selection import scale_to_load, select_jobs
 from swftools.simulator.one_call import simulate
-from swftools.simulator.predictors.registry import Predictor, find_predictor
+from swftools.simulator.predictors.kinds import Predictor
+from swftools.simulator.predictors.registry import find_predictor
 from swftools.simulator.registry import find_policy
 from swftools.simulator.run_options import check_options, restated
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.search.searching import Searching
-from swftools.tables import QUICK_OPTIONS, read_frame, write_frame
+from swftools.tables import LONG, QUICK_OPTIONS, read_frame, write_frame
 from swftools.trace import Trace
 
 OPTIONS = ("overrun", "cancelled", "requests", "predictor", "restart_overhead", "semantics")
@@ -203,6 +205,8 @@ class SimulatePolicy(SimulationTask):
             No job is of a queue that is asked for, or a column that the policy needs tells it nothing.
         """
         trace = augmented(self.clone(CleanTrace), self.augmentations)
+        if len(trace) > LONG:
+            give_back_memory()
         check_queues(trace.jobs, json.loads(self.queues_there), self.log)
         self._check_tells(trace)
         if self.window:

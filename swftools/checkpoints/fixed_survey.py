@@ -110,10 +110,10 @@ def fix_checkpoint_survey(trace: Trace, survey: CheckpointSurvey) -> FixedCheckp
     """
     answers, row, _ = match_answers(trace, survey)
     is_known = row >= 0
-    number = np.append(trace.arrays.job_number, -1)[row]
+    number = np.append(trace.views.job_number, -1)[row]
     occurrence = np.append(count_occurrences(trace.jobs), -1)[row]
     columns = {
-        "user_id": users_of(answers, row, trace.arrays),
+        "user_id": users_of(answers, row, trace.views),
         "processors": answers["processors"].to_numpy(np.int64),
         "choice": answers["choice"].to_numpy(np.int64),
         "job_number": np.where(is_known, number, -1),
@@ -163,7 +163,7 @@ def _rows(trace: Trace, answers: pd.DataFrame) -> IntArray:
         )
     }
     row = np.full(len(answers), -1)
-    numbers, occurrences = trace.arrays.job_number, count_occurrences(trace.jobs)
+    numbers, occurrences = trace.views.job_number, count_occurrences(trace.jobs)
     for job in np.flatnonzero(np.isin(numbers, answers["job_number"][wanted])).tolist():
         place = keys.get((numbers[job], occurrences[job]))
         if place is not None:

@@ -145,7 +145,7 @@ def infer_checkpoints(
     ['survey', 'inferred', 'assumed-none']
     """
     chosen = parameters or CheckpointParameters()
-    arrays = trace.arrays
+    arrays = trace.views
     answers, row, outcome = match_answers(trace, survey)
     choice = answers["choice"].to_numpy(np.int64)
     columns = columns_of_answers(
@@ -167,7 +167,7 @@ def match_answers(trace: Trace, survey: CheckpointSurvey) -> tuple[pd.DataFrame,
     ParameterError
         As ``infer_checkpoints`` says.
     """
-    arrays = trace.arrays
+    arrays = trace.views
     answers, row = _matched(survey, arrays)
     user = answers["user_id"].to_numpy(np.int64, na_value=-1)
     known_users = np.unique(arrays.user_id[arrays.user_id >= 0])

@@ -53,7 +53,7 @@ def columns_of_answers(
     is_synthetic : bool
         What the column says of the survey.
     """
-    arrays = trace.arrays
+    arrays = trace.views
     choice = answers["choice"].to_numpy(np.int64)
     source = np.full(len(trace), ASSUMED_NONE, np.int8)
     job_choice, job_interval = np.full(len(trace), -1), np.full(len(trace), np.nan)

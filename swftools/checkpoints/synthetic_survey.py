@@ -211,7 +211,7 @@ def largest_remainder(total: int, weights: Sequence[float]) -> IntArray:
 
 def _askable(trace: Trace) -> _Jobs:
     """Return the jobs that can be asked about, by submission, job number and occurrence."""
-    arrays = trace.arrays
+    arrays = trace.views
     order = np.lexsort((count_occurrences(trace.jobs), arrays.job_number, arrays.submit_time))
     _, code, repeats = np.unique(arrays.job_number, return_inverse=True, return_counts=True)
     known = (arrays.user_id >= 0) & (arrays.width > 0) & (arrays.job_number >= 0) & (repeats[code] == 1)

@@ -258,7 +258,7 @@ def _told(error: Exception, rule: Rule) -> str:
 
 def _with_derived(trace: Trace) -> pd.DataFrame:
     """Return the jobs with submit_timestamp and width, in the dictionary's order; unknown columns last."""
-    width = integer_series(trace.arrays.width)
+    width = integer_series(trace.views.width)
     stamps = submit_timestamps(trace.jobs["submit_time"], trace.header)
     jobs = trace.jobs.assign(submit_timestamp=stamps, width=width.where(width > 0))
     names = [column.name for column in JOBS if column.name in jobs]

@@ -90,7 +90,7 @@ def propose_flurries(
             f"least_jobs={least_jobs} must be positive, least_share={least_share} between 0 and 1, "
             f"times_usual={times_usual} at least 1 and times_others={times_others} at least 0"
         )
-    arrays = trace.arrays
+    arrays = trace.views
     jobs = np.flatnonzero((arrays.user_id >= 0) & (arrays.job_number >= 0) & ~np.isnan(arrays.submit_time))
     jobs = jobs[np.argsort(arrays.submit_time[jobs], kind="stable")]
     user, number, submit = arrays.user_id[jobs], arrays.job_number[jobs], arrays.submit_time[jobs]

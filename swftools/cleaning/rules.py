@@ -45,7 +45,7 @@ def merge_partial_executions(trace: Trace) -> Decision:
     part = trace.jobs["status"].isin(PARTIAL).to_numpy(dtype=bool)
     if not part.any():
         return Decision()
-    arrays = trace.arrays
+    arrays = trace.views
     rows = np.flatnonzero(np.isin(arrays.job_number, arrays.job_number[part]))
     # In the order in which they will stand; a part without a submission stays behind the line before it.
     submit = pd.Series(arrays.submit_time[rows]).groupby(arrays.job_number[rows]).ffill().fillna(-np.inf)
@@ -203,7 +203,7 @@ def remove_missing_processors(trace: Trace) -> Decision:
 
     KTH: 1 job. CTC has no requested and SDSC-BLUE no allocated processors for many jobs; the other field serves.
     """
-    return Decision(quarantine=trace.arrays.width <= 0, reason="neither allocated nor requested processors are known")
+    return Decision(quarantine=trace.views.width <= 0, reason="neither allocated nor requested processors are known")
 
 
 @dataclass(frozen=True)
@@ -230,7 +230,7 @@ def remove_wider_than_machine(trace: Trace, parameters: WidthParameters) -> Deci
     machine = trace.processors
     if machine is None:
         return Decision(remark="machine size unknown: neither given nor in the header")
-    width = trace.arrays.width
+    width = trace.views.width
     wide = width > machine
     if parameters.action == "clip":
         names = ("allocated_processors", "requested_processors")

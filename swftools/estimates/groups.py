@@ -51,7 +51,7 @@ def _queue(trace: Trace, number: int) -> str:
 
 def _size(trace: Trace) -> IntArray:
     """Return the power of two that a job's width reaches."""
-    width = trace.arrays.width
+    width = trace.views.width
     return np.where(width > 0, np.searchsorted(_POWERS, width, side="right") - 1, -1).astype(np.int64)
 
 
@@ -62,13 +62,13 @@ def _size_in_words(_: Trace, power: int) -> str:
 
 def _requested(trace: Trace) -> IntArray:
     """Return the class of each requested time."""
-    requested = trace.arrays.requested_time
+    requested = trace.views.requested_time
     return np.where(requested > 0, np.searchsorted(_ENDS, requested, side="left"), -1).astype(np.int64)
 
 
 GROUPINGS: dict[str, Grouping] = {
-    "user": Grouping(lambda trace: np.maximum(trace.arrays.user_id, -1), lambda _, number: str(number), by_jobs=True),
-    "queue": Grouping(lambda trace: np.maximum(trace.arrays.queue_id, -1), _queue),
+    "user": Grouping(lambda trace: np.maximum(trace.views.user_id, -1), lambda _, number: str(number), by_jobs=True),
+    "queue": Grouping(lambda trace: np.maximum(trace.views.queue_id, -1), _queue),
     "size": Grouping(_size, _size_in_words),
     "requested-time": Grouping(_requested, lambda _, number: list(TIMES)[number]),
 }

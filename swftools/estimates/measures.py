@@ -42,7 +42,7 @@ def reasons(trace: Trace) -> dict[str, BoolArray]:
     cancelled job (status 5) of run time 0 never ran. One that ran is studied, and so is a job of run time 0 that was
     not cancelled: it failed as soon as it began.
     """
-    arrays = trace.arrays
+    arrays = trace.views
     no_request = ~(np.isfinite(arrays.requested_time) & (arrays.requested_time > 0))
     no_run = ~(np.isfinite(arrays.run_time) & (arrays.run_time >= 0)) & ~no_request
     never_ran = (arrays.status == CANCELLED) & (arrays.run_time == 0) & ~no_request

@@ -154,7 +154,7 @@ def study_estimates(trace: Trace, estimated: npt.ArrayLike | None = None, *, mos
     if not is_whole(most_used, 1):
         raise ParameterError(f"study_estimates: most_used={most_used!r} is not an integer of 1 or more")
     given = _checked(estimated, len(trace))
-    known, arrays = is_studied(trace), trace.arrays
+    known, arrays = is_studied(trace), trace.views
     requested, run_time, status = arrays.requested_time[known], arrays.run_time[known], arrays.status[known]
     groups = [(ALL, [ALL], np.zeros(len(requested), np.int64))]
     some = trace.with_jobs(trace.jobs[known])

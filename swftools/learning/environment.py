@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from operator import index
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from swftools.errors import ParameterError
-from swftools.learning.costs import find_cost
 from swftools.learning.episode import COUNTED, DECISIONS, INVALID, OVER, REFERENCE, REWARD, TOTAL
-from swftools.learning.episode_log import EpisodeLog
-from swftools.learning.logs import Logs
 from swftools.learning.observation import FEATURES, empty_seen
+from swftools.learning.options import EnvOptions, Given, rules_and_logs
 from swftools.learning.registration import need_gymnasium
-from swftools.learning.rules import Rules
 from swftools.learning.slot import Slot
-from swftools.simulator.registry import Policy
 from swftools.simulator.schedule import Schedule
-from swftools.trace import Trace
 
 need_gymnasium()
 import gymnasium  # noqa: E402
@@ -55,28 +50,29 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
     log : Trace, EpisodeLog or sequence of them, optional
         Several are drawn by ``weights``. By default 5,000 jobs of a model.
     k : int
-        Waiting jobs that are seen.
+        Waiting jobs that are seen; 128 by default.
     jobs, warm_up : int
-        Of an episode.
+        Of an episode; 256 and 64 by default.
     choice : {"fits", "reserve"}
         Whether only a job that fits may be chosen, or also one that does not; it gets the next reservation then, and
         others go ahead that do not delay it.
     reward : str or callable
-        ``wait`` (s), ``turnaround`` (s), ``bounded_slowdown``; another measure of ``swftools.simulator.measure``, or a
-        function of the schedule where more is better, which are told at the end.
+        ``bounded_slowdown`` by default; ``wait`` (s), ``turnaround`` (s); another measure of
+        ``swftools.simulator.measure``, or a function of the schedule where more is better, which are told at the end.
     dense : bool
         False: one reward, at the end.
     reference : str, optional
         A policy whose cost on the same jobs is subtracted.
     policy : str
-        Decides the warm-up.
+        Decides the warm-up; easy by default.
     invalid : {"wait", "raise"}
         What is made of an action that is not allowed: it waits (where that is not possible, the first allowed one is
         taken), and ``info["invalid_actions"]`` counts it; or it is an error, which changes nothing.
     weights : sequence of float, optional
         How often each log is drawn; ``env.unwrapped.weights`` may be set between episodes, for a curriculum.
     **options
-        Of ``EpisodeLog``: ``processors``, ``overrun``, ``requests``, ``predictor``, ``seed``, ``compiled``.
+        Of ``EpisodeLog``: ``processors``, ``overrun``, ``requests``, ``predictor``, ``cancelled``, ``seed``,
+        ``compiled``.
 
     Raises
     ------
@@ -100,32 +96,17 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
 
     metadata = {"render_modes": []}  # noqa: RUF012 (as Gymnasium declares it)
 
-    def __init__(  # noqa: PLR0913 (options by name)
-        self,
-        log: Trace | EpisodeLog | Sequence[Trace | EpisodeLog] | None = None,
-        *,
-        k: int = 128,
-        jobs: int = 256,
-        warm_up: int = 64,
-        choice: str = "fits",
-        reward: str | Callable[[Schedule], float] = "bounded_slowdown",
-        dense: bool = True,
-        reference: str | Policy | None = None,
-        policy: str | Policy = "easy",
-        invalid: str = "wait",
-        weights: Sequence[float] | None = None,
-        render_mode: str | None = None,
-        **options: Any,
+    def __init__(
+        self, log: Given = None, *, invalid: str = "wait", render_mode: str | None = None, **options: Unpack[EnvOptions]
     ) -> None:
-        self.rules = Rules(k, jobs, warm_up, choice, find_cost(reward), bool(dense))
         if invalid not in INVALID_ACTIONS:
             raise ParameterError(f"invalid={invalid!r} is not one of: {', '.join(INVALID_ACTIONS)}")
         if render_mode is not None:
             raise ParameterError(
                 f"render_mode={render_mode!r}: nothing is drawn; episode_schedule() is what pictures take"
             )
-        self.logs = Logs(log, weights, policy=policy, reference=reference, **options)
-        self.logs.check_length(self.rules.length)
+        self.rules, self.logs = rules_and_logs(log, options)
+        k = self.rules.k
         self.render_mode, self._raises = None, invalid == "raise"
         self.observation_space = spaces.Box(0.0, 1.0, (k + 1, FEATURES), np.float32)
         self.action_space = spaces.Discrete(k + 1)

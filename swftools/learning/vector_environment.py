@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from swftools.errors import ParameterError
-from swftools.learning.costs import find_cost
 from swftools.learning.environment import Observation, summary_of
 from swftools.learning.episode import play_all_kernel
-from swftools.learning.episode_log import EpisodeLog
-from swftools.learning.logs import Logs
 from swftools.learning.observation import FEATURES, empty_seen
+from swftools.learning.options import EnvOptions, Given, rules_and_logs
 from swftools.learning.registration import need_gymnasium
-from swftools.learning.rules import Rules
 from swftools.learning.slot import Slot
 from swftools.parameters import is_whole
-from swftools.simulator.registry import Policy
-from swftools.simulator.schedule import Schedule
-from swftools.trace import Trace
 
 need_gymnasium()
 from gymnasium import spaces  # noqa: E402
@@ -41,7 +35,7 @@ class SchedulingVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDAr
         How many.
     copies : bool
         Whether what is returned stays as it is at the next step; without copies a step is quicker.
-    log, k, jobs, warm_up, choice, reward, dense, reference, policy, weights, **options
+    log, **options
         As ``SchedulingEnv`` takes them. An action that is not allowed waits.
 
     Examples
@@ -55,28 +49,13 @@ class SchedulingVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDAr
 
     metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012 (as Gymnasium declares it)
 
-    def __init__(  # noqa: PLR0913 (options by name)
-        self,
-        num_envs: int = 1,
-        log: Trace | EpisodeLog | Sequence[Trace | EpisodeLog] | None = None,
-        *,
-        k: int = 128,
-        jobs: int = 256,
-        warm_up: int = 64,
-        choice: str = "fits",
-        reward: str | Callable[[Schedule], float] = "bounded_slowdown",
-        dense: bool = True,
-        reference: str | Policy | None = None,
-        policy: str | Policy = "easy",
-        weights: Sequence[float] | None = None,
-        copies: bool = True,
-        **options: Any,
+    def __init__(
+        self, num_envs: int = 1, log: Given = None, *, copies: bool = True, **options: Unpack[EnvOptions]
     ) -> None:
         if not is_whole(num_envs, 1, 2**20):
             raise ParameterError(f"num_envs={num_envs!r} is not an integer of 1 or more")
-        self.rules = Rules(k, jobs, warm_up, choice, find_cost(reward), bool(dense))
-        self.logs = Logs(log, weights, policy=policy, reference=reference, **options)
-        self.logs.check_length(self.rules.length)
+        self.rules, self.logs = rules_and_logs(log, options)
+        k = self.rules.k
         self.num_envs, self._copies = num_envs, copies
         self.single_observation_space = spaces.Box(0.0, 1.0, (k + 1, FEATURES), np.float32)
         self.single_action_space = spaces.Discrete(k + 1)

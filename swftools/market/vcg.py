@@ -148,7 +148,7 @@ class Without:
         keys = pd.DataFrame({"job_number": trace.jobs["job_number"], "job_occurrence": count_occurrences(trace.jobs)})
         self.rows = rows_of(schedule.jobs, keys)
         """Row in the trace of each job of the schedule."""
-        self._submit = np.array(trace.arrays.submit_time, dtype=np.float64)
+        self._submit = np.array(trace.views.submit_time, dtype=np.float64)
         self._end = np.full(len(trace), np.nan)
         self._end[self.rows] = column_of(schedule.jobs, "end_time")
         self._functions = UtilityFunctions.from_arrow(trace.jobs["utility"])

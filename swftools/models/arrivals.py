@@ -126,7 +126,7 @@ def generate_arrivals(trace: Trace, parameters: ArrivalParameters | None = None)
     [0.0, 100.0, 120.0]
     """
     chosen = parameters or ArrivalParameters()
-    arrays = trace.arrays
+    arrays = trace.views
     submitted = np.flatnonzero(~np.isnan(arrays.submit_time))
     keys = (count_occurrences(trace.jobs)[submitted], arrays.job_number[submitted], arrays.submit_time[submitted])
     order = submitted[np.lexsort(keys)]
@@ -166,7 +166,7 @@ def fit_factor(trace: Trace, parameters: ArrivalParameters) -> float:
     """
     if parameters.factor is not None:
         return parameters.factor
-    return _target_span(trace, parameters) / span_of(trace.arrays.submit_time)
+    return _target_span(trace, parameters) / span_of(trace.views.submit_time)
 
 
 def scale_arrivals(trace: Trace, factor: float) -> pd.DataFrame:
@@ -197,7 +197,7 @@ def scale_arrivals(trace: Trace, factor: float) -> pd.DataFrame:
     >>> scale_arrivals(Trace.from_columns(job_number=[1, 2], submit_time=[10, 50]), 2)["model_submit_time"].tolist()
     [20.0, 100.0]
     """
-    times = np.rint(trace.arrays.submit_time * factor)
+    times = np.rint(trace.views.submit_time * factor)
     _require_end(float(np.nanmax(times, initial=0.0)))
     return pd.DataFrame({"model_submit_time": times}, index=trace.jobs.index)
 
@@ -252,7 +252,7 @@ def start_of_day(header: SwfHeader) -> float:
 
 def _target_span(trace: Trace, parameters: ArrivalParameters) -> float:
     """Return the time that the arrivals should take, s."""
-    span = span_of(trace.arrays.submit_time)
+    span = span_of(trace.views.submit_time)
     if parameters.factor is not None:
         return span * parameters.factor
     if parameters.load is None:

@@ -148,7 +148,7 @@ def draw_requested_times(trace: Trace, fitted: FixedRequestedTimes, *, seed: int
     first = np.searchsorted(fitted.times, np.minimum(run_times_of(trace), fitted.times[-1]))
     place = np.empty(len(trace), np.int64)
     step = np.uint64(step_key("estimates/fixed"))
-    keys = trace.arrays.job_number, count_occurrences(trace.jobs)
+    keys = trace.views.job_number, count_occurrences(trace.jobs)
     _draw(np.uint64(seed), step, *keys, first.astype(np.int64), fitted.chances, place)
     return pd.DataFrame({COLUMN: fitted.times[place]}, index=trace.jobs.index)
 

@@ -205,7 +205,7 @@ def generate_speedup(trace: Trace, parameters: SpeedupParameters | None = None) 
 
 def _generated(trace: Trace, parameters: SpeedupParameters) -> _Columns:
     """Return the columns of every job."""
-    arrays = trace.arrays
+    arrays = trace.views
     run = np.where(arrays.run_time >= 0, arrays.run_time, np.nan)
     jobs = _Jobs(arrays.job_number, count_occurrences(trace.jobs), arrays.width, run)
     machine = min(trace.processors or int(arrays.width.max(initial=1)), 2**62)

@@ -142,7 +142,7 @@ def generate_requested_times(trace: Trace, parameters: RequestedTimeParameters |
     [7200.0, 7200.0]
     """
     run_time, estimates, rng = handed_out(trace, parameters or RequestedTimeParameters())
-    order = np.lexsort((count_occurrences(trace.jobs), trace.arrays.job_number, -run_time))
+    order = np.lexsort((count_occurrences(trace.jobs), trace.views.job_number, -run_time))
     _assign(run_time[order], estimates, rng.random(len(estimates)))
     assigned = np.empty(len(estimates))
     assigned[order] = estimates
@@ -151,7 +151,7 @@ def generate_requested_times(trace: Trace, parameters: RequestedTimeParameters |
 
 def run_times_of(trace: Trace) -> FloatArray:
     """Return the run times of jobs as the model takes them, s: a missing one as 0."""
-    return np.maximum(np.nan_to_num(trace.arrays.run_time, nan=0.0), 0.0)
+    return np.maximum(np.nan_to_num(trace.views.run_time, nan=0.0), 0.0)
 
 
 def handed_out(trace: Trace, chosen: RequestedTimeParameters) -> tuple[FloatArray, FloatArray, np.random.Generator]:

@@ -74,9 +74,9 @@ def shake_submissions(trace: Trace, seed: int, seconds: int = 300) -> Trace:
     occurrence = count_occurrences(trace.jobs)
     later = np.zeros(len(trace))
     state = np.zeros(STATE_LENGTH, np.uint64)
-    _draw(later, state, np.uint64(seed), np.uint64(step_key("shaking")), trace.arrays.job_number, occurrence, seconds)
+    _draw(later, state, np.uint64(seed), np.uint64(step_key("shaking")), trace.views.job_number, occurrence, seconds)
     jobs = trace.jobs.assign(
-        model_submit_time=np.minimum(trace.arrays.submit_time + later, MAX_TIME),
+        model_submit_time=np.minimum(trace.views.submit_time + later, MAX_TIME),
         job_occurrence=pd.array(occurrence, dtype="Int64"),
     )
     shaken = apply_arrivals(trace.with_jobs(jobs))

@@ -122,7 +122,7 @@ def tighten_requests(trace: Trace, seed: int = 0, **parameters: Any) -> pd.DataF
     if not is_whole(seed, 0, LARGEST_SEED):
         raise ParameterError(f"tighten_requests: seed={seed!r} is not an integer from 0 to 2**64 - 1")
     chosen = TighteningParameters.from_mapping(parameters)
-    arrays = trace.arrays
+    arrays = trace.views
     drawn = uniforms(seed, STEP, arrays.job_number, count_occurrences(trace.jobs), DRAWS)
     tightened = tightened_times(arrays.requested_time, arrays.run_time, drawn, chosen)
     return pd.DataFrame({COLUMN: tightened}, index=trace.jobs.index)

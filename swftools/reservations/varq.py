@@ -98,7 +98,7 @@ class VarqRun:
         self.explanatory = waits.parameters.explanatory
         self._groups(trace)
         self.is_chosen = self._chosen(trace)
-        self.has_request = (trace.arrays.requested_time > 0)[self.row]
+        self.has_request = (trace.views.requested_time > 0)[self.row]
         if options.get("requests", "logged") != "logged":  # everybody's are made up
             self.has_request[:] = True
         self.asked = AskedPercent(varq.probability, varq.adapt, len(self.labels))
@@ -127,7 +127,7 @@ class VarqRun:
     def _chosen(self, trace: Trace) -> Any:
         """Return which jobs ask for reservations."""
         occurrence = np.asarray(count_occurrences(trace.jobs), np.int64)[self.row]
-        number = trace.arrays.job_number[self.row]
+        number = trace.views.job_number[self.row]
         return uniforms(self.seed, DRAW, number, occurrence, 1)[:, 0] < self.varq.share
 
     # ------------------------------------------------------------ going on

@@ -36,9 +36,8 @@ from swftools.simulator.one_call import simulate
 from swftools.simulator.policies.easy import start_heads
 from swftools.simulator.policies.ordered_easy import backfill_in_turn
 from swftools.simulator.policies.pv_easy import Manner, PvEasyParameters, by_key, decide_pv_easy, no_shadow
+from swftools.simulator.predictors.kinds import Predictor, PythonPredictor
 from swftools.simulator.predictors.registry import (
-    Predictor,
-    PythonPredictor,
     find_predictor,
     foretold,
     list_predictors,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from swftools.simulator.predictors.registry import Predictor, PythonPredictor
+from swftools.simulator.predictors.kinds import Predictor, PythonPredictor
 from swftools.simulator.registry import Policy
 from swftools.simulator.requested import Logged
 from swftools.simulator.restart import Column, Uniform

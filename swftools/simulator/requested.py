@@ -31,7 +31,7 @@ class Logged(Parameters):
 
     def request(self, trace: Trace, seed: int) -> FloatArray:  # noqa: ARG002 (for those that draw)
         """Return the requested time of every job of a trace, s; NaN or 0 where it is not known."""
-        return trace.arrays.requested_time
+        return trace.views.requested_time
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Factor(Logged):
 
     def request(self, trace: Trace, seed: int) -> FloatArray:  # noqa: ARG002
         """Return the request times the factor."""
-        requested: FloatArray = self.factor * trace.arrays.requested_time
+        requested: FloatArray = self.factor * trace.views.requested_time
         return requested
 
 
@@ -64,7 +64,7 @@ class Tsafrir(Logged):
         modelled = generate_requested_times(trace, RequestedTimeParameters(seed=seed))[
             "model_requested_time"
         ].to_numpy()
-        logged = trace.arrays.requested_time
+        logged = trace.views.requested_time
         return np.where(logged > 0, logged, modelled)
 
 

@@ -8,7 +8,8 @@ from typing import Any
 from swftools.errors import ParameterError
 from swftools.parameters.choices import CANCELLED, OVERRUN, SEMANTICS
 from swftools.simulator.options import check_choice
-from swftools.simulator.predictors.registry import Predictor, PythonPredictor, find_predictor
+from swftools.simulator.predictors.kinds import Predictor, PythonPredictor
+from swftools.simulator.predictors.registry import find_predictor
 from swftools.simulator.registry import Policy, find_policy, list_policies
 from swftools.simulator.requested import Logged, find_requests
 from swftools.simulator.restart import Column, Uniform, find_restart_overhead

@@ -14,17 +14,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.errors import ParameterError, PolicyError
-from swftools.keyed_random import count_occurrences, generator
-from swftools.parameters import is_whole
-from swftools.parameters.choices import CQSIM, PYSS, SEMANTICS
+from swftools.keyed_random import count_occurrences
 from swftools.simulator.assumptions import sentences_of
+from swftools.simulator.beginning import begin
 from swftools.simulator.engine.aside import PAUSE
-from swftools.simulator.engine.asking import Asked
-from swftools.simulator.engine.calling import CHECKED, called_for
 from swftools.simulator.engine.driver import Driver
-from swftools.simulator.engine.entry import pack
-from swftools.simulator.engine.loop import Options
-from swftools.simulator.engine.replay import BEYOND, COMING, DONE, Replay, begin_replay
+from swftools.simulator.engine.replay import BEYOND, COMING, DONE, Replay
 from swftools.simulator.job_table import JobTable
 from swftools.simulator.machine.state import (
     CAPACITY,
@@ -35,24 +30,16 @@ from swftools.simulator.machine.state import (
     WAKE,
     Machine,
     Requests,
-    empty_machine,
 )
 from swftools.simulator.machine.views import waiting_jobs
 from swftools.simulator.outcome import schedule_of, what_was_done
-from swftools.simulator.predictors.registry import (
-    Predictor,
-    PythonPredictor,
-    find_predictor,
-    list_predictors,
-    text_of,
-)
+from swftools.simulator.predictors.kinds import Predictor, PythonPredictor
 from swftools.simulator.questions.taking_out import chosen_rows, let_fewer_come, take_out
-from swftools.simulator.registry import Policy, read_policy
-from swftools.simulator.requested import Logged, find_requests
-from swftools.simulator.restart import Column, Uniform, find_restart_overhead
-from swftools.simulator.run_options import check_needs, check_options, check_semantics, restated
+from swftools.simulator.registry import Policy
+from swftools.simulator.requested import Logged
+from swftools.simulator.restart import Column, Uniform
 from swftools.simulator.schedule import Schedule
-from swftools.simulator.workload import Workload, prepare
+from swftools.simulator.workload import Workload
 from swftools.trace import Trace
 
 Progress = Callable[[int, int, float], None]
@@ -97,71 +84,28 @@ class Simulation:
         compiled: bool | str = True,
         **parameters: Any,
     ) -> None:
-        (self.policy, given), asked = read_policy(policy, parameters), find_requests(requests)
-        found = find_predictor(predictor)
-        learner = found.in_python if isinstance(found, Predictor) else found
-        told = found if isinstance(found, Predictor) and not learner else list_predictors()["request"]
-        overhead = find_restart_overhead(restart_overhead)
-        size = processors if processors is not None else trace.processors
-        if size is None:
-            raise ParameterError("the number of processors of the machine is unknown; give processors= (--processors)")
-        if not is_whole(size, 1, 2**31 - 1):
-            raise ParameterError(f"processors={size!r} is not an integer from 1 to 2**31 - 1")
-        if not is_whole(seed, 0, 2**64 - 1):
-            raise ParameterError(f"seed={seed!r} is not an integer from 0 to 2**64 - 1")
-        if not isinstance(compiled, bool) and compiled != CHECKED:
-            raise ParameterError(f"compiled={compiled!r} is not one of: True, False, {CHECKED!r}")
-        check_options(overrun=overrun, cancelled=cancelled, predictor=found, semantics=semantics)
-        check_needs(self.policy, given, trace)
-        check_semantics(semantics, self.policy, found, overrun)
-        self.policy, given = restated(semantics, self.policy, given)
-        self._table = JobTable(trace)
-        self._workload = prepare(
+        begun = begin(
             trace,
-            size,
+            policy,
+            processors,
             overrun=overrun,
             cancelled=cancelled,
-            requests=asked,
-            predictor=told,
+            requests=requests,
+            predictor=predictor,
+            restart_overhead=restart_overhead,
+            semantics=semantics,
             seed=seed,
-            least=1.0 if SEMANTICS[semantics] == PYSS else 0.0,
-            idle="semantics=cqsim" if SEMANTICS[semantics] == CQSIM else "",
-            needs=self.policy.needed(given),
-            overhead=overhead,
+            compiled=compiled,
+            parameters=parameters,
+            number_of=self._number_of,
         )
-        row, unknown = self._workload.coming.row, self._workload.no_requests()
+        self.policy, self._chosen, self._workload, self._driver, self.options = begun
+        self._table = JobTable(trace)
         cut = self._workload.is_cut
         self._is_cut = cut if cut.any() else None  # by job; None: nobody is stopped at its limit
         self._users: dict[int, int] | None = None  # the number of each user, where it was asked for
-        machine = empty_machine(unknown, size, self._workload.restart, plans_by_limit=SEMANTICS[semantics] == CQSIM)
         self._taken_out = np.zeros(0)  # when, by job; no rows as long as nobody was
         self._own_rows: npt.NDArray[np.int32] | None = None  # the row of each job in the trace, if not those of coming
-        learning = Asked(learner, trace, self._workload.coming) if learner else None
-        chosen = self._chosen = self.policy.chosen(given)
-        memory, remembered = self.policy.empty_memory(len(row), size, chosen), told.empty_memory(len(row), size)
-        self._driver = Driver(
-            policy=self.policy,
-            predictor=told,
-            called=called_for(self.policy, chosen, told, compiled=compiled),
-            coming=self._workload.coming,
-            machine=machine,
-            replay=begin_replay(unknown, size),
-            options=Options(SEMANTICS[semantics], int(self.policy.rests), told.observes, int(learning is not None)),
-            observer=pack(told.given.values(), remembered, generator(seed, f"predict/{told.name}")),
-            decider=pack(chosen.values(), memory, generator(seed, f"simulate/{self.policy.name}")),
-            asked=learning,
-            number_of=self._number_of,
-        )
-        self.options: dict[str, Any] = {
-            "overrun": overrun,
-            "cancelled": cancelled,
-            "requests": asked.to_text(),
-            "predictor": text_of(predictor),
-            "restart_overhead": overhead.to_text(),
-            "semantics": semantics,
-            "seed": seed,
-            **chosen.to_mapping(),
-        }
 
     @property
     def trace(self) -> Trace:

@@ -16,7 +16,7 @@ from swftools.simulator.assumptions import Assumed
 from swftools.simulator.engine.replay import Coming
 from swftools.simulator.machine.state import Requests, no_requests
 from swftools.simulator.options import reasons_to_exclude
-from swftools.simulator.predictors.registry import Predictor
+from swftools.simulator.predictors.kinds import Predictor
 from swftools.simulator.requested import Logged
 from swftools.simulator.restart import Column, Uniform
 from swftools.trace import JobArrays, Trace
@@ -111,7 +111,7 @@ def prepare(  # noqa: PLR0913 (options by name)
     PolicyError
         The predictor raised an error, or foretells something else than a number for each job.
     """
-    arrays = trace.arrays
+    arrays = trace.views
     run, request = arrays.run_time, np.asarray(requests.request(trace, seed), dtype=np.float64)
     request = np.where(request > 0, request, np.nan)
     if cancelled != "drop":
@@ -157,7 +157,7 @@ def prepare(  # noqa: PLR0913 (options by name)
 
 def _drawn_by_key(trace: Trace, row: npt.NDArray[np.int32], seed: int, step: str, count: int) -> FloatArray:
     """Return ``count`` numbers for each of some jobs, drawn by their keys."""
-    return uniforms(seed, step, trace.arrays.job_number[row], count_occurrences(trace.jobs)[row], count)
+    return uniforms(seed, step, trace.views.job_number[row], count_occurrences(trace.jobs)[row], count)
 
 
 def _check_times(trace: Trace, row: npt.NDArray[np.int32], **times: FloatArray) -> None:

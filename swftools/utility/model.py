@@ -222,7 +222,7 @@ def generate_utility(trace: Trace, parameters: UtilityParameters | None = None) 
     [300.0]
     """
     chosen = parameters or UtilityParameters()
-    arrays = trace.arrays
+    arrays = trace.views
     wait, run = np.nan_to_num(arrays.wait_time, nan=0.0), np.nan_to_num(arrays.run_time, nan=0.0)
     basis = wait if chosen.deadline_basis == "wait" else wait + run
     requested = np.where(arrays.requested_time > 0, arrays.requested_time, run)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import time
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,25 @@ def test_a_second_each(benchmark: Any, tmp_path: Path, processes: int) -> None:
     benchmark.pedantic(lambda: Pool(processes).run(cells, lambda _: None), rounds=1)
     seconds = time.perf_counter() - begun
     benchmark.extra_info["overhead_a_cell_ms"] = round(1000 * (seconds * processes - 200) / 200, 2)
+
+
+@pytest.mark.benchmark(group="engines")
+def test_cells_that_compute(benchmark: Any, tmp_path: Path) -> None:
+    """40 cells that compute for one second each, two workers: CPU of all processes, to which others at work add little.
+
+    On two free cores the workers need half of it: so many times as fast they are as one without overhead.
+    """
+    cells = trial_cells(tmp_path, 40, 1.0, **{f"n{number}": "burns" for number in range(40)})
+    before = _cpu_seconds()
+    benchmark.pedantic(lambda: Pool(2).run(cells, lambda _: None), rounds=1)
+    seconds = _cpu_seconds() - before
+    benchmark.extra_info |= {"CPU s": round(seconds, 2), "times_one": round(2 * 40 / seconds, 3)}
+
+
+def _cpu_seconds() -> float:
+    """Return what this process and those that it waited for took of CPUs."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
 
 
 @pytest.mark.benchmark(group="engines")

@@ -12,7 +12,8 @@ from gymnasium.vector import AutoresetMode
 
 import swftools.learning  # noqa: F401 (registers the environment)
 from swftools.errors import ParameterError
-from swftools.learning import EpisodeLog, SchedulingEnv, SchedulingVectorEnv
+from swftools.learning import EpisodeLog, SchedulingEnv, SchedulingVectorEnv, default_log
+from swftools.learning.costs import find_cost
 from tests.learning.logs import crowded
 
 SMALL = {"k": 5, "jobs": 20, "warm_up": 4}
@@ -154,3 +155,40 @@ def test_bad_input() -> None:
         envs.step(np.array([0, 0]))
     with pytest.raises(ParameterError, match="one integer"):
         envs.reset(seed=[1, 2])
+
+
+@pytest.mark.parametrize("kind", [SchedulingEnv, SchedulingVectorEnv])
+def test_an_option_that_is_misspelt(kind: type) -> None:
+    """It is named, with what there is, also where the log is made ready already, which would take no options."""
+    for log in (None, EpisodeLog(crowded(1))):
+        with pytest.raises(ParameterError, match=r"unknown parameters \['warmup'\].*did you mean warm_up\?"):
+            kind(log=log, warmup=5)
+
+
+@pytest.mark.parametrize("kind", [SchedulingEnv, SchedulingVectorEnv])
+def test_what_is_not_given(kind: type) -> None:
+    """Is the same of one environment and of many; what is given is taken."""
+    log = EpisodeLog(default_log())
+    rules = kind(log=log).rules
+    assert (rules.k, rules.jobs, rules.warm_up, rules.choice, rules.dense) == (128, 256, 64, "fits", True)
+    assert rules.cost == find_cost("bounded_slowdown")
+    given = {"k": 3, "jobs": 9, "warm_up": 2, "choice": "reserve", "dense": False}
+    rules = kind(log=log, **given, reward="wait").rules
+    assert {name: getattr(rules, name) for name in given} == given
+    assert rules.cost == find_cost("wait")
+
+
+def test_one_reward_or_one_a_start() -> None:
+    """Without ``dense`` all of it comes at the end; it is the same in all."""
+    sums = []
+    for dense in (True, False):
+        env = SchedulingEnv(EpisodeLog(crowded(1)), **SMALL, dense=dense)
+        _, info = env.reset(seed=1)
+        rewards, over = [], False
+        while not over:
+            _, reward, over, _, info = env.step(int(info["action_mask"].argmax()))
+            rewards.append(reward)
+        assert any(rewards[:-1]) == dense
+        sums.append(sum(rewards))
+    assert sums[0] == pytest.approx(sums[1])
+    assert sums[0] < 0

@@ -48,7 +48,12 @@ class TrialCell(StageTask):
             os.kill(os.getpid(), signal.SIGKILL)
         if self.fault == "raises":
             raise ValueError("planted")
-        time.sleep(self.seconds)
+        if self.fault == "burns":
+            end = time.process_time() + self.seconds
+            while time.process_time() < end:
+                pass
+        else:
+            time.sleep(self.seconds)
         with self.output().fill() as directory:
             (directory / "one").write_text(str(self.number))
             if self.fault == "fills the disk":

@@ -27,7 +27,7 @@ from swftools.simulator.machine.views import (
 )
 from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting
 from swftools.simulator.machine.work import stretch_on
-from swftools.simulator.predictors.registry import Predictor
+from swftools.simulator.predictors.kinds import Predictor
 from swftools.simulator.registry import Policy
 from tests.naive.simulator import CHECKPOINTED, KILLED, SUSPENDED, Job, Observer, State
 from tests.naive.simulator import END as ENDS

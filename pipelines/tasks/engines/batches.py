@@ -164,8 +164,9 @@ def _run_cell(kind: type[StageTask], cell: Cell) -> None:
     task = kind(**cell.parameters)
     if key_of(task) != cell.key:
         raise LookupError(
-            f"{task.label} would be another one on {socket.gethostname()} than where it was asked for: its log, or a "
-            "policy or rule of one's own, differs there. Let all hosts read the same files"
+            f"{task.label} is another one on {socket.gethostname()} now than where it was asked for: its log was "
+            "changed or removed since, or it, or a policy or rule of one's own, differs there. Let all hosts read the "
+            "same files, and start again"
         )
     run_task(task)
 

@@ -22,7 +22,7 @@ from swftools.simulator.engine.replay import COMPLETED, Coming, Log
 from swftools.trace import Trace
 
 if TYPE_CHECKING:
-    from swftools.simulator.predictors.registry import PythonPredictor
+    from swftools.simulator.predictors.kinds import PythonPredictor
 
 _WHEN = {"start": "at a job's start only", "end": "at a job's end only", "never": "to no one at the machine"}
 

@@ -12,7 +12,7 @@ from swftools.kernel.layout import Layout
 from swftools.kernel.outside import Lent
 from swftools.parameters import Parameters
 from swftools.simulator.engine.loop import simulate_events
-from swftools.simulator.predictors.registry import Predictor
+from swftools.simulator.predictors.kinds import Predictor
 from swftools.simulator.registry import Policy
 
 CHECKED = "checked"

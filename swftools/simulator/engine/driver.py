@@ -46,7 +46,7 @@ from swftools.simulator.machine.state import (
     Machine,
     with_requests,
 )
-from swftools.simulator.predictors.registry import Predictor
+from swftools.simulator.predictors.kinds import Predictor
 from swftools.simulator.registry import Policy
 from swftools.simulator.slow_runs import SlowRun
 

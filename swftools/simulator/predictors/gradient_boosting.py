@@ -23,7 +23,8 @@ from typing import Any
 import numpy as np
 
 from swftools.parameters import Parameters, number, whole
-from swftools.simulator.predictors.registry import FloatArray, python_predictor
+from swftools.simulator.predictors.kinds import FloatArray
+from swftools.simulator.predictors.registry import python_predictor
 from swftools.simulator.predictors.user_history import FEATURES, UserHistory, accuracy_of
 
 ALL = 200_000

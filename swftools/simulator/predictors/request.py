@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from swftools.simulator.predictors.registry import FloatArray, foretold
+from swftools.simulator.predictors.kinds import FloatArray
+from swftools.simulator.predictors.registry import foretold
 
 
 @foretold("request")

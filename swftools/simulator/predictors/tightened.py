@@ -10,7 +10,8 @@ Lee 2009, "On the user-scheduler relationship in high-performance computing", se
 from __future__ import annotations
 
 from swftools.models.tightened_requests import DRAWS, STEP, TighteningParameters, tightened_times
-from swftools.simulator.predictors.registry import FloatArray, Keyed, foretold
+from swftools.simulator.predictors.kinds import FloatArray, Keyed
+from swftools.simulator.predictors.registry import foretold
 
 
 @foretold("tightened", parameters=TighteningParameters)

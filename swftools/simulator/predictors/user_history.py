@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from swftools.simulator.predictors.registry import FloatArray
+from swftools.simulator.predictors.kinds import FloatArray
 
 NAN = float("nan")
 

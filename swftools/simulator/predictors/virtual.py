@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from swftools.parameters import Parameters, number
-from swftools.simulator.predictors.registry import FloatArray, foretold
+from swftools.simulator.predictors.kinds import FloatArray
+from swftools.simulator.predictors.registry import foretold
 
 
 @dataclass(frozen=True)

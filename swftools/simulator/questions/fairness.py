@@ -193,7 +193,7 @@ def _keys(trace: Trace) -> pd.DataFrame:
 
 def _priorities(trace: Trace) -> IntArray:
     """Return the place of each job of a trace in the order of submission; those without one are last."""
-    arrays = trace.arrays
+    arrays = trace.views
     order = np.lexsort((count_occurrences(trace.jobs), arrays.job_number, arrays.submit_time))
     priority = np.empty(len(order), np.int64)
     priority[order] = np.arange(len(order))

@@ -105,7 +105,7 @@ def watch_policies(
     if not is_whole(seeds, 1, 10_000):
         raise ParameterError(f"watch_policies: seeds={seeds!r} is not an integer from 1 to 10,000")
     refuse_unknown("watch_policies", options, sorted(OPTIONS - {"trace", "policy", "seed", "progress"}))
-    submit = trace.arrays.submit_time
+    submit = trace.views.submit_time
     if not np.isfinite(submit).any():
         raise ParameterError("watch_policies: no job of the trace has a submission")
     last = float(np.nanmax(submit))

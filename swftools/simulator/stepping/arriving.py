@@ -170,7 +170,7 @@ def _number_of_user(simulation: Simulation, user: Any) -> int:
     if user is None or user < 0:
         return -1
     if simulation._users is None:
-        seen = dict.fromkeys(simulation.trace.arrays.user_id.tolist())
+        seen = dict.fromkeys(simulation.trace.views.user_id.tolist())
         simulation._users = {each: number for number, each in enumerate(each for each in seen if each >= 0)}
     if user not in simulation._users:  # copies have the same table, and may know others from here on
         simulation._users = {**simulation._users, int(user): len(simulation._users)}

@@ -28,7 +28,8 @@ from swftools.simulator.engine.loop import Options
 from swftools.simulator.engine.replay import Coming, Log, Replay, begin_replay
 from swftools.simulator.job_table import JobTable
 from swftools.simulator.machine.state import CAPACITY, Machine, empty_machine, no_requests, with_requests
-from swftools.simulator.predictors.registry import Predictor, find_predictor
+from swftools.simulator.predictors.kinds import Predictor
+from swftools.simulator.predictors.registry import find_predictor
 from swftools.simulator.registry import Policy, find_policy
 from swftools.simulator.simulation import Simulation
 from swftools.simulator.stepping.forking import Numbers

@@ -116,7 +116,7 @@ class Stepper(Follows):
         trace, present, start = trace_of_queue(running, waiting, processors, now)
         stepper = cls(trace, policy, processors, **options)
         rows = stepper._simulation._rows
-        times = np.unique(trace.arrays.submit_time)
+        times = np.unique(trace.views.submit_time)
         for _ in times:  # what was decided before now is known: of these jobs some run, the others wait
             stepper.advance(to="event", until=present)
             for job in stepper.waiting.tolist():

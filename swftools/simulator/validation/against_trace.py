@@ -20,7 +20,7 @@ _AT_ONCE = 1.0  # run time of cancelled jobs under cancelled="end-at-once", s
 
 def check_jobs(schedule: Schedule, jobs: Jobs, trace: Trace) -> tuple[IntArray, list[Finding]]:
     """Return the trace's row of each job, -1 if none, and what is wrong with that."""
-    keys = pd.DataFrame({"job_number": trace.arrays.job_number, "job_occurrence": count_occurrences(trace.jobs)})
+    keys = pd.DataFrame({"job_number": trace.views.job_number, "job_occurrence": count_occurrences(trace.jobs)})
     of_trace, of_schedule, of_rest = codes_of(keys, schedule.jobs, schedule.excluded)
     size = max(int(codes.max(initial=-1)) for codes in (of_trace, of_schedule, of_rest)) + 1
     inside = np.full(size, -1)
@@ -37,7 +37,7 @@ def check_jobs(schedule: Schedule, jobs: Jobs, trace: Trace) -> tuple[IntArray, 
     row = inside[of_schedule]
     rest = integers(schedule.excluded, "job_number")
     return row, [
-        Finding("trace", places, trace.arrays.submit_time, number, occurrence, say_times),
+        Finding("trace", places, trace.views.submit_time, number, occurrence, say_times),
         of_jobs("trace", row < 0, jobs.start, jobs, lambda i: f"job {jobs.number[i]} is not in the trace"),
         Finding(
             "trace",
@@ -55,15 +55,15 @@ def check_trace(
 ) -> Iterator[Finding]:
     """Check that submissions, work, widths, and the times that runs take on them, are those of the trace."""
     options = schedule.options
-    yield _differing("submit_time", np.append(trace.arrays.submit_time, np.nan)[row], jobs.submit, jobs, tolerance)
-    run = np.append(trace.arrays.run_time, np.nan)[row]
+    yield _differing("submit_time", np.append(trace.views.submit_time, np.nan)[row], jobs.submit, jobs, tolerance)
+    run = np.append(trace.views.run_time, np.nan)[row]
     if options.get("cancelled") == "end-at-once":
         run = np.where(np.isnan(run), _AT_ONCE, run)
     run = np.maximum(run, options.get("least_run_time", 1.0 if options.get("semantics") == "pyss" else 0.0))
     if options.get("overrun") == "kill":
         run = np.minimum(run, jobs.requested)
     yield _differing("work", run, history.work, jobs, tolerance)
-    own = np.append(trace.arrays.width, -1)[row]
+    own = np.append(trace.views.width, -1)[row]
     may_have = stretch_on(trace, row, jobs.processors)
     of_job = np.where(may_have == 0.0, own, jobs.processors).astype(np.float64)
     yield _differing("allocated_processors", of_job, jobs.processors.astype(np.float64), jobs, tolerance)
@@ -71,7 +71,7 @@ def check_trace(
         return  # all runs have the width of their job, or break the rule "width"
     row_of_run = np.append(row, -1)[runs.job]
     stretch = stretch_on(trace, row_of_run, runs.processors)
-    width = np.append(trace.arrays.width, -1)[row_of_run]
+    width = np.append(trace.views.width, -1)[row_of_run]
     others = runs.processors != np.append(jobs.processors, 0)[runs.job]
     yield of_runs(
         "trace",

@@ -115,7 +115,7 @@ def schedule_from_table(
     rows = _rows(columns, trace)
     order = np.argsort(rows, kind="stable")
     rows, columns = rows[order], columns.iloc[order].reset_index(drop=True)
-    arrays = trace.arrays
+    arrays = trace.views
     run = np.maximum(arrays.run_time[rows], least_run_time)
     request = np.where(arrays.requested_time[rows] > 0, arrays.requested_time[rows], run)
     run = np.minimum(run, request) if overrun == "kill" else run
@@ -193,7 +193,7 @@ def _rows(columns: pd.DataFrame, trace: Trace) -> npt.NDArray[np.int64]:
     asked = pd.DataFrame({"number": number.to_numpy(), "occurrence": occurrence.to_numpy(dtype=np.float64)})
     known = pd.DataFrame(
         {
-            "number": trace.arrays.job_number.astype(np.float64),
+            "number": trace.views.job_number.astype(np.float64),
             "occurrence": count_occurrences(trace.jobs).astype(np.float64),
             "row": np.arange(len(trace)),
         }
@@ -201,7 +201,7 @@ def _rows(columns: pd.DataFrame, trace: Trace) -> npt.NDArray[np.int64]:
     rows = asked.merge(known, how="left", on=["number", "occurrence"])["row"]
     if len(wrong := np.flatnonzero(rows.isna())):
         job = asked["number"].iloc[wrong[0]]
-        what = "is repeated" if (trace.arrays.job_number == job).any() else "is not in the trace"
+        what = "is repeated" if (trace.views.job_number == job).any() else "is not in the trace"
         raise ParameterError(f"job {job:.10g} of the schedule {what} ({len(wrong)} such rows); give each job one row")
     if rows.duplicated().any():
         job = asked["number"][rows.duplicated().to_numpy()].iloc[0]

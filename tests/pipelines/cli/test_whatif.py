@@ -50,6 +50,19 @@ def test_what_is_printed(now: str) -> None:
     assert max(map(len, lines)) <= 80
 
 
+@pytest.mark.parametrize(
+    ("kept", "told"),
+    [((), "0 jobs run and 0 wait"), ((1,), "1 job runs and 0 wait"), ((1, 3), "1 job runs and 1 waits")],
+)
+def test_one_job_runs(kept: tuple[int, ...], told: str, tmp_path: Path) -> None:
+    """As one says it."""
+    lines = NOW.splitlines(keepends=True)
+    (tmp_path / "now.txt").write_text("".join(lines[row] for row in (0, *kept)), encoding="utf-8")
+    done = CliRunner().invoke(whatif, ["--running", str(tmp_path / "now.txt"), *ASKED, "--policies", "easy"])
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"{told}; ")
+
+
 def test_processors_that_go_away(now: str) -> None:
     """At 3 h 32 of them, for good: job 11 has just ended, so nobody is stopped, and a job of 128 never starts."""
     asked = [*ASKED, "--job", "processors=128,time=1m", "--away", "processors=32,in=3h", "--policies", "easy"]

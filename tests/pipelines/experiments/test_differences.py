@@ -13,6 +13,7 @@ from pipelines.experiments.differences import (
     compare_with_baseline,
     holm,
     interval,
+    least_pairs,
     p_of,
     rank_policies,
     sentences,
@@ -91,9 +92,37 @@ def test_a_clear_difference_is_told() -> None:
 def test_few_repetitions_are_said_to_be_few() -> None:
     """Not that nothing differs."""
     found = compare_with_baseline(table({("a", "easy"): [1, 2], ("a", "fcfs"): [5, 9]}), ["log"], "easy")
-    assert ["wait_mean: too few repetitions to tell noise; give at least 6 seeds or shakes"] == sentences(
-        found, ["log"]
+    assert ["wait_mean: too few different repetitions to tell noise: 6 are needed"] == sentences(found, ["log"])
+
+
+@pytest.mark.parametrize("logs", [1, 2, 24])
+def test_so_many_pairs_it_takes(logs: int) -> None:
+    """With one fewer the clearest difference is noise, whatever it is; and that is said, not that nothing differs."""
+    needed = least_pairs(logs)
+    for pairs in (needed - 1, needed):
+        base = np.arange(pairs, dtype=float)
+        runs = {(f"log {number}", policy): base for number in range(logs) for policy in ("easy", "fcfs")}
+        runs |= {(f"log {number}", "fcfs"): base + 1000 + base**2 for number in range(logs)}
+        found = compare_with_baseline(table(runs), ["log"], "easy")
+        (line,) = sentences(found, ["log"])
+        if pairs < needed:
+            assert not found["is_told_apart"].any()
+            assert f"too few different repetitions to tell noise: {needed} are needed" in line
+            assert line.endswith(f"for {logs} comparisons") == (logs > 1)
+        else:
+            assert found["is_told_apart"].all()
+            assert f"{logs} of {logs} differences" in line
+
+
+def test_what_is_the_same_is_said_to_be_the_same() -> None:
+    """Though copies of a pair count once; not where differences only add up to nothing, or one policy differs."""
+    same = {("a", "easy"): [0.0] * 6, ("a", "fcfs"): [0.0] * 6, ("b", "easy"): [1, 2], ("b", "fcfs"): [1, 2]}
+    assert ["wait_mean: the same under every policy"] == sentences(
+        compare_with_baseline(table(same), ["log"], "easy"), ["log"]
     )
+    for other in ([2, 1], [1, 3]):
+        found = compare_with_baseline(table({**same, ("b", "fcfs"): other}), ["log"], "easy")
+        assert "too few different repetitions" in sentences(found, ["log"])[0]
 
 
 def test_measures_are_adjusted_each_for_itself() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -194,13 +195,15 @@ def test_the_command(tmp_path: Path) -> None:
     (tmp_path / "small.yaml").write_text(json.dumps({**SMALL, "subsets": {"one": {"shakes": [3]}}}))
     command = [*SWFTOOLS, "experiment", "small.yaml"]
     planned = run([*command, "--dry-run", "--only", "one"], tmp_path)
-    *counted, guessed = planned.stdout.splitlines()
+    *counted, guessed, few, advice = planned.stdout.splitlines()
     assert ["experiment small: 4 cells on 2 logs", "  done: 0; to do: 4"] == counted
     assert guessed.startswith("  about ")
     assert guessed.endswith("(guessed from numbers of jobs; --trial measures it)")
+    assert "  1 repetition a setting: no policy can be told from the baseline" == few
+    assert "  with so many; give 7 seeds or shakes at least" == advice
     first = run([*command, "--workers", "1"], tmp_path)
     assert 0 == first.returncode, first.stderr
-    assert first.stdout.startswith("wait_mean: too few repetitions")
+    assert first.stdout.startswith("wait_mean: the same under every policy")
     again = run([*command, "--dry-run", "--json"], tmp_path)
     found = json.loads(again.stdout)
     assert {"experiment": "small", "cells": 8, "logs": 2, "done": 8} == {name: found[name] for name in list(found)[:4]}
@@ -211,6 +214,19 @@ def test_the_command(tmp_path: Path) -> None:
     assert "Traceback" not in wrong.stderr
 
 
+def test_repetitions_that_it_takes(tmp_path: Path) -> None:
+    """By the settings and policies that are compared: seeds and shakes are repetitions, one policy is not compared."""
+
+    def asked(**changes: Any) -> tuple[int, int]:
+        experiment = json.dumps({**SMALL, "shakes": [1, 2, 3], "seeds": [1, 2], **changes})
+        return PublishExperiment(data_root=str(tmp_path), experiment=experiment).repetitions
+
+    assert asked(policies=["easy"]) == (6, 0)
+    assert asked(policies=["easy", "fcfs"]) == (6, 7)  # on two logs
+    assert asked(policies=["easy", "fcfs", "sjf"], loads=[0.6, 0.7, 0.8]) == (6, 9)  # 12 comparisons
+    assert asked(policies=["easy", "fcfs"], exclude=[{"logs": LOG.format(2), "policies": "fcfs"}]) == (6, 6)
+
+
 def test_help_fits() -> None:
     """The page of the command is there and is no wider than a terminal."""
     result = CliRunner().invoke(main, ["experiment", "--help"], terminal_width=80)
@@ -218,7 +234,7 @@ def test_help_fits() -> None:
     assert max(map(len, result.output.splitlines())) <= 80
 
 
-@pytest.mark.parametrize(("name", "cells"), [("load", 150), ("policies", 1000), ("reservations", 180)])
+@pytest.mark.parametrize(("name", "cells"), [("load", 150), ("policies", 1200), ("reservations", 300)])
 def test_examples_are_experiments(name: str, cells: int) -> None:
     """Each of its size; their policies are tried by name."""
     experiment = read_experiment(EXAMPLES / "experiments" / f"{name}.yaml")
@@ -291,3 +307,21 @@ def test_what_failed_is_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert {LOG.format(1), LOG.format(2)} == set(rows["log"])
     task.run()
     assert not (tmp_path / ".work" / "failed" / "small.csv").exists()
+
+
+def test_a_full_disk_hides_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Lines stop, which is said once, and cells go on; that they cannot be listed is said beside what failed."""
+
+    def fails(cell: MeasureSchedule) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    task = PublishExperiment(data_root=str(tmp_path), experiment=json.dumps(SMALL), processes=1, cell_lines="/dev/full")
+    assert luigi.build(task.stages(), local_scheduler=True, log_level="CRITICAL")
+    monkeypatch.setattr(MeasureSchedule, "run", fails)
+    (tmp_path / ".work" / "failed" / "small.csv").mkdir(parents=True)  # so that nothing can be written there
+    with pytest.raises(SwfToolsError, match=r"8 of 8 cells failed.*No space left.*They are not listed: .*small\.csv"):
+        task.run()
+    told = [record.getMessage() for record in caplog.records if "cell_lines" in record.getMessage()]
+    assert ["cell_lines=/dev/full: No space left on device; no more lines are added"] == told

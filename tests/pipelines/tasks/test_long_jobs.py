@@ -12,14 +12,16 @@ import duckdb
 import luigi
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import swftools
-from pipelines import BuildAugmentedTrace
+from pipelines import BuildAugmentedTrace, MeasureSchedule
 from pipelines.store.data_root import DataRoot
 from pipelines.tasks import build as building
 from pipelines.tasks import long_jobs
+from pipelines.tasks import simulate as simulating
 from pipelines.tasks.augmentations import registry
 from swftools import tables as swf_tables
 from swftools.errors import ParameterError, SchemaError
@@ -175,6 +177,70 @@ def test_a_long_table_is_read_as_a_short_one(cleaned: Trace, tmp_path: Path, mon
     assert empty
     parts.loc[0, empty[0]] = 7
     assert 7 == parts[empty[0]].sum()
+
+
+def test_columns_that_are_alike_share_their_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Till somebody writes to one of them; bit for bit, so that 0.0 and -0.0 differ, and with what is missing."""
+    monkeypatch.setattr(swf_tables, "LONG", 3)
+    count, times = 300, np.arange(300.0)
+    jobs = Trace.from_columns(
+        job_number=range(count), allocated_processors=[4] * count, requested_processors=[4] * count, run_time=times
+    ).jobs.assign(
+        requested_time=np.where(np.arange(count) == 150, 9e9, times),  # not among the first that are looked at
+        submit_time=np.zeros(count),
+        logged_utility=np.full(count, -0.0),
+        user_id=pd.array([0] * count, dtype="Int64"),
+        group_id=pd.array([None, *[0] * (count - 1)], dtype="Int64"),
+    )
+    write_frame(jobs, tmp_path / "jobs.parquet", "jobs", QUICK_OPTIONS)
+    back = read_frame(tmp_path / "jobs.parquet", "jobs")
+    pd.testing.assert_frame_equal(jobs[list(back)], back)
+    assert np.signbit(back["logged_utility"]).all()
+    assert not np.signbit(back["submit_time"]).any()
+
+    def are_one(*names: str) -> bool:
+        first, second = (swf_tables._parts(back[name])[0] for name in names)
+        return bool(np.shares_memory(first, second))
+
+    assert are_one("allocated_processors", "requested_processors")
+    assert are_one("wait_time", "used_memory")
+    for pair in (("run_time", "requested_time"), ("submit_time", "logged_utility"), ("user_id", "group_id")):
+        assert not are_one(*pair)
+    back.loc[7, "requested_processors"] = 9
+    back.loc[7, "wait_time"] = 5.0
+    assert (4, 9) == (back["allocated_processors"][7], back["requested_processors"][7])
+    assert back["wait_time"].sum() == 5
+    assert back["used_memory"].isna().all()
+
+
+@pytest.mark.parametrize("last", ["a", "b", None])
+def test_words_that_are_alike_are_there_once(last: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In parts of the same word throughout; all others come back as they were too."""
+    monkeypatch.setattr(swf_tables, "ALIKE", 4)
+    words = [*"aaaa", *"aaaa", *"abaa", *[None] * 4, *"bbbb", *"aaaa", *[None] * 4, *"aaa", last]
+    once = swf_tables._alike_parts_once(pa.array(words, pa.string()))
+    assert words == once.to_pylist()
+    places = [part.buffers()[2].address for part in once.chunks]
+    assert (places[0], places[0]) == (places[1], places[5])
+    assert (places[3] == places[6], places[7] == places[0]) == (True, last == "a")
+    assert places[2] != places[0] != places[4]
+    assert words[1:30] == swf_tables._alike_parts_once(pa.array(words, pa.string()).slice(1, 29)).to_pylist()
+
+
+def test_a_long_log_is_simulated_and_measured_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Byte for byte, also where runs are stopped."""
+
+    def made(root: Path) -> dict[str, bytes]:
+        task = MeasureSchedule(data_root=str(root), augment="utility,speedup", policy="scojo-p", overrun="kill")
+        assert luigi.build([task], local_scheduler=True, log_level="WARNING")
+        files = (root / ".work").rglob("*")
+        return {str(path.relative_to(root)): path.read_bytes() for path in files if path.is_file()}
+
+    short = made(tmp_path / "short")
+    monkeypatch.setattr(swf_tables, "LONG", 100)
+    monkeypatch.setattr(swf_tables, "ALIKE", 64)
+    monkeypatch.setattr(simulating, "LONG", 100)
+    assert short == made(tmp_path / "long")
 
 
 def test_what_is_wrong_is_told_of_the_whole(cleaned: Trace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

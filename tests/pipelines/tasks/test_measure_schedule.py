@@ -58,6 +58,17 @@ def test_a_kept_schedule_is_the_schedule(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(task.load_metrics(), pd.DataFrame(measure(theirs, bound=60)))
 
 
+def test_any_column_of_times_may_be_the_nominal_time(tmp_path: Path) -> None:
+    """Also one that is left unread else."""
+    log = tmp_path / "log.swf"
+    log.write_text(small_log(header="; MaxProcs: 4\n").replace("60 4 -1", "60 4 30"))  # 30 s of CPU in 60 s
+    values = []
+    for nominal in ("run_time", "average_cpu_time"):
+        rows = measured(tmp_path / "data", log=str(log), metrics=f"nominal={nominal}").load_metrics()
+        values.append(rows.set_index(["measure", "statistic"])["value"]["expansion_factor", "mean"])
+    assert values[1] == 2 * values[0] > 2
+
+
 def test_queues_left_out_are_simulated_but_not_measured(tmp_path: Path) -> None:
     """The jobs of the others are measured; the machine had all of them."""
     whole, part = measured(tmp_path).load_metrics(), measured(tmp_path, unmeasured_queues="0").load_metrics()

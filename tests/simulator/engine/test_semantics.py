@@ -92,7 +92,10 @@ def test_jobs_of_no_run_time_are_left_out_and_said_so() -> None:
         schedule.excluded[["reason", "job_number"]].itertuples(index=False, name=None)
     )
     assert simulate(trace, "easy").excluded.empty
-    assert simulate(trace, "easy", semantics="pyss").excluded.empty
+    by_pyss = simulate(trace, "easy", semantics="pyss")
+    assert by_pyss.excluded.empty
+    assert (by_pyss.jobs["end_time"] - by_pyss.jobs["start_time"]).min() == 1.0  # where each runs for a second at least
+    assert simulate(trace, "easy").jobs["run_time"].min() == 0.0
 
 
 @pytest.mark.parametrize("policy", ["fcfs", "easy", "sjf-backfill", "conservative-replanned"])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from swftools.simulator import prediction_errors, simulate
-from swftools.simulator.predictors.registry import Predictor
+from swftools.simulator.predictors.kinds import Predictor
 from tests.drawn import draw_trace
 from tests.strategies import crowded_trace
 

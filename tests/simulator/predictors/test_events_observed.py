@@ -9,7 +9,8 @@ import pytest
 
 from swftools.errors import ParameterError
 from swftools.simulator import END, OUTLIVED, START, STOP, SUBMISSION, Predictor, Simulation
-from swftools.simulator.predictors.registry import EVENTS, predictor
+from swftools.simulator.predictors.kinds import EVENTS
+from swftools.simulator.predictors.registry import predictor
 from tests.strategies import crowded_trace
 
 

@@ -11,7 +11,8 @@ import pytest
 from swftools.errors import ParameterError
 from swftools.parameters import Parameters, number
 from swftools.simulator import find_predictor, list_predictors, predictor, simulate
-from swftools.simulator.predictors.registry import Predictor, text_of
+from swftools.simulator.predictors.kinds import Predictor
+from swftools.simulator.predictors.registry import text_of
 from tests.strategies import crowded_trace
 
 

@@ -8,7 +8,8 @@ import pytest
 from swftools.errors import ParameterError, PolicyError
 from swftools.models.tightened_requests import tighten_requests
 from swftools.simulator import simulate
-from swftools.simulator.predictors.registry import Keyed, Predictor, foretold
+from swftools.simulator.predictors.kinds import Keyed, Predictor
+from swftools.simulator.predictors.registry import foretold
 from swftools.trace import Trace
 from tests.strategies import crowded_trace
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from swftools.simulator import SUBMISSION, Simulation, hold, now, simulate, validate
-from swftools.simulator.predictors.registry import Predictor
+from swftools.simulator.predictors.kinds import Predictor
 from tests.strategies import crowded_trace
 
 

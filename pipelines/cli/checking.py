@@ -1,0 +1,116 @@
+"""The command that checks schedules, check-schedule, and how what is found in one is printed."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pipelines.cli.completing import complete_policy
+from pipelines.cli.options import Number, load, reads_a_log, says_its_progress, takes_a_log
+from pipelines.cli.output import json_option, print_json
+from pipelines.exit_statuses import FOUND_FAULTS
+from swftools.parameters.choices import OVERRUN, SEMANTICS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from swftools.simulator.validation.report import ValidationReport
+    from swftools.trace import Trace
+
+
+@click.command(short_help="Check whether a schedule is possible.", name="check-schedule")
+@click.argument("schedule")
+@takes_a_log
+@reads_a_log
+@click.option("--policy", shell_complete=complete_policy, help="Also check the promises of this policy, such as easy.")
+@click.option("--semantics", type=click.Choice(list(SEMANTICS)), help="Order of events in that simulator.")
+@click.option(
+    "--fit", is_flag=True, help="Also try policies under each simulator's semantics, and name what fits best."
+)
+@click.option(
+    "--overrun",
+    type=click.Choice(OVERRUN),
+    default="extend",
+    show_default=True,
+    help="Jobs that outrun their request.",
+)
+@click.option(
+    "--least-run-time", type=Number(0), default=0.0, show_default=True, help="Runs shorter than this last this long, s."
+)
+@click.option("--tolerance", type=Number(0), default=1e-6, show_default=True, help="Times may differ by this, s.")
+@json_option
+@says_its_progress
+def check_schedule(
+    schedule: str, log: str, cleaned: bool, rules: str, policy: str | None, fit: bool, as_json: bool, **options: Any
+) -> None:
+    """Check a schedule of any simulator (CSV or Parquet: job_number, start_time); exit with 1 if it is impossible.
+
+    \b
+    Example: swftools check-schedule easy.csv --policy easy \\
+                 --log KTH-SP2-1996-2.1-cln.swf.gz
+    """
+    if not Path(schedule).exists():
+        from swftools.errors import UnknownLogError
+
+        raise UnknownLogError(f"there is no schedule {schedule}; check the path")
+    from swftools.simulator.registry import read_policy
+    from swftools.simulator.validation.report import validate
+
+    if policy is not None:
+        read_policy(policy)
+    trace: Trace = load(log, cleaned, rules).trace
+    report = validate(schedule, trace=trace, policy=policy, **options)
+    fitted = None
+    if fit:
+        from swftools.simulator.questions.fitting import fit_semantics
+
+        policies = None if policy is None else [policy]
+        chosen = {name: options[name] for name in ("overrun", "tolerance")}
+        fitted = fit_semantics(schedule, trace, policies=policies, **chosen)
+    if as_json:
+        fits = {} if fitted is None else {"fit": fitted.to_dict("records")}
+        print_json(report_as_mapping(report) | fits)
+    else:
+        print_report(report)
+        if fitted is not None:
+            click.echo("\n".join(_fit_lines(fitted)))
+    sys.exit(0 if report.ok else FOUND_FAULTS)
+
+
+def report_as_mapping(report: ValidationReport) -> dict[str, Any]:
+    """Return what was found in a schedule, for programs."""
+    return {
+        "ok": report.ok,
+        "jobs": report.jobs,
+        "processors": report.processors,
+        "policy": report.policy,
+        "checked": list(report.checked),
+        "violations": report.violations.to_dict("records"),
+        "notes": list(report.notes),
+    }
+
+
+def print_report(report: ValidationReport, *, err: bool = False) -> None:
+    """Print what was found in a schedule, in lines that fit the terminal."""
+    first, *lines = str(report).splitlines()
+    width = shutil.get_terminal_size().columns
+    wrapped = [click.wrap_text(line.strip(), width, initial_indent="  ", subsequent_indent="    ") for line in lines]
+    click.echo("\n".join([first, *wrapped]), err=err)
+
+
+def _fit_lines(fitted: pd.DataFrame) -> list[str]:
+    """Return which policies and semantics make how many of a schedule's starts, as a terminal shows it."""
+    best = fitted.iloc[0]
+    told = f"{best['policy']} under semantics {best['semantics']}: {best['same']:,} of {best['jobs']:,} starts"
+    lines = [f"fits best: {told}", f"  {'policy':<24}{'semantics':<11}{'same starts':>12}  first other start"]
+    for row in fitted.to_dict("records"):
+        other = ""
+        if row["first_start"] == row["first_start"]:
+            other = f"  job {row['first_job']}: {row['first_start']:.10g} s, here {row['first_start_here']:.10g} s"
+        name = str(row["policy"])
+        lines.append(f"  {name:<24}{row['semantics']:<11}{row['share']:>12.1%}{other}")
+    return lines
