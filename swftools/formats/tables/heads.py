@@ -111,9 +111,10 @@ def split_rows(text: bytes, separator: str, most: int, comment: int = -1) -> lis
     line, at, stop, fields = (np.empty(room, np.int64) for _ in range(4))
     state = np.empty(room, np.int8)
     start, end = np.empty((width, room), np.int64), np.empty((width, room), np.int64)
-    slots = np.arange(width)
+    slots, words, nothing = np.arange(width), np.zeros(width, np.int8), np.empty((0, 0))
     found, _, _ = scan_rows(
-        text, 1, True, ord(separator), comment, len(text), slots, line, at, stop, fields, state, start, end
+        *(text, 1, True, ord(separator), comment, len(text), slots, words, line, at, stop, fields, state, start, end),
+        *(nothing, nothing, np.empty((0, 0), np.int8)),
     )
     return [
         tuple(

@@ -26,10 +26,12 @@ _ROWS = 200
 _SPELLINGS = """
 submit: submit submitted submission queued created creation arrival qtime adt ts_submit
 eligible: eligible
+estimated_start: estimated_start expected_start est_start start_estimate predicted_start
 start: start started begin scheduled sdt
 end: end ended finish finished completion deletion deleted edt
 run_time: run_time runtime duration elapsed elapsedraw run_seconds
 wait_time: wait_time wait queue_time waittime
+estimated_wait_time: estimated_wait_time estimated_wait expected_wait est_wait predicted_wait
 requested_time: time_limit timelimit walltime wallclock_req requested_time reqtime limit elpl
 allocated_processors: ncpus alloc_cpus alloccpus cores_used num_cores_alloc nproc nprocs cores_alloc
 requested_processors: req_cpus reqcpus processors_req cores_requested num_cores_req cpu_num cpus cores cpu_count \
@@ -52,8 +54,8 @@ _WORDS: dict[str, tuple[str, ...]] = {
     for line in _SPELLINGS.replace("\\\n", "").strip().splitlines()
 }
 """How columns are called, by what they mean; the more usual name first."""
-_TIMES = ("submit", "eligible", "start", "end")
-_DURATIONS = ("run_time", "wait_time", "requested_time")
+_TIMES = ("submit", "eligible", "start", "end", "estimated_start")
+_DURATIONS = ("run_time", "wait_time", "estimated_wait_time", "requested_time")
 _STATES = {**NAMES, "SUCCEEDED": 1, "SUCCESS": 1, "PASS": 1, "DONE": 1, "FINISHED": 1, "TERMINATED": 1, "KILLED": 5}
 _STATES |= {"CANCELED": 5, "ERROR": 0, "FAIL": 0, "ABORTED": 0, "WAITING": None, "QUEUED": None}
 _USUAL = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "RUNNING")

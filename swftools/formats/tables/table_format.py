@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn, cast
@@ -40,8 +40,10 @@ from swftools.trace import Trace
 
 _ROW_BYTES = 64
 """Bytes of a chunk that a row of Parquet is counted as: 65,536 rows in a chunk of 4 MiB."""
+_LONG_ROW_BYTES = 4096
+"""The same, of rows with lists."""
 _WHOLE = 4
-"""Chunks that are read at once where all jobs are wanted: names that many rows share are looked up less often."""
+"""Batches that are read at once where all jobs are wanted: names that many rows share are looked up less often."""
 _HEAD_ROWS = 200
 
 
@@ -242,7 +244,8 @@ class TableFormat(AccountingFormat):
         tally.count += size
         end_line(tally, ends_line=is_last_file)
         filler = self._filler()
-        batch = max(how.chunk_bytes // _ROW_BYTES, 1)
+        row = _LONG_ROW_BYTES if self.declaration.has_lists else _ROW_BYTES
+        batch = max(how.chunk_bytes // row, 1) * (1 if tally.digest is None else _WHOLE)
         is_checked = False
         for sheet, columns, share in parquet_sheets(opened, name, self.declaration, first, batch):
             if not is_checked:
@@ -280,10 +283,11 @@ class TableFormat(AccountingFormat):
             Whether no file of the log comes behind it.
         """
         reader: TextReader | None = None
-        pending, line, ends_line = b"", first, True
+        left, line, ends_line = b"", first, True
         with open_joined(one, max_bytes=how.max_bytes, progress=how.progress) as stream:
-            while True:
-                size = max(how.chunk_bytes, len(pending))
+            is_last = False
+            while not is_last:
+                size = max(how.chunk_bytes, len(left))
                 data = stream.read(size)
                 is_last = not data
                 while 0 < len(data) < size and (more := stream.read(size - len(data))):
@@ -292,17 +296,21 @@ class TableFormat(AccountingFormat):
                 if tally.digest is not None:
                     tally.digest.update(data)
                 ends_line = data.endswith(b"\n") if data else ends_line
-                pending += data
+                cut = len(data) if is_last else data.rfind(b"\n") + 1
+                if not cut and not is_last:
+                    left += data
+                    continue
+                # Copied once, since the text of a table may be as large as what is made of it.
+                text = b"".join((left, memoryview(data)[:cut])) if left or cut < len(data) else data
+                behind = data[cut:]
+                del data
                 if reader is None:
-                    reader = begin(pending, first)
-                stop = len(pending) if is_last else pending.rfind(b"\n") + 1
-                if stop or is_last:
-                    given = Stretch(pending[:stop] if stop < len(pending) else pending, line, is_last)
-                    records, read_to, line = reader.take(given)
-                    yield given, records, reader.behind(line)
-                    pending = pending[read_to:]
-                if is_last:
-                    break
+                    reader = begin(text, first)
+                given = Stretch(text, line, is_last)
+                records, read_to, line = reader.take(given)
+                yield given, records, reader.behind(line)
+                left = text[read_to:] + behind
+                del given, records, text
             tally.count += stream.count
             tally.unverified = tally.unverified or stream.unverified
         end_line(tally, ends_line=ends_line or is_last_file)
@@ -335,10 +343,6 @@ class TableFormat(AccountingFormat):
                     if isinstance(value, int | float):
                         least.append(float(value))
         return min(least) if least else None
-
-    def read(self, files: LogFiles, how: Reading) -> Trace:
-        """Read a whole table; see ``swftools.read_log``."""
-        return super().read(files, replace(how, chunk_bytes=_WHOLE * how.chunk_bytes))
 
     def iterate(self, files: LogFiles, how: Reading) -> Iterator[Trace]:
         """Read a table in chunks, twice: see ``swftools.iter_log``.
