@@ -110,9 +110,8 @@ class CsvRows:
         is_header = self._repeats(body, begin[:rows], end[:rows])
         chosen: Any = np.flatnonzero(~is_header) if is_header.any() else slice(rows)
         lines, begin, end, fields, state = (each[chosen] for each in (lines, begin, end, fields, state))
-        starts, ends, value, offset, value_state = (
-            each[:, chosen] for each in (starts, ends, value, offset, value_state)
-        )
+        starts, ends, value, offset = starts[:, chosen], ends[:, chosen], value[:, chosen], offset[:, chosen]
+        value_state = value_state[:, chosen]
         body = self._without_doubled(body, state, starts, ends)
         columns: dict[str, Values] = {}
         for slot, name in enumerate(self._places):

@@ -248,7 +248,7 @@ class Filler:
         records.doubt(np.bincount(owner, is_bad, minlength=count) > 0, f"a power for the {name} that cannot be read")
         is_told = np.isfinite(power)
         power, owner = power[is_told], owner[is_told]
-        samples = np.bincount(owner, minlength=count)
+        samples = np.bincount(owner, minlength=count).astype(np.float64)
         if name == "max_power":
             most = np.full(count, np.nan)
             first = np.flatnonzero(np.diff(owner, prepend=-1))

@@ -97,8 +97,8 @@ class TextValues:
     def moments(self, unit: str, factor: float, zone: str | None, none: Collection[str]) -> Moments:
         """Return times in seconds since 1970."""
         if unit == TEXT:
-            is_read = self.found is not None and self.found.kind == DATES
-            plain = PlainDates(self.found.value, self.found.offset, self.found.state) if is_read else None
+            found = self.found if self.found and self.found.kind == DATES else None
+            plain = PlainDates(found.value, found.offset, found.state) if found else None
             return read_times(self._told(none), zone, plain=plain)
         read = self.numbers(none)
         return moments_of(read.value * factor, read.is_bad)
