@@ -127,12 +127,11 @@ def propose_mapping(source: LogSource) -> Proposal:
 
 
 def _without_start(chosen: dict[str, str], unsure: list[str]) -> None:
-    """Leave out ends that no start stands before: jobs with these would be refused."""
+    """Leave out ends that no start stands before: jobs with these would go to the quarantine."""
     if "start" in chosen or "wait_time" in chosen:
         return
-    for name in ("end", "estimated_start"):
-        if name in chosen:
-            unsure.append(f"{name}: {chosen.pop(name)!r} was left out, since no column tells when jobs started")
+    if "end" in chosen:
+        unsure.append(f"end: {chosen.pop('end')!r} was left out, since no column tells when jobs started")
     if "run_time" not in chosen:
         unsure.append("run_time: no column tells when jobs started, nor how long they ran: demand without run times")
 
@@ -190,9 +189,9 @@ def _chosen(columns: Sequence[str], values: dict[str, list[str]], unsure: list[s
     """Return which column is which: by whole names first, then by words in them."""
     plain = {name: re.sub(r"[^a-z0-9]+", "_", name.strip().casefold()).strip("_") for name in columns}
     inner = {name: word for name, word in plain.items() if "." in name}
-    for name in inner:  # what stands deeper goes by its last word too, if no other column does
+    for name, whole in inner.items():  # what stands deeper goes by its last word too, if no other column does
         last = re.sub(r"[^a-z0-9]+", "_", name.rpartition(".")[2].casefold()).strip("_")
-        plain[name] = last if last not in plain.values() and last != "id" else inner[name]
+        plain[name] = last if last not in plain.values() and last != "id" else whole
     chosen: dict[str, str] = {}
     for target, words in _WORDS.items():
         stamps = {f"{word}_{behind}" for word in words if target in (*_TIMES, *_DURATIONS) for behind in _BEHIND}
@@ -201,9 +200,11 @@ def _chosen(columns: Sequence[str], values: dict[str, list[str]], unsure: list[s
         alike = [name for name in columns if plain[name].replace("_", "") in spellings]
         free = [name for name in alike if name not in chosen.values() and _can_be(target, values[name])]
         if not free:
-            for name in alike:
-                if name not in chosen.values() and (example := next(iter(_told(values[name])), "")):
-                    unsure.append(f"{target}: {name!r} was left out, since its values, such as {example!r}, are none")
+            unsure += [
+                f"{target}: {name!r} was left out, since its values, such as {_told(values[name])[0]!r}, are none"
+                for name in alike
+                if name not in chosen.values() and _told(values[name])
+            ]
             continue
         order = [word.replace("_", "") for word in words]
         places = {name: order.index(word) if (word := plain[name].replace("_", "")) in order else -1 for name in free}

@@ -1,4 +1,4 @@
-"""What tables tell of energy, powers over time, and the batch system's own estimates of waits; by their mapping's words."""
+"""What tables tell of energy, of powers over time, and of the batch system's own estimates of waits."""
 
 from __future__ import annotations
 
