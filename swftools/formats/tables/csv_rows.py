@@ -86,7 +86,7 @@ class CsvRows:
             kinds = _kinds(self._declaration)
             self._kinds = np.array([kinds.get(name, WORDS) for name in self._places], np.int8)
         body = text[at:] if at else text
-        room = body.count(b"\n") + 2
+        room = int(np.count_nonzero(np.frombuffer(body, np.uint8) == ord("\n"))) + 2  # faster than count of bytes
         width = len(self.columns)
         slots = np.full(width, -1, np.int64)
         for slot, place in enumerate(self._places.values()):

@@ -91,9 +91,11 @@ def test_energies_of_kestrel() -> None:
     assert trace.jobs["energy"].tolist()[0] == 9e6
     assert trace.jobs["mean_power"].tolist()[0] == pytest.approx(9e6 / 99_825)
     assert "max_power" not in trace.jobs
-    plain = read_log(io.BytesIO(text), "nrel")
+    faulty = rows[0].replace("2019-01-01 08:55:56", "2019-01-01 08:55:54")  # it starts before it is submitted
+    plain = read_log(io.BytesIO(text + f"\n{faulty},2.5".encode()), "nrel")
+    assert len(plain.quarantine) == 1
     assert "energy" not in plain.jobs
-    told = {"an energy whose unit is not told: not read; energy_unit=kWh says it": 1}
+    told = {"an energy whose unit is not told (energy_unit=kWh says it): taken for missing": 1}
     assert plain.provenance["anomalies"] == told
     with pytest.raises(ParameterError, match="energy_unit='kwh' is not one of J, kJ"):
         read_log(io.BytesIO(text), "nrel:energy_unit=kwh")
@@ -131,6 +133,15 @@ def test_an_expected_start_that_is_no_time(tmp_path: Path) -> None:
     trace = read_log(io.BytesIO(ESTIMATES.encode()), "table", mapping=str(path))
     assert len(trace) == 4
     assert trace.provenance["anomalies"]["an estimated_start that cannot be read: taken for missing"] == 1
+
+
+def test_an_expected_start_without_a_zone(tmp_path: Path) -> None:
+    """It needs one like any time, though all others have theirs."""
+    path = tmp_path / "mine.yaml"
+    path.write_text("columns: {submit: submit, estimated_start: expected}\n")
+    text = b"submit,expected\n2024-05-01T10:00:00Z,2024-05-01T10:00:00\n"
+    with pytest.raises(LogFormatError, match="times are printed without a zone"):
+        read_log(io.BytesIO(text), "table", mapping=str(path))
 
 
 def test_estimates_are_compared_with_predictions(tmp_path: Path) -> None:

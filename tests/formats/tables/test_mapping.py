@@ -324,6 +324,34 @@ def test_what_is_proposed_of_strange_tables(name: str, tmp_path: Path) -> None:
     assert (len(trace), len(trace.quarantine)) == (1, int(ended_early))
 
 
+SMALL = "columns: {submit: {column: Queued, unit: s}, run_time: Ran}\ndates: false\n"
+
+
+def test_a_table_without_the_column_of_submissions(tmp_path: Path) -> None:
+    """It is refused, since every job has one; other columns may lack."""
+    assert read(tmp_path, SMALL, "Queued,Other\n5,1\n").jobs["submit_time"].tolist() == [0]
+    with pytest.raises(LogFormatError, match="there is no column 'Queued'"):
+        read(tmp_path, SMALL, "Ran,Other\n5,1\n")
+    with pytest.raises(LogFormatError, match="there is no column 'Queued'"):
+        read(tmp_path, "columns: {submit: Queued}", "Ran,Other\n5,1\n")
+
+
+def test_what_is_missing_in_every_column(tmp_path: Path) -> None:
+    """Words and numbers that a mapping says of the whole table."""
+    trace = read(tmp_path, SMALL + 'missing: ["77", never]\n', "Queued,Ran\n5,77\n6,never\n7,78\n")
+    assert trace.jobs["run_time"].fillna(-1).tolist() == [-1, -1, 78]
+    assert "anomalies" not in trace.provenance
+
+
+@pytest.mark.parametrize("status", ["6", "-1", "true", "done"])
+def test_a_status_that_is_none(status: str, tmp_path: Path) -> None:
+    """SWF has 0 to 5."""
+    with pytest.raises(ParameterError, match="is not a status of SWF"):
+        read(
+            tmp_path, SMALL.replace("run_time: Ran", "state: Ran") + f"states: {{ok: {status}}}\n", "Queued,Ran\n5,ok\n"
+        )
+
+
 def test_tables_that_nothing_is_proposed_for(tmp_path: Path) -> None:
     """A column that is there twice; Parquet that is cut off; a name that is no time of submission."""
     path = tmp_path / "jobs"

@@ -281,7 +281,6 @@ def _owned(jobs: Records, parts: Records, owner: IntArray, told: str) -> IntArra
     jobs.rejects += [Reject(int(parts.line[row]), 0, 0, parts.reason_of(row)) for row in damaged.tolist()]
     orphans = np.flatnonzero(~parts.is_faulty & (owner < 0))
     jobs.rejects += [Reject(line, 0, 0, told) for line in parts.line[orphans].tolist()]
-    jobs.rejects += parts.rejects
     parts.count_doubts()
     jobs.anomalies.update(parts.anomalies)
     return np.flatnonzero(~parts.is_faulty & (owner >= 0))
