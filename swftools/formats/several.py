@@ -11,7 +11,7 @@ import glob
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -271,9 +271,14 @@ class Peeked:
 
 def _head_of_file(path: str | os.PathLike[str]) -> bytes:
     """Return the beginning of a file's text."""
-    with suppress(OSError, ValueError), Path(os.fsdecode(path)).open("rb") as raw:
-        if raw.seekable() and (head := parquet_head(raw, source_name(path))):
-            return head
+    try:
+        with Path(os.fsdecode(path)).open("rb") as raw:
+            if raw.seekable() and (head := parquet_head(raw, source_name(path))):
+                return head
+    except UnreadableLogError:
+        raise
+    except (OSError, ValueError):  # which open_log has words for
+        pass
     with open_log(path) as stream:
         return stream.read(HEAD)
 

@@ -16,7 +16,7 @@ from swftools.fields.definition import BOOL, INT64, STRING
 from swftools.fields.jobs import JOBS, SWF_FIELDS
 from swftools.formats.accounting.ledger import MAXIMA, Decision, Ledger, Part
 from swftools.header import HeaderEntry, SwfHeader
-from swftools.kernel import FloatArray, IntArray
+from swftools.kernel import BoolArray, FloatArray, IntArray, kernel
 from swftools.tables import empty_frame, frame_of
 
 _NUMBERED = {
@@ -56,15 +56,12 @@ def jobs_of(parts: list[Part], decision: Decision, ends: FloatArray, *, in_order
     in_order : bool
         Whether by submission.
     """
-    kept: Any = np.flatnonzero(decision.number)
-    if in_order and not _is_sorted(decision.number[kept]):
-        kept = kept[np.argsort(decision.number[kept])]
-    elif len(kept) == len(decision.number):
-        kept = slice(None)  # all, as they are: nothing is copied
+    kept = _kept(decision.number, in_order=in_order)
     submit, start, end, given = (_taken(parts, name, kept) for name in ("submit", "start", "end", "run_time"))
     follows = bool(np.isfinite(decision.preceding).any())
     eligible = _taken(parts, "eligible", kept) if follows else None
     columns: dict[str, Any] = {}
+    room = np.empty(len(decision.number))  # for what becomes whole numbers, column after column
     # What is made anew is made when its turn comes, so that not all of it is in memory beside what it is made of.
     values: dict[str, Callable[[], Any]] = {
         "job_number": lambda: decision.number[kept],
@@ -93,7 +90,8 @@ def jobs_of(parts: list[Part], decision: Decision, ends: FloatArray, *, in_order
                 columns[column.name] = texts
         else:
             make = values.get(column.name)
-            made = make() if make else _taken(parts, _NUMBERED.get(column.name, column.name), kept)
+            name = _NUMBERED.get(column.name, column.name)
+            made = make() if make else _taken(parts, name, kept, room if column.type == INT64 else None)
             if column.name == "run_time":
                 del start, end, given
             if column.name == "wait_time" and not follows:
@@ -103,6 +101,14 @@ def jobs_of(parts: list[Part], decision: Decision, ends: FloatArray, *, in_order
                     _integers(made) if column.type == INT64 else np.ascontiguousarray(made, np.float64)
                 )
     return pd.DataFrame(columns, copy=False)
+
+
+def _kept(number: IntArray, *, in_order: bool) -> Any:
+    """Return the rows of records that are jobs; a slice where all are, as they are: then nothing is copied."""
+    if (number > 0).all() and not (in_order and not _is_sorted(number)):
+        return slice(None)
+    kept = np.flatnonzero(number)
+    return kept[np.argsort(number[kept])] if in_order and not _is_sorted(number[kept]) else kept
 
 
 def _mean_power(power: FloatArray, energy: FloatArray | None, run: FloatArray) -> FloatArray:
@@ -142,8 +148,8 @@ def _think_time(before: FloatArray, ends: FloatArray, submit: FloatArray, eligib
     return think
 
 
-def _taken(parts: list[Part], name: str, kept: Any) -> FloatArray:
-    """Return a column of all parts, which give it up."""
+def _taken(parts: list[Part], name: str, kept: Any, room: FloatArray | None = None) -> FloatArray:
+    """Return a column of all parts, which give it up; in a room for it that is there, until it is taken again."""
     values = [part.numbers.pop(name, None) for part in parts]
     if all(each is None for each in values):
         return np.broadcast_to(np.nan, sum(len(part.line) for part in parts))[kept]
@@ -151,7 +157,8 @@ def _taken(parts: list[Part], name: str, kept: Any) -> FloatArray:
         np.broadcast_to(np.nan, len(part.line)) if each is None else each
         for part, each in zip(parts, values, strict=True)
     ]
-    return np.concatenate(filled, dtype=np.float64)[kept]
+    whole = np.concatenate(filled, dtype=np.float64) if room is None else np.concatenate(filled, out=room)
+    return whole[kept]
 
 
 def _texts(parts: list[Part], name: str, kept: Any) -> Any:
@@ -171,8 +178,19 @@ def _texts(parts: list[Part], name: str, kept: Any) -> Any:
 
 def _integers(values: Any) -> pd.arrays.IntegerArray:
     """Return Int64 values in which NaN is missing."""
-    missing = ~np.isfinite(values)
-    return pd.arrays.IntegerArray(np.where(missing, 1, values).astype(np.int64), missing)
+    if values.dtype == np.int64:
+        return pd.arrays.IntegerArray(values, np.zeros(len(values), bool))
+    whole, missing = np.empty(len(values), np.int64), np.empty(len(values), bool)
+    _fill_integers(np.ascontiguousarray(values), whole, missing)
+    return pd.arrays.IntegerArray(whole, missing)
+
+
+@kernel(allocates=False)
+def _fill_integers(values: FloatArray, whole: IntArray, missing: BoolArray) -> None:
+    """Part values into whole numbers and what is missing, which counts as 1."""
+    for row in range(len(values)):
+        missing[row] = not np.isfinite(values[row])
+        whole[row] = 1 if missing[row] else int(values[row])
 
 
 def merged_lines(parts: list[Part], decision: Decision, log: tuple[IntArray, Decision] | None = None) -> pd.DataFrame:

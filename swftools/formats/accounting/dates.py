@@ -213,6 +213,61 @@ def _wall_clock(text: bytes, start: int, end: int, table: npt.NDArray[np.int8]) 
 
 
 @kernel(allocates=False)
+def _two(text: bytes, at: int) -> int:
+    """Return the number that two digits make; -100 or less if they are none."""
+    tens, ones = int(text[at]) - 48, int(text[at + 1]) - 48
+    return 10 * tens + ones if 0 <= tens <= 9 and 0 <= ones <= 9 else -10_000
+
+
+@kernel(allocates=False)
+def plain_date(text: bytes, start: int, end: int) -> tuple[float, float]:
+    """Return the wall-clock seconds and the offset of a plain date of ISO 8601, as nearly all tables have them.
+
+    That is ``2007-07-24 10:19:37[.fff][Z|-05:00|-0500]``, with a blank or a T. The seconds are NaN for whatever else:
+    ``_wall_clock``, which is several times as slow, judges it.
+    """
+    if start < 0 or end - start < 19:
+        return np.nan, np.nan
+    if text[start + 4] != 45 or text[start + 7] != 45 or text[start + 13] != 58 or text[start + 16] != 58:
+        return np.nan, np.nan
+    if text[start + 10] != 32 and text[start + 10] | 32 != 116:
+        return np.nan, np.nan
+    year = 100 * _two(text, start) + _two(text, start + 2)
+    month, day = _two(text, start + 5), _two(text, start + 8)
+    hour, minute, second = _two(text, start + 11), _two(text, start + 14), _two(text, start + 17)
+    last = 28 if month == 2 else 31 - (month - 1) % 7 % 2
+    if not (1000 <= year <= 9999 and 1 <= month <= 12 and 1 <= day <= last):
+        return np.nan, np.nan
+    if not (0 <= hour <= 23 and 0 <= minute <= 59 and 0 <= second <= 59):
+        return np.nan, np.nan
+    seconds = float(second)
+    at = start + 19
+    if at < end and text[at] == 46:
+        at += 1
+        while at < end and 48 <= text[at] <= 57:
+            at += 1
+        seconds, state = read_number(text, start + 17, at)
+        if state != PLAIN:
+            return np.nan, np.nan
+    offset = np.nan
+    if at < end and text[at] | 32 == 122:
+        offset = 0.0
+        at += 1
+    elif at < end and (text[at] == 43 or text[at] == 45):
+        colon = end - at == 6 and text[at + 3] == 58
+        if end - at != 5 + colon:
+            return np.nan, np.nan
+        hours, minutes = _two(text, at + 1), _two(text, at + 3 + colon)
+        if hours < 0 or minutes < 0:
+            return np.nan, np.nan
+        offset = (hours * 3600.0 + minutes * 60.0) * (1.0 if text[at] == 43 else -1.0)
+        at = end
+    if at < end:
+        return np.nan, np.nan
+    return days_of(year, month, day) * 86400.0 + (hour * 3600.0 + minute * 60.0 + seconds), offset
+
+
+@kernel(allocates=False)
 def fill_dates(
     text: bytes,
     start: IntArray,
@@ -226,6 +281,10 @@ def fill_dates(
 ) -> None:
     """Read a date of each row."""
     for row in range(len(start)):
+        told, shift = plain_date(text, start[row], end[row])
+        if not np.isnan(told):
+            seconds[row], offset[row], zone_start[row], zone_end[row], state[row] = told, shift, -1, -1, PLAIN
+            continue
         seconds[row], offset[row], zone_start[row], zone_end[row], state[row] = _wall_clock(
             text, start[row], end[row], table
         )

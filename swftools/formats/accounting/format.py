@@ -6,19 +6,20 @@ pieces, numbers for names, the ledger of every record, the header, and the order
 
 from __future__ import annotations
 
-import hashlib
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
 from swftools.errors import LogFormatError, SwfFormatError
 from swftools.formats.accounting.assembly import Origin, ends_of, jobs_of, last_end, log_header, merged_lines
+from swftools.formats.accounting.digest import Digest
 from swftools.formats.accounting.gathering import Gathered
 from swftools.formats.accounting.ledger import Decision, Ledger, Part, decide
 from swftools.formats.accounting.records import Records, Stretch
@@ -45,7 +46,7 @@ class Tally:
 
     Parameters
     ----------
-    digest : object of hashlib, optional
+    digest : Digest, optional
         Takes the text.
     count : int
         Bytes of it.
@@ -53,7 +54,7 @@ class Tally:
         Why damage would not have shown; None where it would.
     """
 
-    digest: Any = None
+    digest: Digest | None = None
     count: int = 0
     unverified: str | None = None
 
@@ -115,12 +116,13 @@ class AccountingFormat(LogFormat):
     def read(self, files: LogFiles, how: Reading) -> Trace:
         """Read a whole log; see ``swftools.read_log``."""
         ledger = Ledger(how.privacy)
-        tally = Tally(hashlib.sha256())
         gathered = Gathered()
-        for part in self._parts(files, how, ledger, tally):
-            if how.strict and len(part.quarantine):
-                refuse(files, part)
-            gathered.add(part)
+        with Digest() as digest:
+            tally = Tally(digest)
+            for part in self._parts(files, how, ledger, tally):
+                if how.strict and len(part.quarantine):
+                    refuse(files, part)
+                gathered.add(part)
         gathered.close()
         pa.default_memory_pool().release_unused()
         parts = gathered.parts
@@ -136,7 +138,7 @@ class AccountingFormat(LogFormat):
         provenance = {
             "name": Path(files.name).name or files.name,
             "bytes": tally.count,
-            "sha256": tally.digest.hexdigest(),
+            "sha256": digest.hexdigest(),
             "format": self.origin.options,
             **({"unverified": tally.unverified} if tally.unverified else {}),
             **({"anomalies": dict(sorted(ledger.anomalies.items()))} if ledger.anomalies else {}),
@@ -221,7 +223,7 @@ class AccountingFormat(LogFormat):
             told = str(error).replace("--format NAME:", f"--format {self.NAME}:")
             raise LogFormatError(f"{files.name}: {told}") from error
 
-    def _stretches(self, stream: Joined, files: LogFiles, chunk_bytes: int, digest: Any) -> Iterator[Stretch]:
+    def _stretches(self, stream: Joined, files: LogFiles, chunk_bytes: int, digest: Digest | None) -> Iterator[Stretch]:
         """Yield a stream in pieces of whole records; at least one, which may be empty.
 
         What is remembered of earlier pieces costs time with each: pieces that are asked for too small grow with the
@@ -277,8 +279,16 @@ def _decide(parts: list[Part]) -> Decision:
         np.concatenate([part.line for part in parts]),
         np.concatenate([part.key for part in parts]),
         np.concatenate([part.id_key for part in parts]),
-        np.concatenate([part.preceding_key for part in parts]),
+        _preceding_keys(parts),
     )
+
+
+def _preceding_keys(parts: list[Part]) -> npt.NDArray[np.uint64]:
+    """Return the hashes of what the records of all parts wait for; zeros that take no memory if none waits."""
+    keys = [part.preceding_key for part in parts]
+    if all(each.strides == (0,) and not each[:1].any() for each in keys):
+        return np.broadcast_to(np.uint64(0), sum(map(len, keys)))
+    return np.concatenate(keys)
 
 
 def _outline(part: Part) -> Part:

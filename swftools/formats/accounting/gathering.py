@@ -16,9 +16,9 @@ import pandas as pd
 import pyarrow as pa
 
 from swftools.formats.accounting.ledger import Part
-from swftools.kernel import FloatArray, untouched_zeros
+from swftools.kernel import FloatArray, kernel, untouched_zeros
 
-_ROWS = 1 << 18
+_ROWS = 1 << 16
 """Rows from which parts are put together."""
 
 
@@ -84,12 +84,24 @@ def _numbers(parts: list[Part], name: str) -> FloatArray:
     """Return one column; in half the bytes where these hold each value."""
     values = [part.numbers.pop(name, None) for part in parts]
     filled = [
-        np.full(len(part.line), np.nan) if each is None else each for part, each in zip(parts, values, strict=True)
+        np.full(len(part.line), np.nan) if each is None else np.ascontiguousarray(each, np.float64)
+        for part, each in zip(parts, values, strict=True)
     ]
-    whole = np.concatenate(filled)
-    half = whole.astype(np.float32)
-    is_exact = ((half == whole) | np.isnan(whole)).all()
-    return _moved([half if is_exact else whole])
+    ends = np.cumsum([len(each) for each in filled])
+    half = untouched_zeros(int(ends[-1]), np.float32)
+    if all(_halve(each, half[end - len(each) : end]) for each, end in zip(filled, ends, strict=True)):
+        return half
+    return _moved(filled)
+
+
+@kernel(allocates=False)
+def _halve(values: FloatArray, half: npt.NDArray[np.float32]) -> bool:
+    """Write values in half the bytes; return whether these hold each, and stop at the first that they do not."""
+    for row in range(len(values)):
+        half[row] = np.float32(values[row])
+        if half[row] != values[row] and not np.isnan(values[row]):
+            return False
+    return True
 
 
 def _words(parts: list[Part], name: str) -> pa.LargeStringArray:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ from swftools.formats.accounting.names import NameBook, Privacy
 from swftools.formats.accounting.records import (
     COUNTS,
     ENERGIES,
+    ESTIMATES,
     NAMES,
     SECONDS,
     SHARES,
@@ -102,7 +103,7 @@ class Ledger:
         records.count_doubts()
         self._note(records)
         faulty = records.is_faulty
-        kept = ~faulty
+        kept: Any = ~faulty
         ids = records.words.get("log_id")
         id_key = _hashes(ids, len(records))
         key = id_key.copy()
@@ -112,9 +113,13 @@ class Ledger:
         of_faulty = faulty[records.merged_into]
         self._refused.update(records.line[faulty].tolist())
         late_of_faulty = np.array([line in self._refused for line in records.late_into.tolist()], bool)
-        mask = pa.array(kept)
-        words = {name: texts.filter(mask) for name, texts in records.words.items()}
-        numbers = {name: values[kept] for name, values in records.numbers.items()}
+        words, numbers = dict(records.words), dict(records.numbers)
+        if faulty.any():
+            mask = pa.array(kept)
+            words = {name: texts.filter(mask) for name, texts in words.items()}
+            numbers = {name: values[kept] for name, values in numbers.items()}
+        else:  # nearly always: nothing is copied
+            kept = slice(None)
         numbers |= {name: self.names.numbers(name, words[name]) for name in NAMES if name in words}
         ambiguous = records.is_ambiguous
         return Part(
@@ -122,9 +127,9 @@ class Ledger:
             key=key[kept],
             id_key=id_key[kept],
             numbers=numbers,
-            words={name: words[name] for name in TEXTS if name in words and self._may_tell(name)},
+            words={name: _plain(words[name]) for name in TEXTS if name in words and self._may_tell(name)},
             preceding_key=_preceding(records, kept),
-            is_ambiguous=np.zeros(kept.sum(), bool) if ambiguous is None else ambiguous[kept],
+            is_ambiguous=np.zeros(len(key), bool)[kept] if ambiguous is None else ambiguous[kept],
             quarantine=self._quarantine(records, stretch, of_faulty, late_of_faulty),
             merged_line=np.append(records.merged_line[~of_faulty], records.late_line[~late_of_faulty]),
             merged_into=np.append(records.line[records.merged_into[~of_faulty]], records.late_into[~late_of_faulty]),
@@ -227,7 +232,7 @@ def decide(
 ) -> Decision:
     """Give the records of a whole log numbers by submission, none to those that repeat another."""
     into = np.broadcast_to(np.int64(0), len(key))  # of no memory, while none repeats another
-    is_same = np.zeros(len(key), bool)
+    kept: Any = slice(None)  # all: nothing is copied
     ordered = np.sort(key)  # which takes less memory than a table of hashes, and mostly is all
     if (ordered[1:] == ordered[:-1]).any():
         is_same = pd.Series(key).duplicated().to_numpy()
@@ -235,25 +240,32 @@ def decide(
         first = order[np.searchsorted(key[order], key[is_same])]
         into = np.zeros(len(key), np.int64)
         into[is_same] = line[first]
+        kept = np.flatnonzero(~is_same)
+        submit = submit[kept]
+    del ordered
     number = np.zeros(len(key), np.int64)
-    kept = np.flatnonzero(~is_same)
-    number[kept[np.argsort(submit[kept], kind="stable")]] = np.arange(1, len(kept) + 1)
-    known = submit[kept][np.isfinite(submit[kept])]
+    if (submit[1:] >= submit[:-1]).all():
+        number[kept] = np.arange(1, len(submit) + 1)
+    else:
+        order = np.argsort(submit, kind="stable")
+        number[order if isinstance(kept, slice) else kept[order]] = np.arange(1, len(order) + 1)
+    earliest = np.fmin.reduce(submit, initial=np.inf)
     preceding = np.broadcast_to(np.nan, len(key))
-    waiting = np.flatnonzero(preceding_key)
+    waiting = np.flatnonzero(preceding_key) if preceding_key.strides != (0,) else np.empty(0, np.int64)
     if len(waiting):
         preceding = np.full(len(key), np.nan)
+        kept = np.arange(len(key))[kept]
         order = kept[np.argsort(id_key[kept], kind="stable")]
         places = np.minimum(np.searchsorted(id_key[order], preceding_key[waiting]), max(len(order) - 1, 0))
         is_there = id_key[order[places]] == preceding_key[waiting]
         preceding[waiting[is_there]] = number[order[places[is_there]]]
-    return Decision(int(np.floor(known.min())) if len(known) else 0, number, into, preceding)
+    return Decision(int(np.floor(earliest)) if np.isfinite(earliest) else 0, number, into, preceding)
 
 
-def _preceding(records: Records, kept: BoolArray) -> npt.NDArray[np.uint64]:
+def _preceding(records: Records, kept: Any) -> npt.NDArray[np.uint64]:
     """Return the hash of what each record waits for; where none does, zeros that take no memory."""
     if "preceding" not in records.words:
-        return np.broadcast_to(np.uint64(0), int(kept.sum()))
+        return np.broadcast_to(np.uint64(0), len(records))[kept]
     return _hashes(records.words["preceding"], len(records))[kept]
 
 
@@ -261,6 +273,11 @@ def _run_time(records: Records) -> FloatArray:
     """Return the run time of each record: as given, or from start to end."""
     given = records.number("run_time")
     return np.where(np.isfinite(given), given, records.number("end") - records.number("start"))
+
+
+def _plain(words: pa.LargeStringArray | pa.DictionaryArray) -> pa.LargeStringArray:
+    """Return words as they are, those of a dictionary too."""
+    return words.cast(pa.large_string()) if pa.types.is_dictionary(words.type) else words
 
 
 def _find_zeros(records: Records, text: bytes) -> None:
@@ -271,9 +288,10 @@ def _find_zeros(records: Records, text: bytes) -> None:
         following = np.append(places, len(text))[np.searchsorted(places, records.begin)]
         records.fault(following < records.end, told)
     for words in records.words.values():  # of JSON, which spells it out; or of a line that was merged
-        letters = words.buffers()[2] if len(words) else None
+        plain = words.dictionary if pa.types.is_dictionary(words.type) else words
+        letters = plain.buffers()[2] if len(plain) else None
         if letters is not None and letters.size and not np.frombuffer(letters, np.uint8).all():
-            records.fault(pc.match_substring(words, "\0").fill_null(False).to_numpy(zero_copy_only=False), told)
+            records.fault(pc.match_substring(_plain(words), "\0").fill_null(False).to_numpy(zero_copy_only=False), told)
 
 
 def _judge(records: Records) -> None:
@@ -296,7 +314,7 @@ def _judge(records: Records) -> None:
         records.fault(np.abs(values) > most, f"{name} beyond {most:g}")
         if name in COUNTS:
             records.fault(np.isfinite(values) & (values != np.trunc(values)), f"{name} is not a whole number")
-    for name in ENERGIES:  # which a job need not have
+    for name in (*ENERGIES, *ESTIMATES):  # which a job need not have
         if name in given:
             is_odd = ~((given[name] >= 0) & (given[name] <= MAXIMA[name])) & ~np.isnan(given[name])
             records.doubt(is_odd, f"{name} is below 0 or beyond {MAXIMA[name]:g}")

@@ -40,6 +40,9 @@ SIZES = ("used_memory", "requested_memory")
 ENERGIES = ("energy", "mean_power", "max_power")
 """Energy (J) and power (W) of a job over all its nodes; the mean power is energy over run time if not given."""
 
+ESTIMATES = ("estimated_wait_time",)
+"""What the batch system itself said at the submission, s."""
+
 NAMES = ("user", "group", "executable", "queue", "partition")
 """Names that become numbers, by first appearance."""
 
@@ -88,10 +91,10 @@ class Records:
     begin, end : ndarray of int64
         Where its text stands in the stretch.
     numbers : dict of str to ndarray of float64
-        By the names above (``TIMES``, ``SECONDS``, ``COUNTS``, ``SHARES``, ``SIZES``, ``ENERGIES``); what is absent is
-        missing.
+        By the names above (``TIMES``, ``SECONDS``, ``COUNTS``, ``SHARES``, ``SIZES``, ``ENERGIES``, ``ESTIMATES``);
+        what is absent is missing.
     words : dict of str to pyarrow.LargeStringArray
-        By ``NAMES`` and ``TEXTS``.
+        By ``NAMES`` and ``TEXTS``; names and states may be a pyarrow.DictionaryArray of such.
     is_ambiguous : ndarray of bool, optional
         Where a time stands in an hour that the zone repeats.
     merged_line, merged_into : ndarray of int64
@@ -141,7 +144,7 @@ class Records:
 
     def number(self, name: str) -> FloatArray:
         """Return a column of numbers, NaN everywhere if it was not given."""
-        if name not in (*TIMES, *SECONDS, *COUNTS, *SHARES, *SIZES, *ENERGIES):
+        if name not in (*TIMES, *SECONDS, *COUNTS, *SHARES, *SIZES, *ENERGIES, *ESTIMATES):
             raise ParameterError(f"no column {name!r} of records")
         return self.numbers.get(name, np.full(len(self), np.nan))
 

@@ -96,10 +96,16 @@ def decode(value: bytes) -> str:
         return value.decode("latin-1")
 
 
-def numbers(spans: Spans, *, none: Collection[str] = ()) -> Read:
-    """Return the values as numbers; the words of ``none`` say that there is none."""
-    value, state = _room(len(spans))
-    fill_numbers(spans.text, spans.start, spans.end, value, state)
+def numbers(spans: Spans, *, none: Collection[str] = (), plain: tuple[FloatArray, StateArray] | None = None) -> Read:
+    """Return the values as numbers; the words of ``none`` say that there is none.
+
+    ``plain`` has what became of values that have been read already: numbers, and the state of each.
+    """
+    if plain is None:
+        value, state = _room(len(spans))
+        fill_numbers(spans.text, spans.start, spans.end, value, state)
+    else:
+        value, state = plain[0].copy(), plain[1]
     return _judged(spans, value, state, none, _float)
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 
 from swftools.errors import LogFormatError, ParameterError
 from swftools.formats.accounting.dates import MONTH_TABLE, fill_dates
-from swftools.formats.accounting.kernel import DOUBTFUL
+from swftools.formats.accounting.kernel import DOUBTFUL, PLAIN, StateArray
 from swftools.formats.accounting.spans import Spans, texts
 from swftools.kernel import BoolArray, FloatArray
 
@@ -102,7 +102,25 @@ def zone_named(name: str) -> ZoneInfo:
         ) from error
 
 
-def read_times(spans: Spans, time_zone: str | None, *, printed: str | None = None) -> Moments:
+class PlainDates(NamedTuple):
+    """Dates of which the plain ones have been read already.
+
+    Parameters
+    ----------
+    seconds, offset : ndarray of float64
+        Of those: the seconds on the wall's clock from 1970 on, and the offset from UTC, NaN where none is printed.
+    state : ndarray of int8
+        Which those are: ``PLAIN``.
+    """
+
+    seconds: FloatArray
+    offset: FloatArray
+    state: StateArray
+
+
+def read_times(
+    spans: Spans, time_zone: str | None, *, printed: str | None = None, plain: PlainDates | None = None
+) -> Moments:
     """Return the times that are printed.
 
     Parameters
@@ -114,18 +132,16 @@ def read_times(spans: Spans, time_zone: str | None, *, printed: str | None = Non
         meanings of a repeated hour apart; an offset from UTC that is printed is over it.
     printed : str, optional
         The zone of times without any, where the format prints times of one zone.
+    plain : PlainDates, optional
+        Those of the dates that have been read; one whose span is absent counts as absent.
     """
-    rows = len(spans)
-    seconds, offset = np.empty(rows), np.empty(rows)
-    zone = Spans(spans.text, np.empty(rows, np.int64), np.empty(rows, np.int64))
-    state = np.empty(rows, np.int8)
-    fill_dates(spans.text, spans.start, spans.end, MONTH_TABLE, seconds, offset, zone.start, zone.end, state)
+    seconds, offset, zone, state = _read_dates(spans) if plain is None else _read_others(spans, plain)
     state[seconds >= _LAST_YEAR] = DOUBTFUL
     seconds[seconds >= _LAST_YEAR] = np.nan
     early, late = seconds - offset, seconds - offset
-    needs_zone = np.zeros(rows, bool)
-    skipped = np.zeros(rows, bool)
-    contradicted = np.zeros(rows, bool)
+    needs_zone = np.zeros(len(spans), bool)
+    skipped = np.zeros(len(spans), bool)
+    contradicted = np.zeros(len(spans), bool)
     is_open = np.isfinite(seconds) & ~np.isfinite(offset)
     if is_open.any():
         words = texts(zone).dictionary_encode()
@@ -148,6 +164,30 @@ def read_times(spans: Spans, time_zone: str | None, *, printed: str | None = Non
     never = np.abs(early) <= _DAY
     early[never] = late[never] = np.nan
     return Moments(early, late, state == DOUBTFUL, skipped, needs_zone, contradicted)
+
+
+def _read_dates(spans: Spans) -> tuple[FloatArray, FloatArray, Spans, StateArray]:
+    """Return the seconds of each date on the wall's clock, its offset from UTC, its zone's place, and its state."""
+    rows = len(spans)
+    seconds, offset = np.empty(rows), np.empty(rows)
+    zone = Spans(spans.text, np.empty(rows, np.int64), np.empty(rows, np.int64))
+    state = np.empty(rows, np.int8)
+    fill_dates(spans.text, spans.start, spans.end, MONTH_TABLE, seconds, offset, zone.start, zone.end, state)
+    return seconds, offset, zone, state
+
+
+def _read_others(spans: Spans, plain: PlainDates) -> tuple[FloatArray, FloatArray, Spans, StateArray]:
+    """Return the same, where the plain ones have been read already."""
+    is_left = (plain.state != PLAIN) | (spans.start < 0)
+    left = np.flatnonzero(is_left)
+    nowhere = np.full(len(spans), -1, np.int64)
+    seconds, offset, zone, state = plain.seconds.copy(), plain.offset.copy(), nowhere, plain.state.copy()
+    if not len(left):
+        return seconds, offset, Spans(spans.text, nowhere, nowhere), state
+    end = nowhere.copy()
+    seconds[left], offset[left], told, state[left] = _read_dates(spans.rows(left))
+    zone[left], end[left] = told.start, told.end
+    return seconds, offset, Spans(spans.text, zone, end), state
 
 
 def moments_of(seconds: FloatArray, is_bad: BoolArray) -> Moments:

@@ -45,6 +45,7 @@ RELATIVE_NOTE = "Submit times count from the start of the log, of which the date
 """The Note that ``write_swf`` writes where submit times would be taken for seconds since 1970, and are not."""
 
 FRONTIER = "21 fields with GPUs, soft limit and nodes x cores (JSSPP, Frontier)"
+QUEUES_NOTE = "Queues were not numbered: their numbers are those of the names in field 20, by first appearance."
 CERIT = "21 fields with nodes, queue and request (JSSPP, CERIT-SC)"
 
 _EARLIEST, _LATEST = 631_152_000.0, 4_102_444_800.0  # 1990 and 2100
@@ -71,6 +72,28 @@ def check_width(width: str) -> None:
 
 
 # ---------------------------------------------------------------- 21 fields
+
+
+def number_queues(jobs: pd.DataFrame, numbers: dict[str, int]) -> pd.DataFrame:
+    """Return jobs with a number for the name of each queue, if names are told and no number is.
+
+    Parameters
+    ----------
+    jobs : pandas.DataFrame
+        As ``split_fields`` returns them.
+    numbers : dict of str to int
+        Those of the log so far, by first appearance from 1 on; what is new is added.
+    """
+    if "queue_name" not in jobs:
+        return jobs
+    is_named = jobs["queue_name"].notna().to_numpy()
+    if jobs["queue_id"][is_named].notna().any():
+        return jobs
+    places, names = pd.factorize(jobs["queue_name"])
+    of_name = np.array([numbers.setdefault(name, len(numbers) + 1) for name in names], np.int64)
+    queues = jobs["queue_id"].copy()
+    queues[is_named] = of_name[places[is_named]]
+    return jobs.assign(queue_id=queues)
 
 
 def split_fields(jobs: pd.DataFrame, width: Width) -> tuple[pd.DataFrame, Counter[str]]:
@@ -289,6 +312,9 @@ def as_they_came(trace: Trace) -> Trace:
         if f"logged_{name}" in jobs:
             old = jobs[f"logged_{name}"]
             changed[name] = old.where(old != 0, None).where(old.notna(), jobs[name])
+    if QUEUES_NOTE in header.notes:
+        header = header.without_note(QUEUES_NOTE)
+        changed["queue_id"] = jobs["queue_id"].where(jobs["queue_name"].isna())
     if "resource_request" in jobs:
         changed["extra_fields"] = _three_fields(jobs)
     return replace(trace, header=header, jobs=jobs.assign(**changed))

@@ -121,7 +121,7 @@ def read_swf(
         block = read_block(text, name, 1, strict=strict, utility=utility)
         told = Counter({f"{label} in the header is no number: taken for missing": 1 for label in block.header.unread})
         origin = dialects.first_second(block.jobs) if epoch and dialects.is_epoch(block.header, block.jobs) else None
-        block = _plain(block, _Way(name, strict, width, origin, 1), told)
+        block = _plain(block, _Way(name, strict, width, origin, 1, {}), told)
     sha256 = digest.result().hexdigest()
     provenance = {
         "name": Path(name).name,
@@ -177,6 +177,7 @@ def iter_swf(
     occurrences = OccurrenceCounter()
     lines = 0
     is_pending = False
+    queues: dict[str, int] = {}
     dated: bool | None = None if epoch else False
     origin: float | None = None
     again = _Again(source, name)
@@ -189,7 +190,7 @@ def iter_swf(
                 dated = dialects.is_epoch(block.header, block.jobs)
                 origin = again.first_second(chunk_bytes, max_bytes, utility) if dated else None
             told: Counter[str] = Counter()
-            plain = _plain(block, _Way(name, strict, width, origin, lines + 1), told)
+            plain = _plain(block, _Way(name, strict, width, origin, lines + 1, queues), told)
             lines += len(block.lines)
             is_pending = not (len(plain.jobs) or len(plain.quarantine))
             counted = pd.array(occurrences.count(plain.jobs), dtype="Int64")
@@ -202,13 +203,15 @@ def iter_swf(
 
 
 class _Way(NamedTuple):
-    """How a block becomes plain: what messages call the log, its first line, and second 0 if times are since 1970."""
+    """How a block becomes plain: what messages call the log, its first line, second 0 if times are since 1970."""
 
     name: str
     strict: bool
     width: dialects.Width
     origin: float | None
     first_line: int
+    queues: dict[str, int]
+    """Numbers of the names of queues so far."""
 
 
 def _plain(block: Block, way: _Way, told: Counter[str]) -> Block:
@@ -216,6 +219,9 @@ def _plain(block: Block, way: _Way, told: Counter[str]) -> Block:
     dialects.check_width(way.width)
     jobs, found = dialects.split_fields(block.jobs, way.width)
     told.update(found)
+    jobs = dialects.number_queues(jobs, way.queues)
+    if way.queues:
+        block = replace(block, header=block.header.with_entry("Note", dialects.QUEUES_NOTE))
     if way.origin is None:
         return block if jobs is block.jobs else replace(block, jobs=jobs)
     jobs, wrong = dialects.since(jobs, way.origin)

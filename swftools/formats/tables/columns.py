@@ -9,13 +9,24 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from swftools.errors import ParameterError
-from swftools.formats.accounting.records import COUNTS, ENERGIES, NAMES, SECONDS, SHARES, SIZES, TEXTS, TIMES
+from swftools.formats.accounting.records import (
+    COUNTS,
+    ENERGIES,
+    ESTIMATES,
+    NAMES,
+    SECONDS,
+    SHARES,
+    SIZES,
+    TEXTS,
+    TIMES,
+)
 from swftools.parameters import did_you_mean
 
-WAIT = "wait_time"
-TARGETS = (*TIMES, WAIT, *SECONDS, *COUNTS, *SHARES, *SIZES, *ENERGIES, *NAMES, *TEXTS, "state")
+WAIT, EXPECTED = "wait_time", "estimated_start"
+NUMBERS_TOLD = (*SECONDS, *COUNTS, *SHARES, *SIZES, *ENERGIES, *ESTIMATES)
+TARGETS = (*TIMES, WAIT, EXPECTED, *NUMBERS_TOLD, *NAMES, *TEXTS, "state")
 """What a column may be mapped to; ``state`` becomes the status by a table of states, and is kept as ``logged_state``.
-Of a ``wait_time`` and a submission follows the start."""
+Of a ``wait_time`` and a submission follows the start, of an ``estimated_start`` the ``estimated_wait_time``."""
 
 TEXT = "text"
 """The unit of times that are printed as dates, and of durations as hours and minutes."""
@@ -27,14 +38,18 @@ _ENERGY_UNITS = {"J": 1.0, "kJ": 1e3, "MJ": 1e6, "Wh": 3600.0, "kWh": 3.6e6}
 _POWER_UNITS = {"W": 1.0, "mW": 1e-3, "kW": 1e3}
 _COUNT_UNITS = {"": 1.0, "percent": 1e-2, "milli": 1e-3}
 UNITS: dict[str, dict[str, float]] = {
-    **{name: {TEXT: 1.0, **_TIME_UNITS} for name in (*TIMES, WAIT, *SECONDS)},
+    **{name: {TEXT: 1.0, **_TIME_UNITS} for name in (*TIMES, WAIT, EXPECTED, *SECONDS, *ESTIMATES)},
     **dict.fromkeys(SIZES, _SIZE_UNITS),
     **{name: _ENERGY_UNITS if name == "energy" else _POWER_UNITS for name in ENERGIES},
     **dict.fromkeys((*COUNTS, *SHARES), _COUNT_UNITS),
 }
 """The units that a column of ours may be told in, and what one is in ours (s, KB, J, W, 1)."""
 
-_DEFAULT_UNITS = {**dict.fromkeys(TIMES, TEXT), **dict.fromkeys((WAIT, *SECONDS), "s"), **dict.fromkeys(SIZES, "KB")}
+_DEFAULT_UNITS = {
+    **dict.fromkeys((*TIMES, EXPECTED), TEXT),
+    **dict.fromkeys((WAIT, *SECONDS, *ESTIMATES), "s"),
+    **dict.fromkeys(SIZES, "KB"),
+}
 
 NONE = frozenset(
     ["", "nan", "NaN", "NAN", "None", "none", "null", "NULL", "Null", "NA", "N/A", "n/a", "NaT", "<NA>", "\\N", "-"]
@@ -66,6 +81,9 @@ class Column:
         Whether a fraction is told, such as a share of a GPU: ours is rounded up, and the exact value kept beside it.
     is_needed : bool
         Whether a table without it cannot be read.
+    every : float
+        Of energy and powers: that the column has lists of powers (W), one each so many seconds. Then the energy is
+        their sum times that, the mean and the highest power those of the list. 0 for a column of numbers.
     """
 
     names: tuple[str, ...]
@@ -75,6 +93,7 @@ class Column:
     missing: tuple[str, ...] = ()
     is_rounded_up: bool = False
     is_needed: bool = False
+    every: float = 0.0
 
     @property
     def in_words(self) -> str:
@@ -84,6 +103,7 @@ class Column:
         notes = [self.unit] if self.unit and self.unit != TEXT else []
         notes += [f"of each {self.of}"] if self.of in ("node", "processor") else []
         notes += ["rounded up"] if self.is_rounded_up else []
+        notes += [f"lists of powers, one each {self.every:g} s"] if self.every else []
         notes += [f"missing: {', '.join(self.missing)}"] if self.missing else []
         return told + (f" ({'; '.join(notes)})" if notes else "")
 
@@ -153,6 +173,8 @@ class Declaration:
                 raise ParameterError(f"{name}: unit={each.unit!r} is not one of {', '.join(filter(None, units))}")
             if each.of and each.of not in OF:
                 raise ParameterError(f"{name}: of={each.of!r} is not one of {', '.join(OF)}")
+            if each.every and (name not in ENERGIES or each.unit or each.times):
+                raise ParameterError(f"{name}: every= is for lists of powers (W), from which energy and powers follow")
         if "submit" not in self.columns and not self.is_part:
             raise ParameterError("nothing is mapped to submit, the time of submission, which every job has")
 
@@ -163,6 +185,11 @@ class Declaration:
     def factor_of(self, name: str) -> float:
         """Return what one of that unit is in ours."""
         return UNITS.get(name, {}).get(self.unit_of(name), 1.0)
+
+    @property
+    def has_lists(self) -> bool:
+        """Whether rows are long, since a column has lists."""
+        return any(each.every for each in self.columns.values())
 
     def wanted(self) -> list[str]:
         """Return the names of all columns of the table that are asked for."""

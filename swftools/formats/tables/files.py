@@ -41,9 +41,7 @@ def as_file(source: LogSource, max_bytes: int, tally: Tally) -> tuple[BinaryIO |
         with path.open("rb") as raw:
             if raw.read(4) == b"PAR1":
                 if tally.digest is not None:
-                    raw.seek(0)
-                    while block := raw.read(1 << 20):
-                        tally.digest.update(block)
+                    tally.digest.add_file(path)
                 return str(path), path.stat().st_size
     elif isinstance(cast(object, source), Peeked):
         raise UnreadableLogError(f"{source_name(source)}: Parquet is read from its end, which a pipe has not; save it")

@@ -11,13 +11,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from swftools.errors import LogFormatError
 from swftools.fields.definition import MAX_TIME
-from swftools.formats.accounting.records import COUNTS, ENERGIES, NAMES, SECONDS, SHARES, SIZES, TIMES, Records
+from swftools.formats.accounting.records import COUNTS, ENERGIES, NAMES, SIZES, TIMES, Records
 from swftools.formats.accounting.times import Moments, in_order, require_zones
-from swftools.formats.tables.columns import TEXT, WAIT, Column, Declaration
+from swftools.formats.tables.columns import EXPECTED, NUMBERS_TOLD, TEXT, WAIT, Column, Declaration
 from swftools.formats.tables.heads import place_of
 from swftools.formats.tables.sheet import Sheet, missing_column
 from swftools.formats.tables.values import Values, differs
@@ -28,6 +29,9 @@ _JUDGED = 1000
 """Rows from which it is judged whether times are in the unit that is declared."""
 _YEAR_1980 = 315_532_800.0
 _SEVERAL_NOTATIONS = "dates in another notation than the first one of the log"
+_COVERED = 0.9
+"""Share of its run that the powers of a job have to cover."""
+_GAPS = f"powers that cover less than {_COVERED:.0%} of the run: the energy is that of what they cover"
 _NO_WIDTH = "asks for none of what the width counts: a job without a width"
 
 
@@ -86,8 +90,8 @@ class Filler:
         values = self._values(sheet, each) if each else None
         if each is None or values is None:
             return None
-        words = values.words((*each.missing, *self.declaration.missing))
-        found = words.dictionary_encode()
+        words = values.names((*each.missing, *self.declaration.missing))
+        found = words if pa.types.is_dictionary(words.type) else words.dictionary_encode()
         known = {word.upper(): status for word, status in self.declaration.states.items()}
         kinds, is_open, is_unknown = [], [], []
         for word in [*found.dictionary.to_pylist(), None]:
@@ -125,7 +129,8 @@ class Filler:
             records.fault(moments.is_skipped, f"{name} in an hour that the zone skips")
         if not told:
             return
-        require_zones(*told.values())
+        expected = self._expected_start(records, sheet)
+        require_zones(*told.values(), *([expected] if expected else []))
         times, ambiguous = in_order(*told.values())
         for name, seconds in zip(told, times, strict=True):
             # Where times count from 1970, one of that day is how a time that never came is told.
@@ -140,8 +145,25 @@ class Filler:
             records.numbers["start"] = records.numbers["submit"] + waited
         if self.declaration.is_part:
             return
+        if expected is not None:
+            submit = records.numbers["submit"]
+            records.numbers["estimated_wait_time"] = (
+                np.where(expected.early < submit, expected.late, expected.early) - submit
+            )
         self._judge_units(records.numbers["submit"])
         records.fault(~np.isfinite(records.numbers["submit"]), "no time of submission")
+
+    def _expected_start(self, records: Records, sheet: Sheet) -> Moments | None:
+        """Return when the batch system itself said that jobs would start; None where the table does not tell."""
+        each = self.declaration.columns.get(EXPECTED)
+        values = self._values(sheet, each) if each else None
+        if each is None or values is None:
+            return None
+        none = (*each.missing, *self.declaration.missing)
+        unit, factor = self.declaration.unit_of(EXPECTED), self.declaration.factor_of(EXPECTED)
+        moments = values.moments(unit, factor, self.zone, none)
+        records.doubt(moments.is_bad, f"an {EXPECTED} that cannot be read")
+        return moments
 
     def _note_notations(self, records: Records, name: str, values: Values) -> None:
         """Count dates that are written otherwise than the first one."""
@@ -177,7 +199,7 @@ class Filler:
 
     def _fill_numbers(self, records: Records, sheet: Sheet) -> None:
         """Read durations, counts, sizes and energies."""
-        for name in (*SECONDS, *COUNTS, *SHARES, *SIZES, *ENERGIES):
+        for name in NUMBERS_TOLD:
             each = self.declaration.columns.get(name)
             if each is None:
                 continue
@@ -204,6 +226,8 @@ class Filler:
         values = self._values(sheet, each)
         if values is None:
             return None
+        if each.every:
+            return self._of_lists(records, name, values, each)
         none = (*each.missing, *self.declaration.missing)
         is_text = self.declaration.unit_of(name) == TEXT
         read = values.durations(none) if is_text else values.numbers(none)
@@ -216,6 +240,33 @@ class Filler:
             records.doubt(factor.is_bad, f"a {other} that cannot be read")
             found = found * factor.value
         return found
+
+    def _of_lists(self, records: Records, name: str, values: Values, each: Column) -> FloatArray:
+        """Return the energy, the mean or the highest power of lists of powers, NaN of empty ones."""
+        power, owner, is_bad = values.lists((*each.missing, *self.declaration.missing))
+        count = len(records)
+        records.doubt(np.bincount(owner, is_bad, minlength=count) > 0, f"a power for the {name} that cannot be read")
+        is_told = np.isfinite(power)
+        power, owner = power[is_told], owner[is_told]
+        samples = np.bincount(owner, minlength=count).astype(np.float64)
+        if name == "max_power":
+            most = np.full(count, np.nan)
+            first = np.flatnonzero(np.diff(owner, prepend=-1))
+            most[owner[first]] = np.maximum.reduceat(power, first) if len(first) else []
+            return most
+        total = np.where(samples > 0, np.bincount(owner, power, minlength=count), np.nan)
+        if name == "energy":
+            self._note_gaps(records, samples * each.every)
+            return total * each.every
+        return total / np.maximum(samples, 1)
+
+    def _note_gaps(self, records: Records, covered: FloatArray) -> None:
+        """Count jobs whose powers do not cover their run: their energy is told too low."""
+        run = records.number("run_time")
+        run = np.where(np.isfinite(run), run, records.number("end") - records.number("start"))
+        is_short = (covered > 0) & (covered < _COVERED * run) & ~records.is_faulty
+        if is_short.any():
+            records.anomalies[_GAPS] += int(is_short.sum())
 
     def _of_processor(self, records: Records, amount: FloatArray, of: str) -> FloatArray:
         """Return memory of a job, or of each node, as that of each processor."""
@@ -231,7 +282,8 @@ class Filler:
             each = self.declaration.columns.get(name)
             values = self._values(sheet, each) if each else None
             if each is not None and values is not None:
-                records.words[name] = values.words((*each.missing, *self.declaration.missing))
+                words_of = values.names if name in NAMES else values.words
+                records.words[name] = words_of((*each.missing, *self.declaration.missing))
         if "dependency" in records.words and "preceding" not in records.words:  # SWF's field is for one job alone
             words = records.words["dependency"]
             is_one = pc.invert(pc.match_substring(words, " "))

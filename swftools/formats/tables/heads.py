@@ -74,6 +74,24 @@ def schema_of(head: bytes) -> pa.Schema:
         raise UnreadableLogError(f"a Parquet file whose footer is damaged ({error}); fetch it again") from error
 
 
+def least_value(head: bytes, place: int) -> float | None:
+    """Return the least value of a column that the footer of a Parquet file tells, a time in seconds; None without."""
+    if place < 0:
+        return None
+    file = pq.ParquetFile(pa.BufferReader(head))
+    name = file.schema_arrow.names[place]
+    least = []
+    for group in range(file.metadata.num_row_groups):
+        row_group = file.metadata.row_group(group)
+        for column in map(row_group.column, range(row_group.num_columns)):
+            if column.path_in_schema == name and column.is_stats_set and column.statistics.has_min_max:
+                value = column.statistics.min
+                value = value.timestamp() if hasattr(value, "timestamp") else value
+                if isinstance(value, int | float):
+                    least.append(float(value))
+    return min(least) if least else None
+
+
 def _of_parquet(head: bytes) -> Head:
     schema = schema_of(head)
     return Head("parquet", tuple(schema.names), schema=schema)
@@ -111,9 +129,10 @@ def split_rows(text: bytes, separator: str, most: int, comment: int = -1) -> lis
     line, at, stop, fields = (np.empty(room, np.int64) for _ in range(4))
     state = np.empty(room, np.int8)
     start, end = np.empty((width, room), np.int64), np.empty((width, room), np.int64)
-    slots = np.arange(width)
+    slots, words, nothing = np.arange(width), np.zeros(width, np.int8), np.empty((0, 0))
     found, _, _ = scan_rows(
-        text, 1, True, ord(separator), comment, len(text), slots, line, at, stop, fields, state, start, end
+        *(text, 1, True, ord(separator), comment, len(text), slots, words, line, at, stop, fields, state, start, end),
+        *(nothing, nothing, np.empty((0, 0), np.int8)),
     )
     return [
         tuple(

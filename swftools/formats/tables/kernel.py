@@ -1,11 +1,17 @@
 """Where rows and values stand in the text of a table: of CSV with quotation marks, and of JSON objects in a list.
 
-Compiled, since a trace has gigabytes of such text. What a value means is for ``values.py``.
+Compiled, since a trace has gigabytes of such text. What a value means is for ``values.py``; but plain numbers and dates
+are read where they are found, since to come back to them later, when they have left the processor's caches, takes
+several times as long as to read them.
 """
 
 from __future__ import annotations
 
-from swftools.kernel import IntArray, TinyArray, kernel
+import numpy as np
+
+from swftools.formats.accounting.dates import plain_date
+from swftools.formats.accounting.kernel import ABSENT, DOUBTFUL, PLAIN, read_number
+from swftools.kernel import FloatArray, IntArray, TinyArray, kernel
 
 _TAB, _NEWLINE, _RETURN, _BLANK, _QUOTE, _BACKSLASH = 9, 10, 13, 32, 34, 92
 _OPEN_LIST, _CLOSE_LIST, _OPEN, _CLOSE = 91, 93, 123, 125
@@ -13,6 +19,9 @@ _OPEN_LIST, _CLOSE_LIST, _OPEN, _CLOSE = 91, 93, 123, 125
 SOUND, DOUBLED, UNCLOSED = 0, 1, 2
 """What became of a row: read; read, with quotation marks in a value that stand for one each; or with a quotation mark
 that nothing closes, so that the row is taken to end with its line."""
+
+WORDS, NUMBERS, DATES = 0, 1, 2
+"""What the values of a column are read as where they are found."""
 
 DEPTH, IN_STRING, ESCAPED, OPENED = range(4)
 """What is known at a byte of JSON: how many objects are open, whether it stands in a string and behind a backslash
@@ -55,6 +64,7 @@ def scan_rows(
     comment: int,
     longest: int,
     slots: IntArray,
+    kinds: TinyArray,
     row_line: IntArray,
     row_begin: IntArray,
     row_end: IntArray,
@@ -62,6 +72,9 @@ def scan_rows(
     row_state: TinyArray,
     start: IntArray,
     end: IntArray,
+    value: FloatArray,
+    offset: FloatArray,
+    value_state: TinyArray,
 ) -> tuple[int, int, int]:
     """Find the rows of a text, and the values of some columns in each.
 
@@ -81,10 +94,17 @@ def scan_rows(
         Bytes of a row beyond which a quotation mark is not waited for.
     slots : ndarray of int64, shape (columns,)
         The row of ``start`` and ``end`` that each column goes to; -1 for one that nobody asks for.
+    kinds : ndarray of int8, shape (columns asked for,)
+        What the values of each are read as.
     row_line, row_begin, row_end, row_fields, row_state : ndarray, shape (rows,)
         To be filled: of each row its line, its place in the text, how many values it has, and what became of it.
     start, end : ndarray of int64, shape (columns asked for, rows)
         To be filled; -1 where a row is too short.
+    value, offset : ndarray of float64, shape (columns asked for, rows)
+        To be filled where a column has numbers or dates: the number; or the seconds of the date, and its offset. What
+        is neither plain nor absent is left, for who knows more about it.
+    value_state : ndarray of int8, shape (columns asked for, rows)
+        To be filled likewise: what became of the value.
 
     Returns
     -------
@@ -104,6 +124,9 @@ def scan_rows(
         for slot in range(len(start)):
             start[slot, rows] = -1
             end[slot, rows] = -1
+            if kinds[slot] != WORDS:
+                value[slot, rows] = np.nan
+                value_state[slot, rows] = ABSENT
         fields = 0
         state = SOUND
         is_empty = True
@@ -151,8 +174,15 @@ def scan_rows(
             # Behind the last blank of a line nothing stands, not an empty value.
             if not (separator == _BLANK and first == last and is_at_end and not is_quoted):
                 if fields < len(slots) and slots[fields] >= 0:
-                    start[slots[fields], rows] = first
-                    end[slots[fields], rows] = last
+                    slot = slots[fields]
+                    start[slot, rows] = first
+                    end[slot, rows] = last
+                    if kinds[slot] == NUMBERS:
+                        value[slot, rows], value_state[slot, rows] = read_number(text, first, last)
+                    elif kinds[slot] == DATES:
+                        value[slot, rows], offset[slot, rows] = plain_date(text, first, last)
+                        is_plain = not np.isnan(value[slot, rows])
+                        value_state[slot, rows] = PLAIN if is_plain else ABSENT if first == last else DOUBTFUL
                 fields += 1
             if is_at_end:
                 at = min(at + 1, size)

@@ -19,7 +19,7 @@ from swftools.formats.tables.table_format import TableFormat
 from swftools.parameters import refuse_unknown, text
 
 KEYS = ("title", "columns", "states", "missing", "time_zone", "dates", "separator", "header", "comment", "notes")
-COLUMN_KEYS = ("column", "unit", "times", "of", "missing", "round_up", "needed")
+COLUMN_KEYS = ("column", "unit", "times", "of", "missing", "round_up", "needed", "every")
 NOT_ENDED = "not ended"
 _MOST_BYTES = 1 << 20
 
@@ -172,8 +172,12 @@ def _column(name: str, told: Any) -> Column:
     for key, value in truths.items():
         if not isinstance(value, bool):
             raise ParameterError(f"{name}: {key}={value!r} is not true or false")
+    every = told.get("every", 0)
+    if isinstance(every, bool) or not isinstance(every, int | float) or not 0 <= every < 1e9:
+        raise ParameterError(f"{name}: every={every!r} is no number of seconds")
     return column(
         *_texts("column", told["column"]),
+        every=float(every),
         unit=_text("unit", told.get("unit")) or "",
         times=_texts("times", told.get("times", ())),
         of=_text("of", told.get("of")) or "",

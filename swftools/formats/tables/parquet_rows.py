@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import BinaryIO
 
 import numpy as np
@@ -11,9 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from swftools.errors import UnreadableLogError
+from swftools.formats.accounting.records import NAMES
 from swftools.formats.tables.columns import Declaration
 from swftools.formats.tables.sheet import Sheet, find_columns, rows_from
-from swftools.formats.tables.values import ArrowValues
+from swftools.formats.tables.values import ArrowValues, is_text
 
 _BUFFER = 1 << 20
 """Bytes of a column that are read at once."""
@@ -49,10 +51,14 @@ def parquet_sheets(
         columns = tuple(file.schema_arrow.names)
         places = find_columns(columns, declaration.wanted())
         asked = [columns[place] for place in dict.fromkeys(places.values())]
+        shared = _shared(file.schema_arrow, places, declaration)
+        if shared:
+            options = {"buffer_size": _BUFFER, "pre_buffer": False}
+            file = pq.ParquetFile(source, metadata=file.metadata, read_dictionary=shared, **options)
         row = first
         if not file.metadata.num_rows:
             yield _empty(file.schema_arrow, places), columns, 1.0
-        for part in file.iter_batches(batch_size=batch, columns=asked, use_threads=True) if asked else ():
+        for part in _ahead(file.iter_batches(batch_size=batch, columns=asked, use_threads=True)) if asked else ():
             yield _sheet(part, places, columns, row), columns, (row - first + len(part)) / file.metadata.num_rows
             row += len(part)
         if not asked and file.metadata.num_rows:
@@ -60,6 +66,25 @@ def parquet_sheets(
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
         told = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise UnreadableLogError(f"{name}: a Parquet file that is damaged ({told}); fetch it again") from error
+
+
+def _shared(schema: pa.Schema, places: dict[str, int], declaration: Declaration) -> list[str]:
+    """Return the columns of words that many rows share, which are read as numbers of a dictionary."""
+    names = [name for kind in (*NAMES, "state") if (each := declaration.columns.get(kind)) for name in each.names]
+    found = [places[name] for name in names if name in places]
+    return [schema.names[place] for place in dict.fromkeys(found) if is_text(schema.types[place])]
+
+
+def _ahead(parts: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield batches, while another thread reads the next one; the last ones, or a single one, are waited for."""
+    part = next(parts, None)
+    if part is None:
+        return
+    with ThreadPoolExecutor(1) as beside:
+        while part is not None:
+            coming = beside.submit(next, parts, None)
+            yield part
+            part = coming.result()
 
 
 def _empty(schema: pa.Schema, places: dict[str, int]) -> Sheet:

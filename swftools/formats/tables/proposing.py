@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -16,24 +16,28 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from swftools.errors import LogFormatError
+from swftools.formats.accounting.records import NAMES as NAMES_TOLD
 from swftools.formats.compression import LogSource, source_name
 from swftools.formats.several import log_files
+from swftools.formats.tables.columns import NONE, NUMBERS_TOLD
 from swftools.formats.tables.heads import Head, head_of
 from swftools.formats.tables.mapping import NOT_ENDED
-from swftools.formats.tables.states import NAMES
+from swftools.formats.tables.states import NAMES as STATES_OF_SLURM
 
 _ROWS = 200
 _SPELLINGS = """
-submit: submit submitted submission queued created creation arrival qtime adt ts_submit
+submit: submit submitted submission queued created creation arrival enqueued qtime adt ts_submit
 eligible: eligible
-start: start started begin scheduled sdt
-end: end ended finish finished completion deletion deleted edt
-run_time: run_time runtime duration elapsed elapsedraw run_seconds
-wait_time: wait_time wait queue_time waittime
+estimated_start: estimated_start expected_start est_start start_estimate predicted_start
+start: start started begin begun scheduled sdt
+end: end ended finish finished completion stop stopped deletion deleted edt
+run_time: run_time runtime duration elapsed elapsedraw run
+wait_time: wait_time wait waited waiting_time waittime queue_time queue_wait queue_seconds queued_seconds
+estimated_wait_time: estimated_wait_time estimated_wait expected_wait est_wait predicted_wait
 requested_time: time_limit timelimit walltime wallclock_req requested_time reqtime limit elpl
 allocated_processors: ncpus alloc_cpus alloccpus cores_used num_cores_alloc nproc nprocs cores_alloc
 requested_processors: req_cpus reqcpus processors_req cores_requested num_cores_req cpu_num cpus cores cpu_count \
- processors reqnprocs num_cpus cpu_request
+ processors reqnprocs num_cpus cpu_request n_cores num_cores core_count cpu_cores n_procs procs n_tasks ntasks
 allocated_nodes: alloc_nodes nodes_used num_nodes_alloc nnuma
 requested_nodes: req_nodes nodes_req nodes_requested num_nodes_req nnodes nodes num_nodes node_num
 allocated_gpus: alloc_gpus num_gpus_alloc
@@ -52,12 +56,18 @@ _WORDS: dict[str, tuple[str, ...]] = {
     for line in _SPELLINGS.replace("\\\n", "").strip().splitlines()
 }
 """How columns are called, by what they mean; the more usual name first."""
-_TIMES = ("submit", "eligible", "start", "end")
-_DURATIONS = ("run_time", "wait_time", "requested_time")
-_STATES = {**NAMES, "SUCCEEDED": 1, "SUCCESS": 1, "PASS": 1, "DONE": 1, "FINISHED": 1, "TERMINATED": 1, "KILLED": 5}
-_STATES |= {"CANCELED": 5, "ERROR": 0, "FAIL": 0, "ABORTED": 0, "WAITING": None, "QUEUED": None}
+_TIMES = ("submit", "eligible", "start", "end", "estimated_start")
+_DURATIONS = ("run_time", "wait_time", "estimated_wait_time", "requested_time")
+_BEHIND = ("time", "timestamp", "date", "at", "ts", "seconds", "secs", "sec", "s", "ms", "minutes", "min", "hours", "h")
+"""What may stand behind the name of a time or a duration."""
+_NEED_VALUES = (*_TIMES, *_DURATIONS, *NUMBERS_TOLD, *NAMES_TOLD)
+_STATES = {**STATES_OF_SLURM, "SUCCEEDED": 1, "SUCCESS": 1, "PASS": 1, "DONE": 1, "FINISHED": 1, "TERMINATED": 1}
+_STATES |= {"OK": 1, "COMPLETE": 1, "SUCCESSFUL": 1, "ENDED": 1, "EXIT": 0, "CANCEL": 5, "ABORT": 0, "OOM": 0}
+_STATES |= {"KILLED": 5, "CANCELED": 5, "ERROR": 0, "FAIL": 0, "ABORTED": 0, "WAITING": None, "QUEUED": None}
 _USUAL = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "RUNNING")
-_NONE_YET = {"-1", "", "nan", "None", "null"}
+_NO_VALUE = ("-1", "Unknown", "unknown", "UNKNOWN", "UNLIMITED", "Partition_Limit", "INFINITE")
+"""What columns of times and numbers often have for missing values, besides what says so in any table."""
+_NONE_YET = {*NONE, *_NO_VALUE}
 _EPOCHS = (("s", 1e8, 1e10), ("ms", 1e11, 1e13), ("us", 1e14, 1e16), ("ns", 1e17, 1e19))
 
 
@@ -98,23 +108,38 @@ def propose_mapping(source: LogSource) -> Proposal:
     head = head_of(beginning)
     if head is None or len(head.columns) < 2:
         raise LogFormatError(f"{name}: no table of columns: neither CSV with a header, nor JSON, nor Parquet")
-    values = _values(head, beginning, files.sources[0])
+    if head.kind == "json":
+        head, values = _of_json(beginning)
+    else:
+        values = _values(head, files.sources[0])
+    twice = [column for column in head.columns if head.columns.count(column) > 1]
+    if twice:
+        raise LogFormatError(f"{name}: its header has the column {twice[0]!r} twice; which one counts? Rename one")
     unsure: list[str] = []
     chosen = _chosen(head.columns, values, unsure)
     if "submit" not in chosen:
         raise LogFormatError(
             f"{name}: no column can be a time of submission, which every job has; the columns are "
-            f"{', '.join(head.columns)}"
+            f"{', '.join(head.columns)}. If one is, write a mapping that says which, as in 'submit: NAME'"
         )
+    _without_start(chosen, unsure)
     return Proposal(_yaml(head, values, chosen, unsure), unsure)
 
 
-def _values(head: Head, beginning: bytes, source: LogSource) -> dict[str, list[str]]:
+def _without_start(chosen: dict[str, str], unsure: list[str]) -> None:
+    """Leave out ends that no start stands before: jobs with these would go to the quarantine."""
+    if "start" in chosen or "wait_time" in chosen:
+        return
+    if "end" in chosen:
+        unsure.append(f"end: {chosen.pop('end')!r} was left out, since no column tells when jobs started")
+    if "run_time" not in chosen:
+        unsure.append("run_time: no column tells when jobs started, nor how long they ran: demand without run times")
+
+
+def _values(head: Head, source: LogSource) -> dict[str, list[str]]:
     """Return the first values of each column as words."""
     if head.kind == "csv":
         return {name: [row[place] for row in head.rows if place < len(row)] for place, name in enumerate(head.columns)}
-    if head.kind == "json":
-        return _of_json(beginning, head.columns)
     try:
         file = pq.ParquetFile(source if isinstance(source, str) else io.BytesIO(_whole(source)))
         part = next(file.iter_batches(batch_size=_ROWS), None)
@@ -134,7 +159,8 @@ def _whole(source: Any) -> bytes:
         return file.read()
 
 
-def _of_json(beginning: bytes, columns: Sequence[str]) -> dict[str, list[str]]:
+def _of_json(beginning: bytes) -> tuple[Head, dict[str, list[str]]]:
+    """Return the names of the values of objects, deeper ones as ``a.b``, and the first values of each."""
     decoder = json.JSONDecoder()
     told = beginning.decode("utf-8", "replace").lstrip("\ufeff \n[")
     rows: list[dict[str, Any]] = []
@@ -143,25 +169,46 @@ def _of_json(beginning: bytes, columns: Sequence[str]) -> dict[str, list[str]]:
             row, end = decoder.raw_decode(told)
         except ValueError:
             break
-        rows.append(row)
+        rows.append(dict(_flat(row)))
         told = told[end:].lstrip(", \r\n\t")
-    return {name: ["" if row.get(name) is None else str(row.get(name)) for row in rows] for name in columns}
+    columns = tuple(dict.fromkeys(name for row in rows for name in row))
+    values = {name: ["" if row.get(name) is None else str(row.get(name)) for row in rows] for name in columns}
+    return Head("json", columns), values
+
+
+def _flat(row: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the values of an object, those of objects in it by both names."""
+    for name, value in row.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{before}{name}.")
+        else:
+            yield f"{before}{name}", value
 
 
 def _chosen(columns: Sequence[str], values: dict[str, list[str]], unsure: list[str]) -> dict[str, str]:
     """Return which column is which: by whole names first, then by words in them."""
     plain = {name: re.sub(r"[^a-z0-9]+", "_", name.strip().casefold()).strip("_") for name in columns}
+    inner = {name: word for name, word in plain.items() if "." in name}
+    for name, whole in inner.items():  # what stands deeper goes by its last word too, if no other column does
+        last = re.sub(r"[^a-z0-9]+", "_", name.rpartition(".")[2].casefold()).strip("_")
+        plain[name] = last if last not in plain.values() and last != "id" else whole
     chosen: dict[str, str] = {}
     for target, words in _WORDS.items():
-        stamps = {
-            f"{word}_{behind}" for word in words for behind in ("time", "timestamp", "date", "at", "ts", "seconds")
-        }
+        stamps = {f"{word}_{behind}" for word in words if target in (*_TIMES, *_DURATIONS) for behind in _BEHIND}
         stamps |= {f"{before}_{word}" for word in words for before in ("time", "ts")} if target in _TIMES else set()
-        alike = [name for name in columns if plain[name] in words or plain[name] in stamps]
+        spellings = {word.replace("_", "") for word in (*words, *stamps)}  # ExpectedStart as expected_start
+        alike = [name for name in columns if plain[name].replace("_", "") in spellings]
         free = [name for name in alike if name not in chosen.values() and _can_be(target, values[name])]
         if not free:
+            unsure += [
+                f"{target}: {name!r} was left out, since its values, such as {_told(values[name])[0]!r}, are none"
+                for name in alike
+                if name not in chosen.values() and _told(values[name])
+            ]
             continue
-        ranked = sorted(free, key=lambda name: words.index(plain[name]) if plain[name] in words else -1)
+        order = [word.replace("_", "") for word in words]
+        places = {name: order.index(word) if (word := plain[name].replace("_", "")) in order else -1 for name in free}
+        ranked = sorted(free, key=lambda name: places[name])
         chosen[target] = ranked[0]
         if len(ranked) > 1:
             others = ", ".join(ranked[1:])
@@ -172,8 +219,10 @@ def _chosen(columns: Sequence[str], values: dict[str, list[str]], unsure: list[s
 def _can_be(target: str, values: Sequence[str]) -> bool:
     """Whether values can be what a column of ours needs."""
     told = _told(values)
-    if not told or target not in (*_TIMES, *_DURATIONS):
+    if not told or target not in (*_TIMES, *_DURATIONS, *NUMBERS_TOLD):
         return True
+    if target not in (*_TIMES, *_DURATIONS):
+        return all(map(_is_number, told))
     if target in _TIMES:
         return all(_is_number(value) or re.search(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}", value) for value in told)
     return all(_is_number(value) or re.fullmatch(r"[\d:.+-]+", value) for value in told)
@@ -193,8 +242,9 @@ def _yaml(head: Head, values: dict[str, list[str]], chosen: dict[str, str], unsu
             facts["unit"] = times[target].unit
         elif target in _DURATIONS:
             facts["unit"] = _duration_unit(target, name, values, times, unsure)
-        if "-1" in values[name]:
-            facts["missing"] = '["-1"]'
+        absent = [word for word in _NO_VALUE if word in values[name]] if target in _NEED_VALUES else []
+        if absent:
+            facts["missing"] = f"[{', '.join(map(_quoted, absent))}]"
         inner = "".join(f", {key}: {value}" for key, value in facts.items())
         lines.append(f"  {target}: {{column: {_quoted(name)}{inner}}}")
     lines += _width(chosen, unsure)
@@ -226,7 +276,12 @@ def _duration_unit(
     """Return the unit of a duration: as the name says, or the unit of the submission."""
     if any(":" in value for value in _told(values[name])):
         return "text"
-    unit = "min" if re.search(r"min", name, re.IGNORECASE) else times["submit"].unit or "s"
+    units = {"min": "min", "minutes": "min", "h": "h", "hours": "h", "ms": "ms", "s": "s", "sec": "s", "secs": "s"}
+    units["seconds"] = "s"
+    last = re.split(r"[^a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).casefold().strip("_ ()"))[-1]
+    if last in units:
+        return units[last]
+    unit = times["submit"].unit or "s"
     unsure.append(f"{target}: {name!r} was taken to be in {unit}; it may be in s, ms, min or h")
     return unit
 

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, NoReturn, cast
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from swftools.errors import LogFormatError, ParameterError, UnreadableLogError
 from swftools.formats.accounting.assembly import jobs_of, log_header, merged_lines
@@ -27,21 +24,23 @@ from swftools.formats.compression import LogSource, source_name
 from swftools.formats.registry import Fit, Reading
 from swftools.formats.several import LogFiles, open_joined
 from swftools.formats.tables.columns import Column, Declaration
-from swftools.formats.tables.csv_rows import CsvRows
 from swftools.formats.tables.demand import demand, joined_column
 from swftools.formats.tables.files import as_file, end_line, pass_over
 from swftools.formats.tables.filling import Filler
-from swftools.formats.tables.heads import Head, head_of, place_of
-from swftools.formats.tables.json_rows import JsonRows, Row
+from swftools.formats.tables.heads import Head, head_of, least_value, place_of
+from swftools.formats.tables.json_rows import Row
 from swftools.formats.tables.parquet_rows import parquet_sheets
 from swftools.formats.tables.sheet import Sheet
+from swftools.formats.tables.text_rows import TextReader
 from swftools.parameters import text
 from swftools.trace import Trace
 
 _ROW_BYTES = 64
 """Bytes of a chunk that a row of Parquet is counted as: 65,536 rows in a chunk of 4 MiB."""
+_LONG_ROW_BYTES = 4096
+"""The same, of rows with lists."""
 _WHOLE = 4
-"""Chunks that are read at once where all jobs are wanted: names that many rows share are looked up less often."""
+"""Batches that are read at once where all jobs are wanted: names that many rows share are looked up less often."""
 _HEAD_ROWS = 200
 
 
@@ -186,7 +185,7 @@ class TableFormat(AccountingFormat):
         if found is None:
             return None
         if found.kind == "parquet":
-            return self._first_of_parquet(head)
+            return least_value(head, place_of(found.columns, self.declaration.columns["submit"].names))
         whole = head[: head.rfind(b"\n") + 1] or head
         part = b"\n".join(whole.split(b"\n", _HEAD_ROWS)[:_HEAD_ROWS]) + b"\n"
         try:
@@ -220,7 +219,7 @@ class TableFormat(AccountingFormat):
             else:
                 if head.lstrip()[:1] == b"[":
                     files.unit = "row"
-                rows = self.text_pieces(one, how, tally, first, partial(TextReader, self), is_last_file=is_last_file)
+                rows = self.text_pieces(one, how, tally, first, self._text_reader, is_last_file=is_last_file)
             for stretch, records, behind in rows:
                 yield stretch, records
                 first = behind
@@ -233,6 +232,10 @@ class TableFormat(AccountingFormat):
     def _filler(self) -> Filler:
         return Filler(self.declaration, self.NAME, self.zone)
 
+    def _text_reader(self, beginning: bytes, first: int) -> TextReader:
+        """Return what reads a text with this beginning, whose first line has this number."""
+        return TextReader(beginning, first, self.declaration, self._filler(), self.comment, self.adapt)
+
     def _of_parquet(
         self, source: LogSource, how: Reading, tally: Tally, first: int, *, is_last_file: bool
     ) -> Iterator[tuple[Stretch, Records, int]]:
@@ -242,7 +245,8 @@ class TableFormat(AccountingFormat):
         tally.count += size
         end_line(tally, ends_line=is_last_file)
         filler = self._filler()
-        batch = max(how.chunk_bytes // _ROW_BYTES, 1)
+        row = _LONG_ROW_BYTES if self.declaration.has_lists else _ROW_BYTES
+        batch = max(how.chunk_bytes // row, 1) * (1 if tally.digest is None else _WHOLE)
         is_checked = False
         for sheet, columns, share in parquet_sheets(opened, name, self.declaration, first, batch):
             if not is_checked:
@@ -280,10 +284,11 @@ class TableFormat(AccountingFormat):
             Whether no file of the log comes behind it.
         """
         reader: TextReader | None = None
-        pending, line, ends_line = b"", first, True
+        left, line, ends_line = b"", first, True
         with open_joined(one, max_bytes=how.max_bytes, progress=how.progress) as stream:
-            while True:
-                size = max(how.chunk_bytes, len(pending))
+            is_last = False
+            while not is_last:
+                size = max(how.chunk_bytes, len(left))
                 data = stream.read(size)
                 is_last = not data
                 while 0 < len(data) < size and (more := stream.read(size - len(data))):
@@ -292,17 +297,21 @@ class TableFormat(AccountingFormat):
                 if tally.digest is not None:
                     tally.digest.update(data)
                 ends_line = data.endswith(b"\n") if data else ends_line
-                pending += data
+                cut = len(data) if is_last else data.rfind(b"\n") + 1
+                if not cut and not is_last:
+                    left += data
+                    continue
+                # Copied once, since the text of a table may be as large as what is made of it.
+                text = b"".join((left, memoryview(data)[:cut])) if left or cut < len(data) else data
+                behind = data[cut:]
+                del data
                 if reader is None:
-                    reader = begin(pending, first)
-                stop = len(pending) if is_last else pending.rfind(b"\n") + 1
-                if stop or is_last:
-                    given = Stretch(pending[:stop] if stop < len(pending) else pending, line, is_last)
-                    records, read_to, line = reader.take(given)
-                    yield given, records, reader.behind(line)
-                    pending = pending[read_to:]
-                if is_last:
-                    break
+                    reader = begin(text, first)
+                given = Stretch(text, line, is_last)
+                records, read_to, line = reader.take(given)
+                yield given, records, reader.behind(line)
+                left = text[read_to:] + behind
+                del given, records, text
             tally.count += stream.count
             tally.unverified = tally.unverified or stream.unverified
         end_line(tally, ends_line=ends_line or is_last_file)
@@ -310,35 +319,7 @@ class TableFormat(AccountingFormat):
     def _of_text(self, part: bytes, _: Head) -> Iterator[tuple[Stretch, Records]]:
         """Read a text that is in memory."""
         stretch = Stretch(part, 1, is_last=True)
-        yield stretch, TextReader(self, part, 1).take(stretch)[0]
-
-    def _first_of_parquet(self, head: bytes) -> float | None:
-        """Return the least submission that the footer of a Parquet file tells."""
-        found = head_of(head)
-        names = self.declaration.columns["submit"].names
-        place = place_of(found.columns, names) if found else -1
-        if place < 0 or found is None:
-            return None
-        metadata = pq.ParquetFile(pa.BufferReader(head)).metadata
-        least = []
-        for group in range(metadata.num_row_groups):
-            row_group = metadata.row_group(group)
-            for each in range(row_group.num_columns):
-                column = row_group.column(each)
-                if (
-                    column.path_in_schema == found.columns[place]
-                    and column.is_stats_set
-                    and column.statistics.has_min_max
-                ):
-                    value = column.statistics.min
-                    value = value.timestamp() if hasattr(value, "timestamp") else value
-                    if isinstance(value, int | float):
-                        least.append(float(value))
-        return min(least) if least else None
-
-    def read(self, files: LogFiles, how: Reading) -> Trace:
-        """Read a whole table; see ``swftools.read_log``."""
-        return super().read(files, replace(how, chunk_bytes=_WHOLE * how.chunk_bytes))
+        yield stretch, self._text_reader(part, 1).take(stretch)[0]
 
     def iterate(self, files: LogFiles, how: Reading) -> Iterator[Trace]:
         """Read a table in chunks, twice: see ``swftools.iter_log``.
@@ -390,67 +371,3 @@ class TableFormat(AccountingFormat):
                 f"up to {most:.0f} processors in use at once, of a machine of {self.processors}: jobs that overbook it"
             )
             ledger.anomalies[told] += over
-
-
-class TextReader:
-    """Reads one text, whatever it is in.
-
-    Parameters
-    ----------
-    form : TableFormat
-        Whose rows it has.
-    beginning : bytes
-        Of the text.
-    first : int
-        Number of its first line.
-    declaration, filler : optional
-        Those of one of several tables; by default those of the format.
-    """
-
-    def __init__(
-        self,
-        form: TableFormat,
-        beginning: bytes,
-        first: int,
-        declaration: Declaration | None = None,
-        filler: Filler | None = None,
-    ) -> None:
-        self._form = form
-        self._filler = filler or form._filler()
-        begin = beginning.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
-        columns = (declaration or form.declaration).headless
-        declaration = declaration or form.declaration
-        self._json: JsonRows | None = None
-        self._csv: CsvRows | None = None
-        self._is_list = begin == b"["
-        self._first = first
-        self._last_row = first - 1
-        self._is_checked = False
-        if begin in (b"{", b"["):
-            self._json = JsonRows(declaration, is_list=self._is_list, first=first)
-        else:
-            self._csv = CsvRows(declaration, columns, form.comment)
-
-    def take(self, stretch: Stretch) -> tuple[Records, int, int]:
-        """Return the records of a stretch, how far it was read, and the line there."""
-        rows: list[Row] = []
-        if self._json is not None:
-            sheet, stop, line, rows = self._json.take(stretch)
-            columns = self._json.columns
-        else:
-            sheet, stop, line = cast(CsvRows, self._csv).take(stretch)
-            columns = cast(CsvRows, self._csv).columns
-        if self._csv is not None and stretch.is_last and not columns and stretch.text.strip():
-            self._csv.require_header("the table")
-        if columns and not self._is_checked and (self._csv is not None or stretch.is_last):
-            self._filler.require_columns(columns)
-            self._is_checked = True
-        if len(sheet):
-            self._last_row = int(sheet.line[-1])
-        records = self._filler.fill(sheet)
-        self._form.adapt(sheet, records, rows)
-        return records, stop, line
-
-    def behind(self, line: int) -> int:
-        """Return the number of what comes behind."""
-        return self._last_row + 1 if self._is_list else line

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +16,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from swftools.errors import LogFormatError
+from swftools.formats.accounting.kernel import PLAIN
 from swftools.formats.accounting.spans import Read, Spans, durations, is_any, numbers, texts
-from swftools.formats.accounting.times import Moments, moments_of, read_times, wall_clock
+from swftools.formats.accounting.times import Moments, PlainDates, moments_of, read_times, wall_clock
 from swftools.formats.tables.columns import NONE, TEXT
-from swftools.kernel import BoolArray, FloatArray, IntArray, kernel
+from swftools.formats.tables.kernel import DATES, NUMBERS
+from swftools.kernel import BoolArray, FloatArray, IntArray, TinyArray, kernel
 
 _NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_null)
 
@@ -39,8 +41,33 @@ class Values(Protocol):
     def words(self, none: Collection[str]) -> pa.LargeStringArray:
         """Return the values as words, null where there is none."""
 
+    def names(self, none: Collection[str]) -> pa.LargeStringArray | pa.DictionaryArray:
+        """Return words that many rows share, as they come, null where there is none."""
+
+    def lists(self, none: Collection[str]) -> tuple[FloatArray, IntArray, BoolArray]:
+        """Return the numbers of all lists, the row of each, and which cannot be read."""
+
     def notations(self) -> npt.NDArray[np.uint8]:
         """Return, of dates, by which byte each is parted first; 0 where that tells nothing."""
+
+
+class Found(NamedTuple):
+    """What was read of the values of a column where they were found.
+
+    Parameters
+    ----------
+    kind : int
+        As what: ``NUMBERS`` or ``DATES``.
+    value, offset : ndarray of float64
+        The number; or the seconds of the date on the wall's clock from 1970 on, and its offset.
+    state : ndarray of int8
+        What became of it: read, absent, or left.
+    """
+
+    kind: int
+    value: FloatArray
+    offset: FloatArray
+    state: TinyArray
 
 
 @dataclass(frozen=True)
@@ -51,13 +78,17 @@ class TextValues:
     ----------
     spans : Spans
         Where the values stand.
+    found : Found, optional
+        What was read of them where they were found.
     """
 
     spans: Spans
+    found: Found | None = None
 
     def numbers(self, none: Collection[str]) -> Read:
         """Return the values as numbers."""
-        return without(numbers(self.spans, none=NONE | frozenset(none)), none)
+        plain = (self.found.value, self.found.state) if self.found and self.found.kind == NUMBERS else None
+        return without(numbers(self.spans, none=NONE | frozenset(none), plain=plain), none)
 
     def durations(self, none: Collection[str]) -> Read:
         """Return hours and minutes in seconds."""
@@ -66,7 +97,9 @@ class TextValues:
     def moments(self, unit: str, factor: float, zone: str | None, none: Collection[str]) -> Moments:
         """Return times in seconds since 1970."""
         if unit == TEXT:
-            return read_times(self._told(none), zone)
+            found = self.found if self.found and self.found.kind == DATES else None
+            plain = PlainDates(found.value, found.offset, found.state) if found else None
+            return read_times(self._told(none), zone, plain=plain)
         read = self.numbers(none)
         return moments_of(read.value * factor, read.is_bad)
 
@@ -74,10 +107,26 @@ class TextValues:
         """Return the values as words."""
         return texts(self._told(none))
 
+    def names(self, none: Collection[str]) -> pa.LargeStringArray | pa.DictionaryArray:
+        """Return the values as words."""
+        return self.words(none)
+
+    def lists(self, none: Collection[str]) -> tuple[FloatArray, IntArray, BoolArray]:
+        """Return the numbers of lists such as ``[250, 260]`` or ``250 260``, the row of each, and which are none."""
+        plain = pc.utf8_trim_whitespace(pc.replace_substring_regex(self.words(none), r"[\[\](),;]+", " "))
+        return _of_lists(pc.utf8_split_whitespace(_or_null(plain, {""})), none)
+
     def notations(self) -> npt.NDArray[np.uint8]:
         """Return by which byte each date is parted first."""
         marks = np.zeros(len(self.spans), np.uint8)
-        _fill_marks(self.spans.text, self.spans.start, self.spans.end, marks)
+        if self.found is None or self.found.kind != DATES:
+            _fill_marks(self.spans.text, self.spans.start, self.spans.end, marks)
+            return marks
+        marks[:] = ord("-")
+        left = np.flatnonzero(self.found.state != PLAIN)
+        of_left = np.zeros(len(left), np.uint8)
+        _fill_marks(self.spans.text, self.spans.start[left], self.spans.end[left], of_left)
+        marks[left] = of_left
         return marks
 
     def _told(self, none: Collection[str]) -> Spans:
@@ -166,6 +215,23 @@ class ArrowValues:
             array = array.cast(pa.int64(), safe=False) if whole is not False else array
         return _or_null(array.cast(pa.large_string()), NONE | frozenset(none))
 
+    def names(self, none: Collection[str]) -> pa.LargeStringArray | pa.DictionaryArray:
+        """Return the values as words; those that the file tells by numbers of a dictionary stay so."""
+        array = self.array
+        if not pa.types.is_dictionary(array.type) or not is_text(array.type):
+            return self.words(none)
+        told = _or_null(array.dictionary.cast(pa.large_string()), NONE | frozenset(none))
+        return pa.DictionaryArray.from_arrays(array.indices, told)
+
+    def lists(self, none: Collection[str]) -> tuple[FloatArray, IntArray, BoolArray]:
+        """Return the numbers of lists, the row of each, and which cannot be read."""
+        kind = self.array.type
+        if is_text(kind):
+            return self._as_text().lists(none)
+        if not (pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_null(kind)):
+            raise self._refused("lists of powers are")
+        return _of_lists(self.array if not pa.types.is_null(kind) else self.array.cast(pa.list_(pa.float64())), none)
+
     def notations(self) -> npt.NDArray[np.uint8]:
         """Return by which byte each date is parted first."""
         return self._as_text().notations() if is_text(self.array.type) else np.zeros(len(self.array), np.uint8)
@@ -194,6 +260,13 @@ class ArrowValues:
             f"column {self.name!r} is of the type {self.array.type}, where {wanted} expected; is it another table, or "
             "another version of it? A mapping of your own (swftools formats propose FILE) may say what it is"
         )
+
+
+def _of_lists(lists: pa.Array, none: Collection[str]) -> tuple[FloatArray, IntArray, BoolArray]:
+    """Return the numbers of all lists, the row of each, and which cannot be read."""
+    owner = pc.list_parent_indices(lists).to_numpy(zero_copy_only=False).astype(np.int64)
+    value, is_bad = ArrowValues(pc.list_flatten(lists), "a list").numbers(none)
+    return value, owner, is_bad
 
 
 def is_text(kind: pa.DataType) -> bool:

@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools.errors import LogFormatError, ParameterError
+from swftools.formats.accounting.dates import MONTH_TABLE, _wall_clock, plain_date
+from swftools.formats.accounting.kernel import PLAIN
 from swftools.formats.accounting.times import Moments, in_order, read_times, require_zones, zone_named
 from tests.formats.accounting.test_values import spans_of
 
@@ -57,6 +59,38 @@ def test_forms(text: str, wanted: str) -> None:
     has_zone = any(word in text for word in ("CDT", "EST", "CE", "MEZ", "GMT", "Z", "+05", "-08"))
     moment = read(text, None if has_zone else "UTC")
     assert moment.early[0] == moment.late[0] == seconds(wanted)
+
+
+letters = st.text(st.sampled_from("0123456789-: .TZ+t"), min_size=1, max_size=2)
+shapes = st.builds(
+    lambda day, mark, clock, part, zone: f"{day}{mark}{clock}{part}{zone}",
+    st.sampled_from(["2021-03-31", "2020-02-29", "2021-02-29", "2021-04-31", "0999-01-01", "9999-12-31", "2021-00-10"]),
+    st.sampled_from([" ", "T", "t", "  "]),
+    st.sampled_from(["23:59:59", "24:00:00", "00:00:60", "07:5:09", "12:61:00", "00:00"]),
+    st.sampled_from(["", ".", ".5", ".123456", ".000000000000000000001", ",5"]),
+    st.sampled_from(["", "Z", "z", " Z", "+0900", "-05:00", "+09", "+9:00", "-0530 ", "+05300", " CET"]),
+)
+
+
+@given(shape=shapes, at=st.integers(0, 40), word=letters, is_changed=st.booleans())
+def test_plain_dates_are_read_as_all_others(shape: str, at: int, word: str, is_changed: bool) -> None:
+    """The short way reads only what the long one reads, and the same."""
+    text = (shape[:at] + word + shape[at + len(word) :] if is_changed else shape).encode()
+    seconds, offset = plain_date.py_func(text, 0, len(text))
+    if not np.isnan(seconds):
+        long = _wall_clock.py_func(text, 0, len(text), MONTH_TABLE)
+        np.testing.assert_array_equal(long, (seconds, offset, -1, -1, PLAIN))
+
+
+@pytest.mark.parametrize("zone", ["", "Z", "+0900", "-05:30"])
+@pytest.mark.parametrize("part", ["", ".250"])
+@pytest.mark.parametrize("mark", [" ", "T"])
+def test_the_short_way_is_taken(mark: str, part: str, zone: str) -> None:
+    """For dates as nearly all tables have them; compiled as interpreted."""
+    text = f"2021-12-31{mark}23:59:58{part}{zone}"
+    found = plain_date.py_func(text.encode(), 0, len(text))
+    assert found[0] == seconds(f"2021-12-31T23:59:58{part or '.0'}+00:00")
+    np.testing.assert_array_equal(found, plain_date(text.encode(), 0, len(text)))
 
 
 def test_latin_1() -> None:

@@ -194,7 +194,7 @@ def test_chunks_have_the_whole_logs_second_0(chunk_bytes: int, tmp_path: Path) -
     whole = read(text)
     for source in (path, io.BytesIO(text.encode())):
         chunks = list(iter_swf(source, chunk_bytes=chunk_bytes))
-        for name in ("submit_time", "allocated_processors", "line_number"):
+        for name in ("submit_time", "allocated_processors", "line_number", "queue_id"):
             together = pd.concat([chunk.jobs[name] for chunk in chunks], ignore_index=True)
             assert whole.jobs[name].equals(together)
         assert {_at(0)} == {chunk.header.unix_start_time for chunk in chunks}
@@ -213,6 +213,24 @@ def test_a_stream_that_is_read_once_is_refused() -> None:
         list(iter_swf(Once(FRONTIER.encode())))
     assert 4 == sum(map(len, iter_swf(Once(FRONTIER.encode()), epoch=False)))
     assert 4 == len(read_swf(Once(FRONTIER.encode())))
+
+
+def test_queues_that_have_only_names_get_numbers() -> None:
+    """By first appearance, and over all chunks; a log that numbers them itself keeps its numbers, and no Note."""
+    names = ["q_1w", "q_1d", "q_1w", "a", "q_1d"]
+    lines = [_line(number, number, 4, 4, f"{{1,2}} {name} 1:ppn=2") for number, name in enumerate(names, 1)]
+    trace = read("\n".join(lines))
+    assert trace.jobs["queue_id"].tolist() == [1, 2, 1, 3, 2]
+    assert trace.header.notes == (dialects.QUEUES_NOTE,)
+    chunks = list(iter_swf(io.BytesIO("\n".join(lines).encode()), chunk_bytes=1))
+    assert [job for chunk in chunks for job in chunk.jobs["queue_id"]] == [1, 2, 1, 3, 2]
+    assert [line.split()[14] for line in _written(trace, as_read=True).splitlines()] == ["-1"] * 5
+    fields = lines[0].split()
+    fields[14] = "7"
+    mixed = read("\n".join([" ".join(fields), *lines[1:]]))
+    assert mixed.jobs["queue_id"].tolist()[0] == 7
+    assert mixed.jobs["queue_id"].tolist()[1:] == [pd.NA] * 4
+    assert mixed.header.notes == ()
 
 
 # ---------------------------------------------------------------- back again

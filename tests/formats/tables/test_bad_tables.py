@@ -12,7 +12,7 @@ import pytest
 
 from swftools import Trace, iter_log, read_log
 from swftools.errors import LogFormatError, ParameterError, UnreadableLogError
-from tests.formats.tables.made import PAI, as_typed_parquet, example, parquet, write_pai
+from tests.formats.tables.made import JOB_A, PAI, as_typed_parquet, example, parquet, write_pai
 
 HELIOS = example("helios").decode()
 HEADER, ONE, TWO, THREE = HELIOS.splitlines()
@@ -83,6 +83,18 @@ def test_parquet_of_times_with_and_without_a_zone() -> None:
         stamps = pa.compute.assume_timezone(plain, zone) if zone else plain
         told = table.set_column(table.column_names.index("submit_time"), "submit_time", stamps)
         assert read(parquet(told)).jobs["wait_time"].tolist() == expected.jobs["wait_time"].tolist()
+
+
+def test_tables_that_were_put_behind_each_other() -> None:
+    """The header within is counted, and is no row; the rows around it are what they were."""
+    trace = read("\n".join([HEADER, ONE, HEADER, TWO, THREE, HEADER, ""]))
+    expected = read(HELIOS)
+    assert not len(trace.quarantine)
+    assert trace.jobs["line_number"].tolist() == [2, 4, 5]
+    for name in ("submit_time", "run_time", "requested_processors", "log_id"):
+        assert trace.jobs[name].tolist() == expected.jobs[name].tolist()
+    told = {"the header again, as in files that were put behind each other": 2}
+    assert trace.provenance["anomalies"] == told
 
 
 def test_dates_in_two_notations() -> None:
@@ -288,6 +300,25 @@ def test_pai_joins_its_tables(tmp_path: Path) -> None:
     assert cpus["exact_processors"].tolist() == [14.0, 4.5]
     assert cpus["requested_processors"].tolist() == [14, 5]
     assert cpus["requested_gpus"].tolist() == [2, 0]
+
+
+def test_pai_says_which_line_is_part_of_which_job(tmp_path: Path) -> None:
+    """Tags and tasks, of jobs in whatever order; a completed job without a task, or without a start, is none."""
+    lines = PAI["pai_job_table.csv"].splitlines(keepends=True)
+    rows = [lines[1], lines[0], lines[0].replace(JOB_A, "ab" * 12), lines[0].replace(JOB_A, "cd" * 12)]
+    tasks = PAI["pai_task_table.csv"].splitlines(keepends=True)[:3]
+    tasks.append(f"{'cd' * 12},w,1.0,Terminated,,,400.0,9,,T4\n")
+    folder = write_pai(tmp_path / "pai", pai_job_table="".join(rows), pai_task_table="".join(tasks))
+    trace = read_log(folder)
+    assert trace.jobs[["job_number", "line_number"]].to_numpy().tolist() == [[1, 3], [2, 2]]
+    told = dict(zip(trace.merged["line_number"].tolist(), trace.merged["into_line_number"].tolist(), strict=True))
+    assert told == {1: 3, 6: 3, 7: 3, 8: 2}
+    told = dict(zip(trace.quarantine["line_number"].tolist(), trace.quarantine["reason"].tolist(), strict=True))
+    assert told == {
+        4: "pai_job_table.csv, line 3: completed without a task",
+        5: "pai_job_table.csv, line 4: completed without a start",
+        9: "pai_task_table.csv, line 4: belongs to the record of line 5, which is no job",
+    }
 
 
 def test_pai_without_its_tasks(tmp_path: Path) -> None:

@@ -146,9 +146,10 @@ def test_200_damaged_tables(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(JSON))
-def test_damaged_json(name: str) -> None:
+@pytest.mark.parametrize("seeds", [range(40), pytest.param(range(100, 300), marks=pytest.mark.slow)])
+def test_damaged_json(name: str, seeds: range) -> None:
     """A damaged object is refused or told of, and the others are read: none is a job twice."""
-    for seed in range(40):
+    for seed in seeds:
         text = mutations(example(name), seed)
         with suppress(SwfToolsError):
             trace = read(name, text)
@@ -157,11 +158,12 @@ def test_damaged_json(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", WITH_HEADER)
-def test_damaged_parquet(name: str) -> None:
+@pytest.mark.parametrize("seeds", [range(60), pytest.param(range(100, 300), marks=pytest.mark.slow)])
+def test_damaged_parquet(name: str, seeds: range) -> None:
     """Cut off or with other bytes, Parquet is refused or read; nothing else escapes."""
     sound = as_typed_parquet(name)
     refused = 0
-    for seed in range(60):
+    for seed in seeds:
         text = mutations(sound, seed)
         try:
             trace = read(name, text)

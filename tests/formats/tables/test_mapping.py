@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from pipelines.cli.main import main
 from pipelines.logs.how_read import HowRead
 from swftools import Trace, read_log
-from swftools.errors import LogFormatError, ParameterError
+from swftools.errors import LogFormatError, ParameterError, UnreadableLogError
 from swftools.formats.tables.columns import Column, column
 from swftools.formats.tables.proposing import propose_mapping
 from tests.formats.tables.made import WITH_HEADER, as_dicts, as_json_lines, as_typed_parquet, example, parquet
@@ -261,3 +261,106 @@ def test_energy_and_power(tmp_path: Path) -> None:
     assert jobs["mean_power"].iloc[:2].tolist() == [12_000.0, 4_000.0]
     assert jobs["max_power"].tolist()[0] == 900.0
     assert jobs[["energy", "mean_power", "max_power"]].iloc[2].isna().all()
+
+
+PROPOSED: dict[str, tuple[str, list[str], list[str]]] = {
+    "objects in objects": (
+        json.dumps([{"job": {"id": 7, "cpus": 3}, "submit": 1700000000, "start": 1700000001, "end": 1700000009}]),
+        ['log_id: {column: "job.id"}', 'requested_processors: {column: "job.cpus"}'],
+        [],
+    ),
+    "camel case, and words for missing times": (
+        "JobId,SubmitTime,StartTime,EndTime,NCpus,EstimatedStart\n"
+        "1,2024-01-01T00:00:00Z,Unknown,2024-01-01T00:00:09Z,4,N/A\n"
+        "2,2024-01-01T00:00:00Z,2024-01-01T00:00:01Z,2024-01-01T00:00:09Z,4,2024-01-01T00:00:01Z\n",
+        [
+            'start: {column: "StartTime", missing: ["Unknown"]}',
+            'estimated_start: {column: "EstimatedStart"}',
+            'allocated_processors: {column: "NCpus"}',
+        ],
+        [],
+    ),
+    "units in names": (
+        "id,created,queue_seconds,duration_min,n cores\n1,2024-01-01T00:00:00Z,30,1.5,2\n",
+        [
+            'wait_time: {column: "queue_seconds", unit: s}',
+            'run_time: {column: "duration_min", unit: min}',
+            'requested_processors: {column: "n cores"}',
+        ],
+        [],
+    ),
+    "ends without starts": (
+        "id,submit_time,end_time,cpus\n1,1700000000,1700000009,4\n",
+        ['submit: {column: "submit_time", unit: s}'],
+        ["end: 'end_time' was left out, since no column tells when jobs started", "run_time: no column tells when"],
+    ),
+    "values that cannot be read": (
+        "id;submit_time;start_time;run_time;cpus;exit_code\n1;1700000000;1700000001;3,5;4;0:0\n",
+        ['start: {column: "start_time", unit: s}'],
+        [
+            "run_time: 'run_time' was left out, since its values, such as '3,5', are none",
+            "exit_code: 'exit_code' was left out, since its values, such as '0:0', are none",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PROPOSED)
+def test_what_is_proposed_of_strange_tables(name: str, tmp_path: Path) -> None:
+    """It is read by what was proposed in one go, and what it leaves out is told."""
+    text, lines, unsure = PROPOSED[name]
+    path = tmp_path / "jobs"
+    path.write_text(text)
+    proposal = propose_mapping(str(path))
+    for line in lines:
+        assert f"  {line}\n" in proposal.text
+    for told in unsure:
+        assert any(each.startswith(told) for each in proposal.unsure)
+    if not unsure:
+        assert not [each for each in proposal.unsure if "left out" in each]
+    (tmp_path / "mine.yaml").write_text(proposal.text)
+    trace = read_log(path, "table", mapping=str(tmp_path / "mine.yaml"))
+    ended_early = name.startswith("camel")  # a job with an end and no start
+    assert (len(trace), len(trace.quarantine)) == (1, int(ended_early))
+
+
+SMALL = "columns: {submit: {column: Queued, unit: s}, run_time: Ran}\ndates: false\n"
+
+
+def test_a_table_without_the_column_of_submissions(tmp_path: Path) -> None:
+    """It is refused, since every job has one; other columns may lack."""
+    assert read(tmp_path, SMALL, "Queued,Other\n5,1\n").jobs["submit_time"].tolist() == [0]
+    with pytest.raises(LogFormatError, match="there is no column 'Queued'"):
+        read(tmp_path, SMALL, "Ran,Other\n5,1\n")
+    with pytest.raises(LogFormatError, match="there is no column 'Queued'"):
+        read(tmp_path, "columns: {submit: Queued}", "Ran,Other\n5,1\n")
+
+
+def test_what_is_missing_in_every_column(tmp_path: Path) -> None:
+    """Words and numbers that a mapping says of the whole table."""
+    trace = read(tmp_path, SMALL + 'missing: ["77", never]\n', "Queued,Ran\n5,77\n6,never\n7,78\n")
+    assert trace.jobs["run_time"].fillna(-1).tolist() == [-1, -1, 78]
+    assert "anomalies" not in trace.provenance
+
+
+@pytest.mark.parametrize("status", ["6", "-1", "true", "done"])
+def test_a_status_that_is_none(status: str, tmp_path: Path) -> None:
+    """SWF has 0 to 5."""
+    with pytest.raises(ParameterError, match="is not a status of SWF"):
+        read(
+            tmp_path, SMALL.replace("run_time: Ran", "state: Ran") + f"states: {{ok: {status}}}\n", "Queued,Ran\n5,ok\n"
+        )
+
+
+def test_tables_that_nothing_is_proposed_for(tmp_path: Path) -> None:
+    """A column that is there twice; Parquet that is cut off; a name that is no time of submission."""
+    path = tmp_path / "jobs"
+    path.write_text("job_id,submit,submit,cpus\n1,2024-01-01 00:00:00,2024-01-01 00:00:01,4\n")
+    with pytest.raises(LogFormatError, match="the column 'submit' twice"):
+        propose_mapping(str(path))
+    path.write_bytes(as_typed_parquet("helios")[:-90])
+    with pytest.raises(UnreadableLogError, match="a Parquet file that is cut off"):
+        propose_mapping(str(path))
+    path.write_text("Job;Eingereicht;Kerne\n1;01.02.2024 10:00;4\n")
+    with pytest.raises(LogFormatError, match=r"write a mapping that says which, as in 'submit: NAME'"):
+        propose_mapping(str(path))

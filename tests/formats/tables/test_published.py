@@ -59,6 +59,9 @@ EXPECTED: dict[str, dict[str, list[Any]]] = {
         "requested_processors": [2, 1],
         "allocated_gpus": [8, 4],
         "requested_gpus": [8, 4],
+        "energy": [None, 33_800],
+        "mean_power": [None, 33_800 / 60],
+        "max_power": [None, 610],
         "status": [1, 0],
         "user": ["7", "8"],
         "group": ["3", "3"],
@@ -319,6 +322,20 @@ def test_attempts_of_other_widths() -> None:
     job = trace.jobs.iloc[0]
     assert (job["run_time"], job["wait_time"], job["allocated_processors"], job["restarts"]) == (40, 10, 3, 1)
     assert trace.provenance["anomalies"] == {"attempts of other widths than the last one, which counts": 1}
+
+
+def test_an_attempt_across_the_hour_that_a_zone_repeats() -> None:
+    """It ends in the later meaning of its end, and ran for twenty minutes."""
+    job = philly(("2017-11-05 01:50:00", "2017-11-05 01:10:00", 1), status="Killed").jobs.iloc[0]
+    assert job["run_time"] == 20 * 60
+
+
+def test_numbers_of_gpus_of_which_one_is_a_part() -> None:
+    """Of both numbers of a list of resources the larger counts."""
+    text = example("supercloud").decode().replace("1002=2", "1001=4,1002=2").replace("1=4,2=8000", "1=4,1002=3")
+    trace = read_log(io.BytesIO(text.encode()), "supercloud:width=gpus")
+    assert trace.jobs["allocated_gpus"].tolist()[0] == 4
+    assert trace.jobs["requested_processors"].tolist() == [4, 3]
 
 
 def test_resources_that_cannot_be_read() -> None:

@@ -8,10 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from swftools.formats.accounting.records import Stretch
+from swftools.formats.tables.columns import TEXT, Declaration, column
+from swftools.formats.tables.csv_rows import CsvRows
 from swftools.formats.tables.kernel import DOUBLED, UNCLOSED, find_objects, scan_rows
+from swftools.formats.tables.values import TextValues
 from swftools.kernel import Kernel
 from tests.naive.tables import naive_rows
 
@@ -26,10 +30,11 @@ def rows_of(
     line, begin, end, fields = (np.empty(room, np.int64) for _ in range(4))
     state = np.empty(room, np.int8)
     start, stop = np.empty((width, room), np.int64), np.empty((width, room), np.int64)
-    slots = np.arange(width)
+    slots, words, nothing = np.arange(width), np.zeros(width, np.int8), np.empty((0, 0))
     mark = ord(comment) if comment else -1
     found, place, behind = kernel(
-        text, 1, is_last, ord(separator), mark, longest, slots, line, begin, end, fields, state, start, stop
+        *(text, 1, is_last, ord(separator), mark, longest, slots, words, line, begin, end, fields, state, start, stop),
+        *(nothing, nothing, np.empty((0, 0), np.int8)),
     )
     rows = []
     for row in range(found):
@@ -83,6 +88,51 @@ def test_rows_as_the_library_writes_them(rows: list[list[str]]) -> None:
     file = io.StringIO()
     csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(rows)
     assert [values for _, values, _ in rows_of(scan_rows.py_func, file.getvalue().encode(), ",")[0]] == rows
+
+
+VALUES = ["", "7", "-1", "1.5", "nan", "x", '"8"', '"9""9"', "12345678901234567890", " 3 ", '"a\nb"']
+DATES_TOLD = [
+    *("", "nan", "never", "2021-03-31 23:13:20.000+0900", '"2021-03-31T23:13:20"', "2021-02-29 00:00:00", "-"),
+    *("31.03.2021 10:00:00", "2020-02-29 10:00:00Z", "2021-10-31 02:30:00", "Tue Jul 24 10:19:37 CDT 2007"),
+]
+
+
+@settings(deadline=None)
+@given(
+    rows=st.lists(st.tuples(st.sampled_from(VALUES), st.sampled_from(DATES_TOLD), st.integers(0, 3)), max_size=30),
+    sizes=st.integers(20, 200),
+)
+def test_values_read_where_they_are_found(rows: list[tuple[str, str, int]], sizes: int) -> None:
+    """They are those that are read of their places later: of rows short and long, in marks, in repeated headers."""
+    lines = ["number,other,date"]
+    for number, date, form in rows:
+        lines.append([f"{number},a,{date}", f"{number},a", f"{number},a,{date},b", lines[0]][form])
+    text = ("\n".join(lines) + "\n").encode()
+    declared = Declaration(
+        {"submit": column("date"), "requested_processors": column("number"), "user": column("other")}
+    )
+    reader = CsvRows(declared)
+    at, line = 0, 1
+    while at < len(text):
+        cut = text.rfind(b"\n", at, at + sizes) + 1 or text.find(b"\n", at + sizes) + 1 or len(text)
+        piece = text[at:cut]
+        sheet, stop, line = reader.take(Stretch(piece, line, cut == len(text)))
+        if not stop:
+            sizes *= 2
+            continue
+        at += stop
+        for name, values in sheet.columns.items():
+            assert isinstance(values, TextValues)
+            assert (values.found is not None) == (name in ("number", "date"))
+            plain = TextValues(values.spans)
+            for told, again in (
+                (values.numbers(("-1",)), plain.numbers(("-1",))),
+                (values.moments(TEXT, 1.0, "Europe/Berlin", ("-",)), plain.moments(TEXT, 1.0, "Europe/Berlin", ("-",))),
+                (values.moments("s", 1.0, None, ()), plain.moments("s", 1.0, None, ())),
+                ((values.notations(),), (plain.notations(),)),
+            ):
+                for one, other in zip(told, again, strict=True):
+                    np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize(("kernel", "name"), [(scan_rows, "scan_rows"), (find_objects, "find_objects")])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from swftools.formats.registry import register_format
+from swftools.formats.tables import gpu_clusters
 from swftools.formats.tables.columns import column
 from swftools.formats.tables.states import NAMES
 from swftools.formats.tables.table_format import TableFormat
@@ -18,26 +19,12 @@ class Acme(TableFormat):
     NAME = "acme"
     TITLE = "Acme, GPU clusters for language models"
     COMMAND = "trace_seren.csv or trace_kalos.csv, from InternLM/AcmeTrace"
-    NOTES = ("Processors are GPUs unless width=cpus or width=nodes was said; jobs without GPUs have no width then.",)
+    NOTES = gpu_clusters.NOTES
     KEYS = ("job_id", "node_num", "gpu_num", "cpu_num", "type", "submit_time", "gpu_time")
-    COLUMNS = {
-        "log_id": column("job_id"),
-        "submit": column("submit_time", needed=True),
-        "start": column("start_time", needed=True),
-        "end": column("end_time", needed=True),
-        "requested_nodes": column("node_num"),
-        "requested_gpus": column("gpu_num"),
-        "state": column("state", needed=True),
-        "user": column("user"),
-        "executable": column("type"),
-    }
-    WIDTHS = {
-        "gpus": {"requested_processors": column("gpu_num", needed=True)},
-        "cpus": {"requested_processors": column("cpu_num", needed=True)},
-        "nodes": {"requested_processors": column("node_num", needed=True)},
-    }
+    COLUMNS = {**gpu_clusters.COLUMNS, "executable": column("type")}
+    WIDTHS = gpu_clusters.WIDTHS
     STATES = NAMES
-    ZONE = "Asia/Shanghai"
+    ZONE = gpu_clusters.ZONE
     JOB = "A row: a job of Slurm (Seren) or of Kubernetes (Kalos). The executable is the kind of work (`type`)."
     WIDTH = "GPUs that were asked for; `width=cpus` and `width=nodes` count others."
     MACHINE = "Each file is of one cluster."
@@ -45,7 +32,7 @@ class Acme(TableFormat):
     TRAPS = (
         "In Kalos `duration` and `gpu_time` count from the submission, other than the page of the data set says: 18 s of a job "
         "that ran for 8. So the run time is always from start to end.",
-        "The column `queue` is no queue but the seconds waited.",
+        gpu_clusters.NO_QUEUE,
         "Times have an offset, Kalos' that of UTC.",
     )
     LICENCE = "Rows of the example: Shanghai AI Laboratory, AcmeTrace, CC BY 4.0; cite Hu et al. 2024."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from swftools.formats.registry import register_format
+from swftools.formats.tables import gpu_clusters
 from swftools.formats.tables.columns import column
 from swftools.formats.tables.states import NAMES
 from swftools.formats.tables.table_format import TableFormat
@@ -18,28 +19,13 @@ class Helios(TableFormat):
     NAME = "helios"
     TITLE = "Helios, GPU clusters of SenseTime"
     COMMAND = "cluster_log.csv of a cluster, from S-Lab-System-Group/HeliosData"
-    NOTES = ("Processors are GPUs unless width=cpus or width=nodes was said; jobs without GPUs have no width then.",)
+    NOTES = gpu_clusters.NOTES
     KEYS = ("job_id", "vc", "gpu_num", "cpu_num", "node_num", "submit_time", "state")
     BESIDE = {"GPUs of virtual clusters a day": ("date", "total")}
-    COLUMNS = {
-        "log_id": column("job_id"),
-        "submit": column("submit_time", needed=True),
-        "start": column("start_time", needed=True),
-        "end": column("end_time", needed=True),
-        "run_time": column("duration"),
-        "requested_nodes": column("node_num"),
-        "requested_gpus": column("gpu_num"),
-        "state": column("state", needed=True),
-        "user": column("user"),
-        "partition": column("vc"),
-    }
-    WIDTHS = {
-        "gpus": {"requested_processors": column("gpu_num", needed=True)},
-        "cpus": {"requested_processors": column("cpu_num", needed=True)},
-        "nodes": {"requested_processors": column("node_num", needed=True)},
-    }
+    COLUMNS = {**gpu_clusters.COLUMNS, "run_time": column("duration"), "partition": column("vc")}
+    WIDTHS = gpu_clusters.WIDTHS
     STATES = NAMES
-    ZONE = "Asia/Shanghai"
+    ZONE = gpu_clusters.ZONE
     JOB = "A row: a job of Slurm."
     WIDTH = "GPUs that were asked for. Of `gpu_num` 0 a job has no width, which is counted; `width=cpus` gives all jobs one."
     MACHINE = (
@@ -47,7 +33,7 @@ class Helios(TableFormat):
     )
     TRIED = "The three rows that the data set's page shows."
     TRAPS = (
-        "The column `queue` is no queue but the seconds waited.",
+        gpu_clusters.NO_QUEUE,
         "Times are wall clocks in China, which has no summer time.",
     )
     LICENCE = "Rows of the example: SenseTime and S-Lab, Helios, CC BY 4.0; cite Hu et al. 2021."

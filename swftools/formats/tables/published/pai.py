@@ -21,7 +21,8 @@ from swftools.formats.tables.columns import Column, Declaration, column
 from swftools.formats.tables.files import pass_over
 from swftools.formats.tables.filling import Filler
 from swftools.formats.tables.heads import Head, head_of
-from swftools.formats.tables.table_format import TableFormat, TextReader
+from swftools.formats.tables.table_format import TableFormat
+from swftools.formats.tables.text_rows import TextReader
 from swftools.kernel import FloatArray, IntArray
 
 _TABLES: dict[str, tuple[str, ...]] = {
@@ -207,7 +208,7 @@ class _Table:
         """Read a file of it; return the number of the line behind."""
 
         def reader(beginning: bytes, line: int) -> TextReader:
-            return TextReader(form, beginning, line, self.declaration, self.filler)
+            return TextReader(beginning, line, self.declaration, self.filler)
 
         last = first
         for stretch, records, behind in form.text_pieces(one, how, tally, first, reader, is_last_file=is_last):
@@ -280,7 +281,6 @@ def _owned(jobs: Records, parts: Records, owner: IntArray, told: str) -> IntArra
     jobs.rejects += [Reject(int(parts.line[row]), 0, 0, parts.reason_of(row)) for row in damaged.tolist()]
     orphans = np.flatnonzero(~parts.is_faulty & (owner < 0))
     jobs.rejects += [Reject(line, 0, 0, told) for line in parts.line[orphans].tolist()]
-    jobs.rejects += parts.rejects
     parts.count_doubts()
     jobs.anomalies.update(parts.anomalies)
     return np.flatnonzero(~parts.is_faulty & (owner >= 0))

@@ -9,6 +9,9 @@ from swftools.formats.tables.columns import column
 from swftools.formats.tables.states import NAMES
 from swftools.formats.tables.table_format import TableFormat
 
+_SAMPLED = 20.0
+"""Seconds between two powers of a list."""
+
 
 @register_format
 @dataclass(frozen=True)
@@ -32,6 +35,9 @@ class Pm100(TableFormat):
         "requested_nodes": column("num_nodes_req"),
         "allocated_gpus": column("num_gpus_alloc"),
         "requested_gpus": column("num_gpus_req"),
+        "energy": column("node_power_consumption", every=_SAMPLED),
+        "mean_power": column("node_power_consumption", every=_SAMPLED),
+        "max_power": column("node_power_consumption", every=_SAMPLED),
         "state": column("job_state", needed=True),
         "user": column("user_id"),
         "group": column("group_id"),
@@ -51,11 +57,15 @@ class Pm100(TableFormat):
     TRAPS = (
         "time_limit is in minutes, or INFINITE.",
         "Times without a zone are taken for UTC; say another by `time_zone=`.",
+        "`node_power_consumption` is a list of W of the job's nodes together, a power each 20 s, from its start to its end. The "
+        "energy is their sum times 20 s, `mean_power` and `max_power` those of the list: what happened between two samples "
+        "is not known. Jobs whose list covers less than nine tenths of their run are counted, and their energy is too low.",
+        "`cpu_power_consumption` and `mem_power_consumption` are parts of it, and are not read.",
         "mem_req and mem_alloc are not read: the list of columns does not say in which unit they are.",
     )
     LICENCE = "Rows of the example are made up."
     EXAMPLE = """\
-job_id,submit_time,eligible_time,start_time,end_time,run_time,time_limit,num_nodes_req,num_nodes_alloc,num_cores_req,num_cores_alloc,num_gpus_req,num_gpus_alloc,job_state,user_id,group_id,partition,qos
-1,2020-05-10 10:00:00,2020-05-10 10:00:00,2020-05-10 10:05:00,2020-05-10 11:05:00,3600,120,2,2,256,256,8,8,COMPLETED,7,3,1,0
-2,2020-05-10 10:01:00,2020-05-10 10:01:00,2020-05-10 10:05:00,2020-05-10 10:06:00,60,INFINITE,1,1,128,128,4,4,FAILED,8,3,1,0
+job_id,submit_time,eligible_time,start_time,end_time,run_time,time_limit,num_nodes_req,num_nodes_alloc,num_cores_req,num_cores_alloc,num_gpus_req,num_gpus_alloc,job_state,user_id,group_id,partition,qos,node_power_consumption
+1,2020-05-10 10:00:00,2020-05-10 10:00:00,2020-05-10 10:05:00,2020-05-10 11:05:00,3600,120,2,2,256,256,8,8,COMPLETED,7,3,1,0,
+2,2020-05-10 10:01:00,2020-05-10 10:01:00,2020-05-10 10:05:00,2020-05-10 10:06:00,60,INFINITE,1,1,128,128,4,4,FAILED,8,3,1,0,"[500, 610, 580]"
 """
