@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The decorator of compiled functions. numba is imported when the first of them is called."""
 
 from __future__ import annotations
