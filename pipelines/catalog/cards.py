@@ -189,7 +189,7 @@ class LogCard:
 
     @property
     def read_as(self) -> str:
-        """The format with its options, as ``read_log`` takes it; those not given are what else the card says."""
+        """The format with its options, as for ``read_log``; those not given are what else the card says."""
         machine = self.machine
         told = {
             "time_zone": machine.time_zone,

@@ -66,7 +66,7 @@ def of_coverage(coverage: pd.DataFrame, period: str, settings: Settings) -> Iter
 def of_cleaning(
     accounts: dict[str, Any], ingested: pd.DataFrame, since: float, settings: Settings
 ) -> Iterator[Finding]:
-    """Yield months of which cleaning removed too many records, and files of which too many lines are no records.
+    """Yield months of which cleaning removed too many records, and files of which too many lines are not records.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def of_machines(ingested: pd.DataFrame, processors: int | None, since: float, *,
     ingested : pandas.DataFrame
         The table of files.
     processors : int or None
-        Of the machine.
+        Size of the machine.
     since : float
         Files whose last submission is before are not looked at, s.
     is_given : bool

@@ -58,9 +58,9 @@ class Making:
     header : SwfHeader
         Of the history.
     processors : int, optional
-        Of the machine.
+        Size of the machine.
     rules : list
-        Cleaning rules, as ``clean`` takes them.
+        Cleaning rules, as for ``clean``.
     augmentations : sequence of Augmentation
         What adds columns.
     fitted : mapping of str to Fitted

@@ -55,7 +55,7 @@ class State:
         Raises
         ------
         HistoryError
-            The data set is no history, or one of a later package.
+            The data set is not a history, or one of a later package.
         StorageError
             Its manifest is damaged.
         """

@@ -148,7 +148,7 @@ def _fault(path: Path, sha256: str, max_bytes: int) -> str:
 
 
 class _Patience(urllib3.Retry):
-    """Waits as long as a server asks, within bounds; a Retry-After that makes no sense is passed over."""
+    """Waits as long as a server asks, within bounds; a Retry-After that makes no sense is skipped."""
 
     def get_retry_after(self, response: urllib3.BaseHTTPResponse) -> float | None:
         try:

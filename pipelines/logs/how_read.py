@@ -29,7 +29,7 @@ class HowRead:
     format : str
         Name of a format with options behind it, as in ``slurm:time_zone=Europe/Berlin``; empty: it is recognised.
     anonymise : str
-        As ``read_log`` takes it. The key of the hashes is the setting ``anonymise_key``, which is written nowhere.
+        As for ``read_log``. The key of the hashes is the setting ``anonymise_key``, which is written nowhere.
     """
 
     format: str = ""

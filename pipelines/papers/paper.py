@@ -186,7 +186,7 @@ class PaperTable:
     printed : mapping of str to mapping
         The published values, as ``read_printed`` returns them; none where it prints none.
     is_list : bool
-        Shown a cell a line, rather than as a grid.
+        Shown a cell for each line, rather than as a grid.
     """
 
     number: str

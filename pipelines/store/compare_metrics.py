@@ -131,7 +131,7 @@ def _results(table: pa.Table, how: ComparedTable, value: Value) -> dict[Key, Res
 
 
 def _result(mean: float | None, spread: float | None, runs: int) -> Result:
-    """Return a result without what is no number to JSON, nor spread that is rounding alone."""
+    """Return a result without what is not a number to JSON, nor spread that is rounding alone."""
     if mean is None or not math.isfinite(mean):
         return Result(None, None, runs)
     if spread is None or not math.isfinite(spread):

@@ -59,7 +59,7 @@ def export_version(
     data_set, version : str
         Names; the version also by a tag, the beginning of its name, or ``latest``.
     folder : str or path
-        What to make, in a folder that exists; it must not be there, or be empty.
+        Folder to make, in one that exists; it must not exist yet, or be empty.
 
     Raises
     ------

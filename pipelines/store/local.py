@@ -159,7 +159,7 @@ class LocalStorage(Storage):
             yield file
 
     def remove(self, key: str) -> None:
-        """Delete a file; it is no mistake if another process was faster."""
+        """Delete a file; it is not a mistake if another process was faster."""
         with storage_errors(f"{self.address(key)}: cannot be removed"):
             (self._base / key).unlink(missing_ok=True)
 

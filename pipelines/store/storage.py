@@ -90,7 +90,7 @@ class Storage(ABC):
 
     @abstractmethod
     def withdraw(self, key: str) -> None:
-        """Take a directory of files out of sight at once, then remove it; it is no mistake if it is gone already."""
+        """Take a directory of files out of sight at once, then remove it; it is not a mistake if it is gone already."""
 
     @abstractmethod
     def left_overs(self, directory: str) -> list[str]:
@@ -159,4 +159,4 @@ class Storage(ABC):
 
     @abstractmethod
     def remove(self, key: str) -> None:
-        """Delete a file; it is no mistake if another process was faster."""
+        """Delete a file; it is not a mistake if another process was faster."""

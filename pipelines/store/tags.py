@@ -29,7 +29,7 @@ def tag_key(storage: Storage, data_set: str, name: str) -> str:
     Raises
     ------
     UnsafeNameError
-        It is no name for a tag, or a symbolic link leads out of the root.
+        It is not a name for a tag, or a symbolic link leads out of the root.
     """
     return storage.check_inside(f"{check_name(data_set, 'data set')}/{TAGS}/{check_name(name, 'tag')}")
 

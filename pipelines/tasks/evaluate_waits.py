@@ -48,7 +48,7 @@ class EvaluateWaitPredictions(ReplayTask, LogPublishingTask):
     )
 
     def check_values(self) -> None:
-        """Raise ParameterError if an option is outside its domain, or a method is none that jobs can be told."""
+        """Raise ParameterError if an option is outside its domain, or a method cannot predict waits."""
         super().check_values()
         check_deadline(self.deadline)
         _ = self.cells

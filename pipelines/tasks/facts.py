@@ -90,7 +90,7 @@ def facts_of(
     report : pandas.DataFrame
         Its cleaning_report.
     parameters : mapping of str to mapping
-        As ``assumptions_of`` takes them.
+        As for ``assumptions_of``.
     is_simulated : bool
         It is, and the run says itself what it takes for requests that are missing.
     """

@@ -36,7 +36,7 @@ class SharedCount:
 
     def __init__(self) -> None:
         self._memory = mmap.mmap(-1, 8)
-        self._lock = multiprocessing.Lock()
+        self._lock = multiprocessing.get_context("fork").Lock()
 
     @property
     def value(self) -> int:

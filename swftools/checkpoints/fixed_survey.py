@@ -39,7 +39,7 @@ class FixedCheckpointSurvey:
     Parameters
     ----------
     answers : pandas.DataFrame
-        One row an answer: user_id, processors, choice, the key job_number and job_occurrence of its job, -1 where
+        One row for each answer: user_id, processors, choice, the key job_number and job_occurrence of its job, -1 where
         unknown, int64; interval, s, float64. Without a job the occurrence is -1.
     is_synthetic : bool
         Whether it was made up, and no user was asked.
@@ -47,7 +47,7 @@ class FixedCheckpointSurvey:
     Raises
     ------
     ParameterError
-        The columns are not these.
+        The columns are not the ones above.
     """
 
     answers: pd.DataFrame
@@ -87,7 +87,7 @@ def fix_checkpoint_survey(trace: Trace, survey: CheckpointSurvey) -> FixedCheckp
     Parameters
     ----------
     trace : Trace
-        As ``infer_checkpoints`` takes it.
+        As for ``infer_checkpoints``.
     survey : CheckpointSurvey
         Answers that fit no job of the trace still count among those of their user, but are not given to a job that
         comes later.

@@ -1,7 +1,7 @@
 """The checkpoint survey: users' answers whether their jobs write checkpoints, read, checked, written, summed up.
 
-A survey is a CSV file with one answer a line. ``swftools.checkpoints.inference`` gives the answers to the jobs of a
-trace; ``swftools.checkpoints.synthetic_survey`` makes up surveys where there is none.
+A survey is a CSV file with one answer for each line. ``swftools.checkpoints.inference`` gives the answers to the jobs
+of a trace; ``swftools.checkpoints.synthetic_survey`` makes up surveys where there is none.
 
 References
 ----------
@@ -74,8 +74,9 @@ class CheckpointSurvey:
     Parameters
     ----------
     answers : pandas.DataFrame
-        One row an answer, one answer a job: answer_number (row of the file, first = 1), user_id, processors,
-        job_number, submit_time (s), choice, interval (s). Integers are Int64, times float64; missing is NA or NaN.
+        One row for each answer, one answer for each job: answer_number (row of the file, first = 1), user_id,
+        processors, job_number, submit_time (s), choice, interval (s). Integers are Int64, times float64; missing is NA
+        or NaN.
     comments : tuple of str
         The comment lines before the header of the file, without the ``#``.
     name : str
@@ -84,7 +85,7 @@ class CheckpointSurvey:
     Raises
     ------
     ParameterError
-        The columns are not these.
+        The columns are not the ones above.
     """
 
     answers: pd.DataFrame
@@ -202,7 +203,7 @@ def summarize_checkpoint_survey(choice: npt.ArrayLike, processor_hours: npt.Arra
     Returns
     -------
     pandas.DataFrame
-        The table ``checkpoint_summary``: one row a choice. Shares are missing where there is nothing to share.
+        The table ``checkpoint_summary``: one row for each choice. Shares are missing where there is nothing to share.
 
     References
     ----------
@@ -239,7 +240,7 @@ def _check_header(table: CommentedCsv) -> None:
 
 
 def _parsed(number: int, cells: dict[str, str]) -> tuple[list[str], _Answer]:
-    """Return what is no number in a line, and its answer without that."""
+    """Return what is not a number in a line, and its answer without that."""
     values: dict[str, Any] = dict.fromkeys(SURVEY_COLUMNS)
     mistakes = []
     for name, cell in cells.items():
@@ -307,7 +308,7 @@ class CommentedCsv(NamedTuple):
 
 
 def read_commented_csv(path_or_file: str | Path | IO[Any], what: str) -> CommentedCsv:
-    """Read comment lines, a header and rows of as many cells; empty lines are passed over.
+    """Read comment lines, a header and rows of as many cells; empty lines are skipped.
 
     Raises
     ------
@@ -381,7 +382,7 @@ def whole_of(text: str) -> int | None:
 
 
 def seconds_of(minutes: str) -> float | None:
-    """Return the seconds of a text of minutes, rounded once; None if it is no number above 0."""
+    """Return the seconds of a text of minutes, rounded once; None if it is not a number above 0."""
     if not _NUMBER.fullmatch(minutes):
         return None
     seconds = float(Fraction(minutes) * 60)

@@ -41,11 +41,11 @@ class CleaningReport(ShowsItself):
     Parameters
     ----------
     steps : pandas.DataFrame
-        One row a step (table ``cleaning_report`` of the column dictionary); step 0 is reading.
+        One row for each step (table ``cleaning_report`` of the column dictionary); step 0 is reading.
     repairs : pandas.DataFrame
-        One row a changed value, with the old one (table ``repairs``).
+        One row for each changed value, with the old one (table ``repairs``).
     merged : pandas.DataFrame
-        One row a line that became part of another job (table ``merged``).
+        One row for each line that became part of another job (table ``merged``).
     """
 
     steps: pd.DataFrame
@@ -106,7 +106,7 @@ def clean(trace: Trace, rules: Iterable[RuleSpec] | None = None) -> tuple[Trace,
         Jobs kept, with the flag columns and ``job_occurrence``, ``submit_timestamp`` and ``width``; removed
         jobs in ``quarantine`` under the rule's name with source line number and text, and merged lines in ``merged``.
     report : CleaningReport
-        One row a step, with counts that always balance.
+        One row for each step, with counts that always balance.
 
     Raises
     ------

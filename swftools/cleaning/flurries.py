@@ -48,7 +48,7 @@ def propose_flurries(
     ----------
     trace : Trace
         A log, cleaned or not. Jobs are taken in order of submission; those without user, job number or
-        submission time are passed over.
+        submission time are skipped.
     least_jobs : int
         Fewest jobs of a flurry. The smallest that the archive filtered from our five logs has 452.
     least_share : float

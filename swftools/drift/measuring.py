@@ -68,7 +68,7 @@ def measure_drift(
         Cleaned jobs, as ``Trace.jobs``, in any order; the columns ``JOB_COLUMNS`` are used. Times are s. Jobs of other
         times than both windows do no harm, and neither do those without submit_time.
     processors : int or None
-        Of the machine; None where it is not known.
+        Size of the machine; None where it is not known.
     now : float
         End of the recent window, s, as submissions are counted. Later jobs are left out.
     recent_days : int
@@ -82,10 +82,10 @@ def measure_drift(
     Returns
     -------
     pandas.DataFrame
-        One row an aspect and statistic, table ``workload_drift`` of the column dictionary: the same rows for all jobs.
-        The drift is missing, and never beyond its threshold, where a window has fewer than 100 jobs with the aspect (of
-        arrivals: where the reference has), where the reference is of fewer days than the recent window, and where the
-        statistic has no meaning (a mean of 0 in the reference; no number of processors).
+        One row for each aspect and statistic, table ``workload_drift`` of the column dictionary: the same rows for all
+        jobs. The drift is missing, and never beyond its threshold, where a window has fewer than 100 jobs with the
+        aspect (of arrivals: where the reference has), where the reference is of fewer days than the recent window, and
+        where the statistic has no meaning (a mean of 0 in the reference; no number of processors).
 
     Raises
     ------

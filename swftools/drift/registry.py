@@ -31,7 +31,7 @@ class DriftStatistic:
     Parameters
     ----------
     name : str
-        By which it is asked for.
+        Its name, by which it is asked for.
     compare : callable
         Takes the recent sample and the reference; returns the drift, without unit. NaN where it has no meaning.
     figure : callable

@@ -109,8 +109,8 @@ def power_over_time(schedule: Schedule, parameters: EnergyParameters | None = No
     Returns
     -------
     pandas.DataFrame
-        One row an instant at which a run starts or ends or a job is submitted, with rising times; values hold to the
-        next one's, and of the last row for ever.
+        One row for each instant at which a run starts or ends or a job is submitted, with rising times; values hold to
+        the next one's, and of the last row for ever.
 
         * time: s.
         * job_power: W of all processors that run a job. What a run takes for overhead, or for work that is lost, counts

@@ -44,9 +44,9 @@ class EstimateStudy(ShowsItself):
     left_out : mapping of str to int
         How many of them are not studied, by reason.
     inaccuracy : pandas.DataFrame
-        A row a group: ``of`` (requested; estimated, where estimates were given), ``grouped_by`` (all, user, queue,
-        size, requested-time), ``group``, ``jobs``, ``mean`` inaccuracy and its percentiles, ``mean_used`` (run time
-        over what was said) and ``used_all`` (jobs that ran as long as was said, or longer).
+        A row for each group: ``of`` (requested; estimated, where estimates were given), ``grouped_by`` (all, user,
+        queue, size, requested-time), ``group``, ``jobs``, ``mean`` inaccuracy and its percentiles, ``mean_used`` (run
+        time over what was said) and ``used_all`` (jobs that ran as long as was said, or longer).
     used : pandas.DataFrame
         The distribution of run time / requested time: ``used_from``, ``used_to``, ``jobs``, ``share``.
     requests : pandas.DataFrame
@@ -137,7 +137,7 @@ def study_estimates(trace: Trace, estimated: npt.ArrayLike | None = None, *, mos
     Raises
     ------
     ParameterError
-        There is not one estimate a job, one is not above 0, or ``most_used`` is no number from 1 on.
+        There is not one estimate a job, one is not above 0, or ``most_used`` is not a number from 1 on.
 
     References
     ----------

@@ -47,10 +47,10 @@ class FileRecords:
     Parameters
     ----------
     records : pandas.DataFrame
-        A row a job, in the order of lines, with the columns of the table ``records`` but for file_number, and for
-        job_occurrence, which is given when they are put into a history.
+        A row for each job, in the order of lines, with the columns of the table ``records`` but for file_number, and
+        for job_occurrence, which is given when they are put into a history.
     rejected : pandas.DataFrame
-        Lines that are no jobs, as a quarantine.
+        Lines that are not jobs, as a quarantine.
     names : pandas.DataFrame
         The names behind the numbers, those of this file.
     not_ended, joined : int

@@ -14,28 +14,28 @@ from swftools.trace import Trace
 
 
 class EpisodeLog:
-    """A log made ready for episodes: its jobs in order of submission, once in memory however many play on it.
+    """A log prepared for episodes: its jobs in order of submission, in memory once for all environments.
 
     Parameters
     ----------
     trace : Trace
-        With requested times: run times would be told in advance without them.
+        With requested times: without them, run times would be known in advance.
     processors : int, optional
-        Of the machine; those of the log by default.
+        Size of the machine; those of the log by default.
     policy : str
-        What decides the first jobs of each episode. It must remember nothing, as ``fcfs``, ``easy``, ``sjf``, ``lxf``,
-        ``lxf-backfill`` and ``narrowest`` do.
+        The policy that schedules the first jobs of each episode. It must have no memory: ``fcfs``, ``easy``, ``sjf``,
+        ``lxf``, ``lxf-backfill`` or ``narrowest``.
     reference : str, optional
-        Whose cost is subtracted in rewards; likewise.
+        The policy whose cost is the baseline of rewards; also without memory.
     overrun : {"run-on", "kill", "extend"}
-        As ``simulate`` takes it. ``"extend"`` raises a request to a longer run time, which is a look into the future.
+        As for ``simulate``. ``"extend"`` raises a request to a longer run time, which reveals something of the future.
     **options
-        As ``simulate`` takes them: ``requests``, ``predictor``, ``cancelled``, ``seed``, ``compiled``.
+        As for ``simulate``: ``requests``, ``predictor``, ``cancelled``, ``seed``, ``compiled``.
 
     Raises
     ------
     ParameterError
-        A job has no requested time, policy or predictor remember; what ``Simulation`` raises.
+        A job has no requested time, policy or predictor have a memory, or for the reasons of ``Simulation``.
     """
 
     def __init__(

@@ -27,7 +27,7 @@ class Logs:
     weights : sequence of float, optional
         How often each is drawn; by default all alike.
     **options
-        Of ``EpisodeLog``, for those that are traces.
+        Options of ``EpisodeLog``, for those that are traces.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class Logs:
 
 @cache
 def default_log(seed: int = 1) -> Trace:
-    """Return 5,000 jobs of a model on 128 processors, with requested times, to try things on; another seed, others.
+    """Return 5,000 jobs of a model on 128 processors, with requested times, to try things on; each seed gives others.
 
     References
     ----------

@@ -82,7 +82,7 @@ def remedy_of(error: Exception) -> str:
 
 @contextmanager
 def _replacement(path: Path) -> Iterator[BinaryIO]:
-    """Open a file beside a path and give it the path's name in the end; open what is no file directly."""
+    """Open a file beside a path and give it the path's name in the end; open what is not a file directly."""
     try:
         path = Path(os.path.realpath(path))
     except ValueError as error:  # a null byte

@@ -37,8 +37,8 @@ def compare_jobs(one: Schedule, other: Schedule) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row a job, in the order of ``one``: ``job_number``, ``job_occurrence``, ``wait`` and ``other_wait``, s,
-        missing where a schedule does not tell, and ``policy`` and ``other_policy``, what the two are called.
+        One row for each job, in the order of ``one``: ``job_number``, ``job_occurrence``, ``wait`` and ``other_wait``,
+        s, missing where a schedule does not tell, and ``policy`` and ``other_policy``, what the two are called.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class Against(Picture):
     nothing = "no job whose wait is known in both"
 
     def table(self, subject: pd.DataFrame, chosen: NoParameters) -> pd.DataFrame:
-        """Return a row a class of waits here and there in which there are jobs.
+        """Return a row for each class of waits here and there in which there are jobs.
 
         ``wait_from``, ``wait_to``, ``other_from`` and ``other_to``, s, the ends of the class (the first is of waits
         below 1 s), its ``jobs``, how many of them wait ``shorter`` and ``longer`` here, and ``policy`` and

@@ -34,7 +34,7 @@ class Picture:
     Attributes
     ----------
     name : str
-        By which it is asked for; one picture of each name for a kind of thing.
+        Its name, by which it is asked for; one picture of each name for a kind of thing.
     of : type
         What it is drawn from: a class, or ``pandas.DataFrame``.
     columns : sequence of str

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class Reserved(Picture):
     """The share of accepted reservations that were met, over the share of the jobs that ask, a curve for each target.
 
-    It is of a table with a row a simulation: ``share``, the ``target`` probability, and ``accepted`` and ``met`` as
-    ``ReservedSchedule.measures`` has them. A curve below the dotted line of its colour breaks its promise. Bars are
+    It is of a table with a row for each simulation: ``share``, the ``target`` probability, and ``accepted`` and ``met``
+    as ``ReservedSchedule.measures`` has them. A curve below the dotted line of its colour breaks its promise. Bars are
     intervals that have the true share with confidence .95, if reservations were independent.
     """
 
@@ -31,7 +31,7 @@ class Reserved(Picture):
     nothing = "no reservation was accepted"
 
     def table(self, subject: pd.DataFrame, chosen: NoParameters) -> pd.DataFrame:
-        """Return a row a simulation in which reservations were accepted, with the interval of the share."""
+        """Return a row for each simulation in which reservations were accepted, with the interval of the share."""
         rows = subject[list(self.columns)].astype("float64")
         rows = rows[(rows["accepted"] > 0) & rows["met"].notna()].sort_values(["target", "share"], kind="stable")
         low, high = share_interval(rows["met"].to_numpy(), rows["accepted"].to_numpy())

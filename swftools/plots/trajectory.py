@@ -48,7 +48,7 @@ class TrajectoryPicture(Picture):
     nothing = "no time of submission"
 
     def table(self, subject: pd.DataFrame, chosen: TrajectoryParameters) -> pd.DataFrame:
-        """Return a row a time of submission, with how long that is before the start, s."""
+        """Return a row for each time of submission, with how long that is before the start, s."""
         kept = subject.loc[subject["is_possible"].astype(bool), list(self.columns)]
         met = kept["probability"] >= (chosen.probability or 0.0) - 1e-9
         ahead = kept["start_time"] - kept["submit_time"]

@@ -72,9 +72,9 @@ def cluster(values: npt.ArrayLike, waits: npt.ArrayLike, *, most: int = MOST, le
     waits : array_like of float, shape (n,)
         How long each waited, s.
     most : int
-        The most clusters.
+        Largest number of clusters.
     least_size : int
-        Jobs that each must have, if there are so many in all.
+        Jobs that each cluster must have, if there are that many in all.
 
     Raises
     ------

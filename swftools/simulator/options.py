@@ -27,7 +27,7 @@ def reasons_to_exclude(
     arrays : JobArrays
         Of the trace.
     processors : int
-        Of the machine.
+        Size of the machine.
     run_time : numpy.ndarray
         As it is simulated, s; NaN where there is none.
     cancelled : str

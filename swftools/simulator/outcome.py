@@ -101,7 +101,7 @@ def schedule_of(
     unfinished : str
         The reason for which those are that were not taken out.
     processors : int
-        Of the machine.
+        Size of the machine.
     policy : str
         Name of the policy.
     options : mapping

@@ -31,7 +31,7 @@ def on_processors(
     widths : numpy.ndarray of int, shape (jobs,)
         How many.
     processors : int
-        Of the machine; a plan that takes more of them at once gets more.
+        Size of the machine; a plan that takes more of them at once gets more.
 
     Yields
     ------

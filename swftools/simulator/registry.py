@@ -45,7 +45,7 @@ class Policy:
     Parameters
     ----------
     name : str
-        By which it is asked for.
+        Its name, by which it is asked for.
     decide : callable
         Takes ``machine`` and, of ``parameters``, ``memory`` and ``rng``, what it names; see ``docs/add_a_policy.md``.
     parameters : type of Parameters
@@ -233,9 +233,9 @@ def policy(  # noqa: PLR0913 (facts by name)
     Raises
     ------
     ParameterError
-        The name is taken, or cannot be one; its arguments are not those of a policy; a parameter is no number, has no
-        default, or is called as an option of ``simulate``; the class of parameters is another policy's; the version is
-        not a whole number from 1 on.
+        The name is taken, or cannot be one; its arguments are not those of a policy; a parameter is not a number, has
+        no default, or is called as an option of ``simulate``; the class of parameters is another policy's; the version
+        is not a whole number from 1 on.
 
     Examples
     --------

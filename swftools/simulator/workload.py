@@ -78,7 +78,7 @@ def prepare(  # noqa: PLR0913 (options by name)
         Its key, submission, width, run time, requested time, user, queue and, if there, priority_rank, speedup curve
         and checkpoint interval are used.
     processors : int
-        Of the machine.
+        Size of the machine.
     overrun : {"extend", "kill", "run-on"}
         Of a job that ran longer than requested: raise the request, cut the run, or leave both.
     cancelled : {"drop", "end-at-once", "full-request"}

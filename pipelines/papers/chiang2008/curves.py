@@ -212,7 +212,7 @@ def points(values: Values, log: str, curve: Curve, kind: str, measure: str) -> d
 
 
 def cells(figure: str, found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (prints no numbers)
-    """Yield the points of a figure, a row a curve."""
+    """Yield the points of a figure, a row for each curve."""
     values, shown = Values(found), FIGURES[figure]
     for log in found.logs:
         month = _month(values, log, shown)

@@ -122,7 +122,7 @@ def planned(runs: Mapping[str, Run]) -> Callable[[str, bool], list[Run]]:
 
 
 def cells_of(runs: Mapping[str, Run], columns: tuple[str, ...] = COLUMNS) -> Callable[..., Iterator[Cell]]:
-    """Return what makes the cells of a table of these runs: a row a log and name."""
+    """Return what makes the cells of a table of these runs: a row for each log and name."""
 
     def cells(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (prints no numbers)
         values = Values(found)

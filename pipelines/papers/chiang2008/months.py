@@ -220,7 +220,7 @@ def plan(log: str, quick: bool) -> list[Run]:  # noqa: ARG001 (of any log, quick
 
 
 def cells(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (prints another log's)
-    """Yield the cells of Table 3, a row a month."""
+    """Yield the cells of Table 3, a row for each month."""
     rows = found.table[found.table["experiment"] == POPULATION.text]
     for log, month, measure, value in rows[["log", "x", "measure", "value"]].itertuples(index=False, name=None):
         unit, definition = COLUMNS[measure]

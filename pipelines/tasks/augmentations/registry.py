@@ -109,7 +109,7 @@ class Augmentation(RulesTask):
         cls.parameters_class.from_mapping(parameters)
 
     def compute(self, trace: Trace) -> pd.DataFrame | tuple[pd.DataFrame, ...]:
-        """Return the columns, one row a job of the trace, without the key; behind them the other tables."""
+        """Return the columns, one row for each job of the trace, without the key; behind them the other tables."""
         raise NotImplementedError
 
     def why_not_fixed(self) -> str:

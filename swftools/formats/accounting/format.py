@@ -65,11 +65,12 @@ class AccountingFormat(LogFormat):
     Parameters
     ----------
     time_zone : str, optional
-        Zone of the tz database that the batch system ran in; how times without a zone are read, and TimeZoneString.
+        Zone of the batch system, by its name in the tz database. Times without a zone are read in it, and it becomes
+        TimeZoneString in the header.
     computer, installation : str, optional
-        For the header.
+        Names for the header.
     processors, nodes : int, optional
-        Of the machine, for the header (MaxProcs, MaxNodes).
+        Size of the machine, for the header (MaxProcs, MaxNodes).
     """
 
     NOTES: ClassVar[tuple[str, ...]] = ()
@@ -104,7 +105,7 @@ class AccountingFormat(LogFormat):
         Parameters
         ----------
         stretches : iterable of Stretch
-            The log, in pieces that ``cut`` has parted; the last one says so. What spans pieces is kept between them.
+            The log in pieces, as ``cut`` divides it; the last one says so. Keep what spans pieces in local variables.
 
         Yields
         ------
@@ -196,7 +197,7 @@ class AccountingFormat(LogFormat):
         files : LogFiles
             The log; ``begins`` is filled in as files are reached.
         how : Reading
-            As ``read`` takes it.
+            As for ``read``.
         tally : Tally
             Becomes what is known of the text once all has been read.
         """
@@ -312,7 +313,7 @@ def placed(files: LogFiles, parts: list[Part]) -> pd.DataFrame:
 
 
 def refuse(files: LogFiles, part: Part) -> None:
-    """Raise at the first line that is no job."""
+    """Raise at the first line that is not a job."""
     first = part.quarantine.iloc[0]
     text = first["text"]
     shown = f": {text.splitlines()[0][:80]!r}" if isinstance(text, str) and text else ""

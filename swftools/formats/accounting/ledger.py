@@ -62,7 +62,7 @@ class Part:
     is_ambiguous : ndarray of bool
         As in ``Records``.
     quarantine : pandas.DataFrame
-        Lines that are no jobs.
+        Lines that are not jobs.
     merged_line, merged_into : ndarray of int64
         Lines that became part of a record, and the line of that.
     """
@@ -93,7 +93,7 @@ class Ledger:
     names: NameBook = field(default_factory=NameBook)
     anomalies: Counter[str] = field(default_factory=Counter)
     _refused: set[int] = field(default_factory=set)
-    """Lines of the records that are no jobs."""
+    """Lines of the records that are not jobs."""
 
     def take(self, records: Records, stretch: Stretch) -> Part:
         """Judge the records of a stretch."""
@@ -190,7 +190,7 @@ class Ledger:
     def _text(self, text: bytes, begin: int, end: int) -> str | None:
         """Return the text of a record, bytes that are not UTF-8 as escapes; none where words are withheld.
 
-        A line of an earlier stretch, of which it is only known now that it is no record, has none either.
+        A line of an earlier stretch, of which it is only known now that it is not a record, has none either.
         """
         if not self.privacy.tells_words or begin == end:
             return None

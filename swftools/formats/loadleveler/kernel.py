@@ -38,7 +38,7 @@ _BLANK, _TAB, _PLUS, _MINUS, _COLON, _EQUALS, _RETURN, _NEWLINE = 32, 9, 43, 45,
 
 
 class Steps(NamedTuple):
-    """What the scanner fills, a row a step."""
+    """What the scanner fills, a row for each step."""
 
     line: IntArray
     begin: IntArray

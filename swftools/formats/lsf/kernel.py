@@ -55,7 +55,7 @@ IS_STRING = _strings()
 
 
 class Lines(NamedTuple):
-    """What the scanner fills, a row a line that is not empty."""
+    """What the scanner fills, a row for each line that is not empty."""
 
     line: IntArray
     begin: IntArray

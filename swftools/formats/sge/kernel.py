@@ -48,7 +48,7 @@ _NAME, _JOB_NUMBER, _CATEGORY, _MEMORY, _DELETED = 3, 4, 16, 17, 18
 
 
 class Lines(NamedTuple):
-    """What the scanner fills, a row a line that is no comment."""
+    """What the scanner fills, a row for each line that is no comment."""
 
     line: IntArray
     begin: IntArray

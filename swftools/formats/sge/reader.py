@@ -36,7 +36,7 @@ _DIED, _RESCHEDULE = 100, 99
 """``failed`` of a job that a signal ended, and the exit status by which a job asks to be started again."""
 
 _NEEDED = ("job_number", "task_number", "submission_time", "start_time", "end_time", "slots", "failed")
-"""Numbers without which a line is no job."""
+"""Numbers without which a line is not a job."""
 
 _KILL, _TERM = 128 + 9, 128 + 15
 

@@ -22,7 +22,7 @@ is open, and how many such lists there were."""
 
 
 class Found(NamedTuple):
-    """Where things stand in a piece of text: a row a job, and a row a line outside of all documents."""
+    """Where things stand in a piece of text: a row for each job, and a row for each line outside of all documents."""
 
     begin: IntArray
     end: IntArray

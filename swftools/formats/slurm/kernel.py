@@ -32,7 +32,7 @@ _LONGEST_WORD = 16
 
 
 class Rows(NamedTuple):
-    """What the scanner fills: a row a job, a step, and a stray line."""
+    """What the scanner fills: a row for each job, step and stray line."""
 
     line: IntArray
     begin: IntArray

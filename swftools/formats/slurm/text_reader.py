@@ -47,7 +47,7 @@ _WHY = {
     kernel.NO_HEADER: "a line before the first header, which would say what stands in it; or say columns=JobID+...",
 }
 _FIRST_EPOCH = 1e8
-"""Seconds since 1970 are at least this; a shorter number is no time."""
+"""Seconds since 1970 are at least this; a shorter number is not a time."""
 
 _FIRST_ROW = re.compile(rb"[^\r\n]*\S[^\r\n]*")
 

@@ -82,7 +82,7 @@ class _Job(NamedTuple):
 
 
 class _Rejected(NamedTuple):
-    """A line that is no job, and why."""
+    """A line that is not a job, and why."""
 
     line: int
     reason: str

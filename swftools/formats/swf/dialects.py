@@ -217,7 +217,7 @@ def since(jobs: pd.DataFrame, origin: float) -> tuple[pd.DataFrame, pd.DataFrame
 
 
 def reject(jobs: pd.DataFrame, texts: list[str]) -> pd.DataFrame:
-    """Return the quarantine of jobs whose submit times are no seconds since 1970, with the texts of their lines."""
+    """Return the quarantine of jobs whose submit times are not seconds since 1970, with the texts of their lines."""
     why = "field 2 (submit_time): {:g} is no second of the years 1990 to 2100, as those of other jobs are"
     return frame_of(
         "quarantine",

@@ -19,20 +19,20 @@ def read_machines(path: str | os.PathLike[str]) -> pd.DataFrame:
     Parameters
     ----------
     path : path
-        Lines of number, name, nodes, processors of each, relative speed and memory of each node (KB), parted by tabs
-        or blanks. Blank lines and those that begin with ``#`` or ``;`` are passed over.
+        Lines of number, name, nodes, processors of each node, relative speed, and memory of each node (KB), separated
+        by tabs or blanks. Blank lines and lines that begin with ``#`` or ``;`` are skipped.
 
     Returns
     -------
     pandas.DataFrame
-        A row a machine: number, name, nodes, processors_per_node, speed, memory_kb.
+        A row for each machine: number, name, nodes, processors_per_node, speed, memory_kb.
 
     Raises
     ------
     UnreadableLogError
         It cannot be read.
     LogFormatError
-        A line is not of six such fields, or a number stands twice; names file and line.
+        A line does not have these six fields, or a number occurs twice; it names file and line.
 
     Examples
     --------

@@ -58,7 +58,7 @@ def quantile_of_window(state: FloatArray, facts: FloatArray) -> float:
 class TrailingQuantile(Bound):
     """The empirical quantile of the last waits.
 
-    Of independent waits it is too low half of the time or so, and it forgets by itself; replay it without trimming.
+    For independent waits it is too low about half of the time. It forgets by itself, so replay it without trimming.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class TrailingQuantile(Bound):
         return LISTS + 2 * self.window
 
     def settled(self, state: FloatArray, waits: int) -> FloatArray:  # noqa: ARG002 (as all bounds)
-        """Return a state in which nothing stands behind its waits."""
+        """Return a state with nothing after its waits."""
         other, count = state.copy(), int(state[COUNT])
         other[LISTS + count : LISTS + self.window] = 0.0
         other[LISTS + self.window + count :] = 0.0

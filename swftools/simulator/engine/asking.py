@@ -66,7 +66,7 @@ class Asked:
         Raises
         ------
         PolicyError
-            It raised an error, or its answer is no number.
+            It raised an error, or its answer is not a number.
         """
         begin = time.perf_counter()
         ended = self._ended(now, log)

@@ -46,7 +46,7 @@ def find_heads(schedule: Schedule) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row a job that was the blocked head, in the order of ``schedule.jobs``:
+        One row for each job that was the blocked head, in the order of ``schedule.jobs``:
 
         * job_number, job_occurrence: the key.
         * blocked_since: when its last stint as the head began, s.

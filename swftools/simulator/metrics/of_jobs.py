@@ -54,7 +54,7 @@ def measure_jobs(
     Returns
     -------
     pandas.DataFrame
-        One row a job, with the index of ``schedule.jobs``, all float64:
+        One row for each job, with the index of ``schedule.jobs``, all float64:
 
         * wait: s from submission to the start of the last run that began the job from nothing. Where it waited again
           after that, and went on with what was done, it is turnaround that has that time.

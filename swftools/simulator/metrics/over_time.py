@@ -49,8 +49,8 @@ def over_time(schedule: Schedule, *, where: Where = None, demand: str = "request
     Returns
     -------
     pandas.DataFrame
-        One row an instant at which something happens, with times increasing strictly; a row's values hold from its
-        time up to the next one's, the last row's (all zero) for ever, and before the first row all are zero.
+        One row for each instant at which something happens, with times increasing strictly; a row's values hold from
+        its time up to the next one's, the last row's (all zero) for ever, and before the first row all are zero.
 
         * time: s.
         * busy_processors: processors that run a job.

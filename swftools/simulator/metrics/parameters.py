@@ -18,7 +18,7 @@ SLOWDOWNS = ("turnaround", "stretched")
 CLOCKS = ("turnaround", "wait")
 
 OPTIMAL_RUN_TIME = "optimal_run_time"
-"""The nominal time of moldable jobs that is no column but made of their curves."""
+"""The nominal time of moldable jobs that is not a column but made of their curves."""
 
 
 @dataclass(frozen=True)

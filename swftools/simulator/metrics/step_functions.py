@@ -77,7 +77,7 @@ class MachineOverTime:
     jobs, segments : pandas.DataFrame
         Of a schedule, or of some of its jobs; ``over_time`` says what is made of them.
     processors : int
-        Of the machine.
+        Size of the machine.
     demand : str
         Column of the time by which a waiting job's processors are multiplied.
 

@@ -130,7 +130,7 @@ def usual_by_seed(comparison: pd.DataFrame, *, synthetic: bool = False) -> tuple
     Returns
     -------
     pandas.DataFrame
-        One row a policy and seed; the columns are those of ``summarize``.
+        One row for each policy and seed; the columns are those of ``summarize``.
     dict of str to str
         Of the measures that the comparison has, in order.
     """

@@ -25,7 +25,7 @@ Estimates of less than 1 s
     (``swftools.simulator.planning`` says why).
 Cost of a decision
     A search over the steps of the profile, at most two for each running and waiting job, for each reservation that is
-    made or looked at; what is too full or free enough is passed over in blocks. ``conservative`` looks at each waiting
+    made or looked at; what is too full or free enough is skipped in blocks. ``conservative`` looks at each waiting
     job at completions, unless all jobs end as planned and none moved at the one before, only at times before its
     reservation, and changes the profile if it moves;
     ``conservative-fixed`` makes reservations for new jobs only; ``conservative-replanned`` for waiting jobs as far as

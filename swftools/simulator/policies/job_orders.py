@@ -131,7 +131,7 @@ def first_in_order(machine: Machine, order: Order, processors: float, time: floa
     """Return the job to be served first in an order, of the waiting jobs that fit, or NOBODY.
 
     It fits if needed <= processors and (expected time <= time or needed <= spare). The index of the queue is searched
-    from its beginning; whole parts are passed over in which no job fits, or none could have a lesser key than one found
+    from its beginning; whole parts are skipped in which no job fits, or none could have a lesser key than one found
     before. So it costs about log n where shorter, narrower or earlier jobs go first, however many wait; and up to n of
     those that fit where longer or wider ones do.
     """

@@ -3,7 +3,7 @@
 The index of the queue knows the narrowest and the shortest job of each part. Where narrow jobs that are too long and
 short jobs that are too wide stand mixed, nearly all parts have both, and it looks at nearly all jobs. A shelf has the
 jobs of one rank that came one behind the other, and says how short the shortest is of those that need no more than
-so many processors. So all shelves are passed over but those in which a job fits, or nearly does.
+so many processors. So all shelves are skipped but those in which a job fits, or nearly does.
 """
 
 from __future__ import annotations

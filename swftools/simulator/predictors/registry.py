@@ -100,7 +100,7 @@ class Predictor:
     Parameters
     ----------
     name : str
-        By which it is asked for.
+        Its name, by which it is asked for.
     observe : callable, optional
         Takes ``event``, ``machine`` and ``job`` and, of ``parameters``, ``memory`` and ``rng``, what it names.
     foretell : callable, optional

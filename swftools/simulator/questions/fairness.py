@@ -47,7 +47,7 @@ def delays_from_submission(
     Parameters
     ----------
     trace, policy
-        As ``simulate`` takes them.
+        As for ``simulate``.
     sample : int, optional
         How many jobs are drawn, of those that waited; None, or more than there are, for all of them. Each is a
         simulation of its own, of the jobs that are there when it is submitted.
@@ -57,15 +57,16 @@ def delays_from_submission(
         Called with the numbers of jobs that are done and of all drawn, and the simulated time (s): ten times a second
         at most, and at the end.
     **options
-        Of the simulation, and parameters of the policy.
+        Options of the simulation, and parameters of the policy.
 
     Returns
     -------
     pandas.DataFrame
-        One row a job drawn, in order of submission: job_number, job_occurrence, submit_time (s), start_time, as in the
-        schedule (s), start_without_later: the start, s, in a simulation that goes on from the job's submission and to
-        which no later job comes, also none of the same instant; delay: start_time less that, s. It is negative where
-        later jobs brought the start forward, as they may by what they let the policy do otherwise. Nothing is missing.
+        One row for each job drawn, in order of submission: job_number, job_occurrence, submit_time (s), start_time, as
+        in the schedule (s), start_without_later: the start, s, in a simulation that goes on from the job's submission
+        and to which no later job comes, also none of the same instant; delay: start_time less that, s. It is negative
+        where later jobs brought the start forward, as they may by what they let the policy do otherwise. Nothing is
+        missing.
 
     Raises
     ------
@@ -115,7 +116,7 @@ def delays_at_heads(
     Parameters
     ----------
     trace, policy
-        As ``simulate`` takes them.
+        As for ``simulate``.
     sense : {"A", "B"}
         Who vanishes at the end of the instant at which the job became the blocked head for the last time: all jobs of
         lower priority, or only those that did not run before that instant.
@@ -124,16 +125,16 @@ def delays_at_heads(
     seed : int
         For the draw, and for the simulations.
     progress : callable, optional
-        As ``delays_from_submission`` takes it.
+        As for ``delays_from_submission``.
     **options
-        Of the simulation, and parameters of the policy.
+        Options of the simulation, and parameters of the policy.
 
     Returns
     -------
     pandas.DataFrame
-        One row a job drawn, in the order in which they became heads: job_number, job_occurrence, blocked_since (s),
-        start_time: its start after that (s); start_without: its start, s, in the simulation that goes on without the
-        others; delay: start_time less that, s. Nothing is missing.
+        One row for each job drawn, in the order in which they became heads: job_number, job_occurrence, blocked_since
+        (s), start_time: its start after that (s); start_without: its start, s, in the simulation that goes on without
+        the others; delay: start_time less that, s. Nothing is missing.
 
     Raises
     ------

@@ -45,13 +45,13 @@ def fit_semantics(
     Parameters
     ----------
     schedule : Schedule, pandas.DataFrame, str or Path
-        Of any simulator; a table of starts or its file as ``validate`` takes it.
+        Of any simulator; a table of starts or its file as for ``validate``.
     trace : Trace
         What was simulated.
     processors : int, optional
-        Of the machine; by default the schedule's, with a table the trace's.
+        Size of the machine; by default the schedule's, with a table the trace's.
     policies : iterable of str, optional
-        As ``simulate`` takes them; by default all that restate another simulator.
+        As for ``simulate``; by default all that restate another simulator.
     overrun : {"extend", "kill", "run-on"}
         Of jobs that ran longer than requested.
     tolerance : float
@@ -60,7 +60,7 @@ def fit_semantics(
     Returns
     -------
     pandas.DataFrame
-        One row a policy and semantics, the best first; of equal ones the simpler first.
+        One row for each policy and semantics, the best first; of equal ones the simpler first.
 
         * policy, semantics: str.
         * jobs: those that both have; same: how many of them start at the same time; share: of these.

@@ -71,13 +71,13 @@ def watch_policies(
     progress : callable, optional
         Is told after each run how many of how many are done.
     **options
-        Of ``simulate``: processors, overrun, cancelled, requests, predictor, ... for all policies.
+        Options of ``simulate``: processors, overrun, cancelled, requests, predictor, ... for all policies.
 
     Returns
     -------
     pandas.DataFrame
-        One row a policy and measure, in the order given, table ``policy_watch`` of the column dictionary. Seeds with
-        which a measure has no value are left out of its mean, spread and seeds. ``attrs["assumptions"]`` says in
+        One row for each policy and measure, in the order given, table ``policy_watch`` of the column dictionary. Seeds
+        with which a measure has no value are left out of its mean, spread and seeds. ``attrs["assumptions"]`` says in
         sentences what the run of the first policy on the log as it is took for what the log does not tell.
 
     Raises

@@ -30,14 +30,14 @@ def what_if(
     Parameters
     ----------
     running, waiting : pandas.DataFrame
-        As ``Stepper.from_queue`` takes them.
+        As for ``Stepper.from_queue``.
     jobs : iterable of mapping
         Those that are asked about, with ``processors`` and ``requested_time`` (s); each by itself, as if the others
         were not submitted.
     processors : int
-        Of the machine.
+        Size of the machine.
     policies : iterable of str
-        As ``simulate`` takes them.
+        As for ``simulate``.
     away : iterable of mapping
         Processors that go away, with ``processors``, ``after`` (s from now) and perhaps ``time`` (s): how long they
         are away; without it they do not come back. What becomes of jobs there tells ``Stepper.take_away``.
@@ -45,13 +45,13 @@ def what_if(
     Returns
     -------
     pandas.DataFrame
-        One row a policy and job: policy, processors, requested_time, wait (s; infinity where it would not start
+        One row for each policy and job: policy, processors, requested_time, wait (s; infinity where it would not start
         without processors that do not come back), behind (jobs that wait now and start before it).
 
     Raises
     ------
     ParameterError
-        The running jobs have more processors than there are; a job needs more, or is no job; more go away than there
+        The running jobs have more processors than there are; a job needs more, or is not a job; more go away than there
         are.
     PolicyError
         As ``simulate`` does.
@@ -83,9 +83,9 @@ def free_windows(running: pd.DataFrame, processors: int) -> pd.DataFrame:
     Parameters
     ----------
     running : pandas.DataFrame
-        As ``what_if`` takes it.
+        As for ``what_if``.
     processors : int
-        Of the machine.
+        Size of the machine.
 
     Returns
     -------
@@ -106,7 +106,7 @@ def free_windows(running: pd.DataFrame, processors: int) -> pd.DataFrame:
 
 
 def _check(job: dict[str, float], processors: int) -> None:
-    """Refuse what is no job."""
+    """Refuse what is not a job."""
     if set(job) != {"processors", "requested_time"}:
         raise ParameterError(f"job {job}: give processors and requested_time, as processors=64,time=4h")
     if not is_whole(job["processors"], 1, processors):

@@ -43,8 +43,8 @@ def explain_decision(
     Raises
     ------
     ParameterError
-        There are no notes, or none of that decision any more, or nothing was decided by then; the time is no number, or
-        beside it stands the number of a decision.
+        There are no notes, or none of that decision any more, or nothing was decided by then; the time is not a number,
+        or beside it stands the number of a decision.
 
     Examples
     --------

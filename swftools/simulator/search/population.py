@@ -160,7 +160,7 @@ def evolve(
 
 @kernel(allocates=False)
 def shuffle(orders: IntArray, row: int, count: int, fixed: int, rng: np.random.Generator) -> None:
-    """Make a row a random order, but for the first places, which are fixed."""
+    """Make a row for each random order, but for the first places, which are fixed."""
     for place in range(count):
         orders[row + place] = place
     for place in range(count - 1, fixed, -1):

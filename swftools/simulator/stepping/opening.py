@@ -58,9 +58,9 @@ def trace_of_queue(
     Parameters
     ----------
     running, waiting : pandas.DataFrame
-        As ``Stepper.from_queue`` takes them.
+        As for ``Stepper.from_queue``.
     processors : int
-        Of the machine.
+        Size of the machine.
     now : float, optional
         What time it is, s; without it the least at which nobody began before 0.
 

@@ -36,11 +36,11 @@ def python_policy(
     Parameters
     ----------
     name : str
-        By which it is asked for.
+        Its name, by which it is asked for.
     rests : bool
         False: it is asked at every event, also where no waiting job fits.
     needs, promises, version
-        As ``policy`` takes them.
+        As for ``policy``.
     made_in, stamp
         Where it is published its version depends on the source of the module ``made_in``, by default that of the
         function, and on ``stamp``: on weights, say.
@@ -48,7 +48,7 @@ def python_policy(
     Raises
     ------
     ParameterError
-        The name is taken, or cannot be one; the function does not take one argument; the version is no whole number.
+        The name is taken, or cannot be one; the function does not take one argument; the version is not a whole number.
 
     Examples
     --------

@@ -169,7 +169,7 @@ class Rooms:
     remembers : tuple of str
         Which of memory and draws its policy has.
     empty : callable, optional
-        As ``Room`` takes it.
+        As for ``Room``.
     """
 
     def __init__(self, remembers: tuple[str, ...], empty: Callable[[int], Memory] | None) -> None:

@@ -34,7 +34,7 @@ class Stepper(Follows):
     Parameters
     ----------
     trace, policy, processors, **options
-        As ``Simulation`` takes them; also what it raises. The policy decides where it is told to by ``skip``, and in
+        As for ``Simulation``; also what it raises. The policy decides where it is told to by ``skip``, and in
         ``finish``.
 
     Examples
@@ -85,15 +85,16 @@ class Stepper(Follows):
         Parameters
         ----------
         running : pandas.DataFrame
-            One row a job that runs: processors, requested_time and elapsed (s), the time that it has run. A job beyond
-            its request is taken to run for another second.
+            One row for each job that runs: processors, requested_time and elapsed (s), the time that it has run. A job
+            beyond its request is taken to run for another second.
         waiting : pandas.DataFrame
-            One row a job that waits, in order of the queue where they came together: processors, requested_time, waited
-            (s). Both may have other columns of the table ``jobs``, such as job_number, user_id and priority_rank.
+            One row for each job that waits, in order of the queue where they came together: processors, requested_time,
+            waited (s). Both may have other columns of the table ``jobs``, such as job_number, user_id and
+            priority_rank.
         processors : int
-            Of the machine.
+            Size of the machine.
         policy, **options
-            As ``Simulation`` takes them.
+            As for ``Simulation``.
         now : float, optional
             What time it is, s, such as seconds since 1970; without it the longest time that a job has run or waited.
 
@@ -157,7 +158,7 @@ class Stepper(Follows):
         Raises
         ------
         ParameterError
-            ``to`` is another word, or ``until`` is no number.
+            ``to`` is another word, or ``until`` is not a number.
         PolicyError
             Jobs wait, and nothing would ever happen any more unless one is started, which is still possible; or the
             simulation is broken, as ``Simulation.run`` tells.
@@ -288,7 +289,7 @@ class Stepper(Follows):
         Parameters
         ----------
         processors, requested_time, **job
-            As ``submit`` takes them.
+            As for ``submit``.
 
         Returns
         -------

@@ -64,7 +64,7 @@ def find_idle_heads(starts: Starts, processors: int, tolerance: float) -> Broken
     starts : Starts
         In order of submission.
     processors : int
-        Of the machine.
+        Size of the machine.
     tolerance : float
         Seconds by which times may be off; processors that are free no longer do not count.
     """
@@ -127,7 +127,7 @@ def find_delayed_heads(
     starts : Starts
         In order of submission.
     processors : int
-        Of the machine.
+        Size of the machine.
     tolerance : float
         Seconds by which times may be off.
     one_decision : bool

@@ -67,7 +67,9 @@ def test_denied(state: Path, tmp_path: Path) -> None:
     assert "Denied: no submission meets it. The best that can be had is 0.4" in result.stdout
     assert "Wed 2026-11-25 12:" in result.stdout
     young = save_state(tmp_path, log_of_waits([5.0] * 9), training=10)
-    assert "9 waits of group all are known, and 10 are needed" in " ".join(asked(young, "--start", "+1h").stdout.split())
+    assert "9 waits of group all are known, and 10 are needed" in " ".join(
+        asked(young, "--start", "+1h").stdout.split()
+    )
 
 
 def test_a_picture(state: Path, tmp_path: Path) -> None:
