@@ -80,7 +80,7 @@ class CheckpointSurvey:
     comments : tuple of str
         The comment lines before the header of the file, without the ``#``.
     name : str
-        What errors call the survey: the file's name.
+        Name of the survey in error messages: the file's name.
 
     Raises
     ------
@@ -115,10 +115,10 @@ def read_checkpoint_survey(path_or_file: str | Path | IO[Any]) -> CheckpointSurv
     r"""Read a checkpoint survey from a CSV file.
 
     The file is UTF-8 text: comment lines (``# ...``), a header with the names of the columns in any order, and one
-    line an answer: user_id, processors, job_number, submit_time, choice, interval_minutes. Of job_number and
-    submit_time one may be empty, or its column left out; user_id may be empty where job_number is told. A comment
-    ``# synthetic: ...`` marks a survey that was generated. The same answer twice for one job is one answer. A file
-    with a header only is a survey without answers.
+    line for each answer: user_id, processors, job_number, submit_time, choice, interval_minutes. One of job_number and
+    submit_time may be empty, or its column left out; user_id may be empty if job_number is given. A comment
+    ``# synthetic: ...`` marks a generated survey. The same answer twice for one job counts once. A file with only a
+    header is a survey without answers.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ def write_checkpoint_survey(survey: CheckpointSurvey, path_or_file: str | Path |
     Parameters
     ----------
     survey : CheckpointSurvey
-        Is read back with the same values, to the last bit; answers are numbered anew.
+        The survey; reading the file gives the same values, to the last bit, with new answer numbers.
     path_or_file : str, Path or file
         A file opened for text or bytes is left open.
 

@@ -65,10 +65,10 @@ class CheckpointSurveyParameters(Parameters):
     seed : int
         From 0 to 2**64 - 1. Logs share the draws of a seed (docs/seeds.md): give each its own.
     answers : int
-        Number of answers, declined ones among them; the published survey has 1,365.
+        Number of answers, including declined ones; the published survey has 1,365.
     response_share : float
         At most this share of the jobs gets an answer other than declined (published: 1,010 of 4,203 jobs), so that
-        a short trace gets a survey of its size; 1 asks for as many answers as ``answers`` says.
+        a short trace gets a smaller survey; 1 means as many answers as ``answers`` says.
 
     Raises
     ------

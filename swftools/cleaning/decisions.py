@@ -34,7 +34,7 @@ _REPAIRABLE = {column.name: column for column in SWF_FIELDS if column is not JOB
 class Decision:
     """What a rule decides about the jobs of a trace; every array or Series has one element for each job.
 
-    A Series is matched by its index, all else by position. Jobs that nothing is said of stay as they are.
+    A Series is matched by its index, all else by position. Jobs that the decision does not mention stay as they are.
 
     Parameters
     ----------

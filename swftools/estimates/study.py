@@ -42,7 +42,7 @@ class EstimateStudy(ShowsItself):
     jobs : int
         Of the trace.
     left_out : mapping of str to int
-        How many of them are not studied, by reason.
+        How many jobs are not studied, by reason.
     inaccuracy : pandas.DataFrame
         A row for each group: ``of`` (requested; estimated, where estimates were given), ``grouped_by`` (all, user,
         queue, size, requested-time), ``group``, ``jobs``, ``mean`` inaccuracy and its percentiles, ``mean_used`` (run
@@ -124,10 +124,10 @@ def study_estimates(trace: Trace, estimated: npt.ArrayLike | None = None, *, mos
         missing or 0, those without a run time, and those that were cancelled before they ran (status 5, run time
         0). Jobs that were cancelled while they ran are in, and so are those that failed at once.
     estimated : array of float, shape (jobs,), optional
-        Estimates of the same jobs without being killed for it, s, in the order of ``trace.jobs``: answers to a survey,
-        or those of ``swftools.models.tightened_requests``. NaN where there is none.
+        Estimates that users gave for the same jobs without being killed for it, s, in the order of ``trace.jobs``:
+        answers to a survey, or those of ``swftools.models.tighten_requests``. NaN means no answer.
     most_used : int
-        How many requested times are listed, those of most jobs.
+        How many of the most frequent requested times to list.
 
     Returns
     -------

@@ -152,7 +152,8 @@ def what_it_saw(
         raise ParameterError(f"job {job_number} is not started by policy {policy!r} in this trace")
     if runs["job_number"].duplicated().any():
         raise ParameterError(
-            f"what it saw is told where each job runs once; policy {policy!r} stops jobs, or numbers stand twice"
+            f"what_it_saw needs jobs that run once and have unique numbers; policy {policy!r} stops jobs, or numbers "
+            "repeat"
         )
     _play_until(stepper, order, job_number)
     eye.look(stepper)

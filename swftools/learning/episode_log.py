@@ -59,7 +59,9 @@ class EpisodeLog:
                 "in advance; give requests='tsafrir', which draws some of a model, or leave these jobs out"
             )
         if driver.asked or driver.predictor.observes:
-            raise ParameterError(f"predictor {driver.predictor.name!r} learns, which episodes do not; take 'request'")
+            raise ParameterError(
+                f"predictor {driver.predictor.name!r} learns, and episodes take none that does; use 'request'"
+            )
         self.trace, self.processors = trace, simulation.processors
         self.workload, self.coming, self.restart = workload, workload.coming, workload.restart
         self.options, self.semantics = dict(simulation.options), driver.options.semantics
@@ -107,7 +109,8 @@ def _memoryless(name: str | Policy) -> tuple[Policy, Any]:
     if not _forgets(policy, chosen):
         usable = [each.name for each in list_policies().values() if _forgets(each, each.chosen({}))]
         raise ParameterError(
-            f"policy {policy.name!r} remembers what it saw, or needs what episodes lack; they take {', '.join(usable)}"
+            f"policy {policy.name!r} has a memory, or needs columns that episodes lack; episodes take "
+            f"{', '.join(usable)}"
         )
     return policy, chosen
 

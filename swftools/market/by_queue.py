@@ -35,11 +35,11 @@ class QueueParameters(Parameters):
     rate : float
         Price of a processor-hour in a queue whose multiple is 1.
     multiples : mapping of str to float
-        By name or number of a queue; ``queue:multiples.high=3`` sets one, and the others stay as they are.
+        Multiples by name or number of a queue; ``queue:multiples.high=3`` sets one and keeps the others.
     queues : mapping of int to str
-        Names of queues by number, before those that the log tells.
+        Names of queues by number; they take precedence over those of the log.
     others : float
-        Multiple of all others.
+        Multiple of all other queues.
     """
 
     NAME = "queue"

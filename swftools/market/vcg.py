@@ -73,14 +73,15 @@ class VcgParameters(Parameters):
     Parameters
     ----------
     horizon : str
-        Until when others come that count: ``run``, until the job ended; or so long after that: 600s, 90min, 24h, 14d.
+        Other jobs count if they arrive before this: ``run``, the end of the job; or a time after it: 600s, 90min, 24h,
+        14d.
     later : {"absent", "present", "nowhere"}
-        Whether those that come after the horizon, who do not count, come in the simulation without the job. As in the
-        paper they are absent, which leaves the others more room than they had in what happened, and so makes prices
-        higher. Present they are in both, which takes longest. With nowhere they are in neither: what is compared is
-        then a second simulation, with the job and without them, and not what happened.
+        Whether jobs that arrive after the horizon, which do not count, take part in the simulation without the job.
+        absent, as in the paper: they do not, so the others have more room than in the schedule, and prices are higher.
+        present: they are in both, which takes longest. nowhere: they are in neither; the comparison is then with a
+        second simulation, with the job and without them, not with what happened.
     floor : float, optional
-        The least price; none: what was found, also below 0.
+        The lowest price; none: prices as computed, also below 0.
     """
 
     horizon: str = text(RUN, words=f"{RUN}, or a duration such as 600s, 90min, 24h or 14d", admits=is_horizon)

@@ -32,13 +32,13 @@ def compare_jobs(one: Schedule, other: Schedule) -> pd.DataFrame:
     Parameters
     ----------
     one, other : Schedule
-        Of the same log, in any order; jobs that are only in one of them are left out.
+        Schedules of the same log, in any order; jobs that are only in one of them are left out.
 
     Returns
     -------
     pandas.DataFrame
         One row for each job, in the order of ``one``: ``job_number``, ``job_occurrence``, ``wait`` and ``other_wait``,
-        s, missing where a schedule does not tell, and ``policy`` and ``other_policy``, what the two are called.
+        s, missing if unknown, and ``policy`` and ``other_policy``, the names of the two.
 
     Examples
     --------

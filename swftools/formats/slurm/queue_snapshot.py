@@ -141,20 +141,20 @@ def _read(job: dict[str, str], place: str, longest: float | None) -> _Job:
             f"{place}: {shown(job['JOBID'])} stands for several jobs; ask for each by squeue --array"
         )
     if not job["CPUS"].isdecimal() or int(job["CPUS"]) < 1:
-        raise UnreadableLogError(f"{place}: CPUS {shown(job['CPUS'])!r} is no number of processors; {_REMEDY}")
+        raise UnreadableLogError(f"{place}: CPUS {shown(job['CPUS'])!r} is not a number of processors; {_REMEDY}")
     limit = _seconds(job["TIME_LIMIT"])
     if limit is None:
         if job["TIME_LIMIT"].upper() not in {"UNLIMITED", "PARTITION_LIMIT", "NOT_SET", "INVALID", "N/A", ""}:
-            raise UnreadableLogError(f"{place}: TIME_LIMIT {shown(job['TIME_LIMIT'])!r} is no time; {_REMEDY}")
+            raise UnreadableLogError(f"{place}: TIME_LIMIT {shown(job['TIME_LIMIT'])!r} is not a time; {_REMEDY}")
         if longest is None:
-            raise UnreadableLogError(f"{place}: the job has no time limit; say what to take by longest= (--longest 7d)")
+            raise UnreadableLogError(f"{place}: the job has no time limit; give one by longest= (--longest 7d)")
         limit = longest
     submitted = float(job.get("SUBMITTED") or "nan")
     if job.get("SUBMIT_TIME") not in {None, "", "N/A", "Unknown"}:
         try:
             submitted = datetime.datetime.fromisoformat(job["SUBMIT_TIME"]).replace(tzinfo=datetime.UTC).timestamp()
         except ValueError:
-            raise UnreadableLogError(f"{place}: SUBMIT_TIME {shown(job['SUBMIT_TIME'])!r} is no date") from None
+            raise UnreadableLogError(f"{place}: SUBMIT_TIME {shown(job['SUBMIT_TIME'])!r} is not a date") from None
     return job["JOBID"], int(job["CPUS"]), limit, _seconds(job.get("TIME", "")) or 0.0, submitted
 
 

@@ -16,7 +16,7 @@ from swftools.simulator.machine.state import FIXED, NOW, PER_PROCESSOR, Machine
 
 @kernel(allocates=False)
 def stretch_on(machine: Machine, job: int, processors: int) -> float:
-    """Return by what a job's times are multiplied on a number of processors; 0 if it cannot run on so many.
+    """Return the factor by which a job's times grow on a number of processors; 0 if it cannot run on that many.
 
     That is S(own width) / S(processors) of its speedup curve; 1 on its own width.
     """

@@ -86,17 +86,17 @@ class PvEasyParameters(Parameters):
     Parameters
     ----------
     slp : bool
-        Whether shadow jobs are stopped for the first waiting one.
+        Whether shadow jobs are stopped for the first waiting job.
     venture : bool
-        Whether jobs go ahead as long as any processors are free.
+        Whether jobs go ahead as long as they fit into the free processors.
     order : {"fcfs", "sjf", "lxf", "widest", "narrowest", "ljf", "rank"}
         Priority, of equal ones the earliest submission first; ``rank`` is that of the column ``priority_rank``.
     victims : {"lowest", "spare-needless"}
-        Who is stopped: from the lowest priority up until enough are free; or, of these, not those without whom it is
-        enough, which are looked at from the highest priority down.
+        Which jobs are stopped: from the lowest priority up until enough processors are free; spare-needless then
+        spares, from the highest priority down, jobs that need not be stopped after all.
     preemption : {"kill", "checkpoint", "suspend"}
-        What those who are stopped lose: all of their work, what they did since the last checkpoint (column
-        ``checkpoint_interval``), or nothing. What it takes to go on is ``restart_overhead`` of the simulation.
+        What stopped jobs lose: all of their work, their work since the last checkpoint (column
+        ``checkpoint_interval``), or nothing. The simulation's ``restart_overhead`` is the time to continue.
     """
 
     slp: bool = truth(True)
@@ -243,7 +243,7 @@ def _fill(machine: Machine, manner: Manner, memory: ShadowLoad, order: Order, he
 
 @kernel(allocates=False)
 def by_key() -> Order:
-    """Return the order of the keys in the memory, which a policy of one's own writes before it decides."""
+    """Return the order by the keys in the memory, which a policy of your own writes before it decides."""
     return Order(BY_KEY, 0.0, 0.0, 0.0, 0.0, ANY, 0.0)
 
 

@@ -49,13 +49,13 @@ def delays_from_submission(
     trace, policy
         As for ``simulate``.
     sample : int, optional
-        How many jobs are drawn, of those that waited; None, or more than there are, for all of them. Each is a
-        simulation of its own, of the jobs that are there when it is submitted.
+        How many jobs to draw of those that waited; None, or more than there are, takes all. Each job is a simulation of
+        its own, with the jobs that are there when it is submitted.
     seed : int
-        For the draw, and for the simulations.
+        Seed of the draw and of the simulations.
     progress : callable, optional
-        Called with the numbers of jobs that are done and of all drawn, and the simulated time (s): ten times a second
-        at most, and at the end.
+        Called with the jobs done, all drawn jobs, and the simulated time (s): at most ten times a second, and at the
+        end.
     **options
         Options of the simulation, and parameters of the policy.
 
@@ -63,10 +63,9 @@ def delays_from_submission(
     -------
     pandas.DataFrame
         One row for each job drawn, in order of submission: job_number, job_occurrence, submit_time (s), start_time, as
-        in the schedule (s), start_without_later: the start, s, in a simulation that goes on from the job's submission
-        and to which no later job comes, also none of the same instant; delay: start_time less that, s. It is negative
-        where later jobs brought the start forward, as they may by what they let the policy do otherwise. Nothing is
-        missing.
+        in the schedule (s), start_without_later: its start (s) in a simulation that continues from the job's submission
+        without any later job, also of the same instant; delay: start_time minus start_without_later, s. It is negative
+        if later jobs led the policy to start the job earlier, which can happen. Nothing is missing.
 
     Raises
     ------
@@ -118,12 +117,12 @@ def delays_at_heads(
     trace, policy
         As for ``simulate``.
     sense : {"A", "B"}
-        Who vanishes at the end of the instant at which the job became the blocked head for the last time: all jobs of
-        lower priority, or only those that did not run before that instant.
+        Which jobs are removed at the end of the instant at which the job became the blocked head for the last time: all
+        jobs of lower priority, or only those that did not run before that instant.
     sample : int, optional
-        How many heads are drawn; None, or more than there are, for all.
+        How many heads to draw; None, or more than there are, takes all.
     seed : int
-        For the draw, and for the simulations.
+        Seed of the draw and of the simulations.
     progress : callable, optional
         As for ``delays_from_submission``.
     **options
@@ -133,8 +132,8 @@ def delays_at_heads(
     -------
     pandas.DataFrame
         One row for each job drawn, in the order in which they became heads: job_number, job_occurrence, blocked_since
-        (s), start_time: its start after that (s); start_without: its start, s, in the simulation that goes on without
-        the others; delay: start_time less that, s. Nothing is missing.
+        (s), start_time: its start after that (s); start_without: its start in the simulation without the others (s);
+        delay: start_time minus start_without, s. Nothing is missing.
 
     Raises
     ------
@@ -145,7 +144,7 @@ def delays_at_heads(
 
     Notes
     -----
-    ``find_heads`` works the same out of the schedule, without simulating, if the policy starts the head whenever it
+    ``find_heads`` computes the same from the schedule, without simulating, if the policy starts the head whenever it
     fits; then both are equal.
 
     Examples

@@ -113,7 +113,7 @@ def planned_measure(
     Parameters
     ----------
     name : str
-        By which objectives name it: letters, digits, ``_``, ``.`` and single ``-``, beginning with a letter.
+        Its name in objectives: letters, digits, ``_``, ``.`` and single ``-``, beginning with a letter.
     fold, reference, is_often_zero
         See ``PlannedMeasure``.
 
@@ -124,8 +124,8 @@ def planned_measure(
 
     Notes
     -----
-    The function is compiled: it uses numbers, ``math`` and kernels. What it returns must be 0 or more, and not fall as
-    the wait grows; a search leaves out what it takes for worse, and a cost of less than 0 or NaN ends the simulation.
+    The function is compiled, so it may use numbers, ``math`` and kernels. The cost must be 0 or more, and must not fall
+    as the wait grows, because the search cuts branches on that assumption. A negative cost or NaN ends the simulation.
 
     Examples
     --------

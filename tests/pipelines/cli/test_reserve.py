@@ -83,9 +83,9 @@ def test_a_picture(state: Path, tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         (["--start", "2026-11-25 11:59"], "is in the past; now is Wed 2026-11-25 12:00:00"),
-        (["--start", "someday"], "'someday' is no moment such as tomorrow 09:00"),
-        (["--start", "2026-02-30 10:00"], "is no moment such as"),
-        (["--start", "tomorrow 25:00"], "is no moment such as"),
+        (["--start", "someday"], "'someday' is not a time such as tomorrow 09:00"),
+        (["--start", "2026-02-30 10:00"], "is not a time such as"),
+        (["--start", "tomorrow 25:00"], "is not a time such as"),
         (["--start", "+6h", "--probability", "1"], "probability=1.0 is not a number between 0 and 1"),
         (["--start", "+6h", "--probability", "0"], "probability=0.0 is not a number between 0 and 1"),
         (["--start", "+6h", "--longest", "30m"], "longer than the queue takes"),

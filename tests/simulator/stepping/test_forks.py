@@ -185,7 +185,7 @@ def test_jobs_that_are_held_back() -> None:
 @pytest.mark.parametrize(
     ("policy", "options", "message"),
     [
-        ("scojo-p", {}, "policy 'scojo-p' remembers what a fork does not have"),
+        ("scojo-p", {}, "policy 'scojo-p' has a memory that a fork cannot copy"),
         ("easy", {"predictor": "last-model"}, "predictor 'last-model' remembers"),
         ("easy", {"predictor": MeanOfUser()}, "the predictor in Python remembers"),
     ],

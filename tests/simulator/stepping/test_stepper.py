@@ -253,7 +253,7 @@ def test_until(trace: Trace) -> None:
     first = stepper.now
     assert not stepper.skip(until=first)
     assert stepper.now == first
-    with pytest.raises(ParameterError, match="until=nan is no time"):
+    with pytest.raises(ParameterError, match="until=nan is not a time"):
         stepper.advance(until=np.nan)
     while stepper.skip():
         pass
