@@ -30,5 +30,5 @@ class FixedParameters(Parameters):
 
 @mechanism("fixed", parameters=FixedParameters)
 def fixed(sale: Sale, parameters: FixedParameters) -> FloatArray:
-    """Return the price of the hours that were run, not of those requested, which the paper leaves open."""
+    """Return the price of the hours that were run; the paper leaves open whether it means the requested ones."""
     return parameters.rate * sale.processor_hours

@@ -1,6 +1,6 @@
 """Orders of waiting jobs that policies share: a word, a number, the key that sorts by it, and the first job by it.
 
-Keys rise from the job to be served first to the last; of jobs of equal keys the one that stands first in the queue is
+Keys rise from the job to be served first to the last. Of jobs with equal keys, the one that is first in the queue is
 served first.
 """
 

@@ -40,9 +40,9 @@ class GradientBoostingParameters(Parameters):
     Parameters
     ----------
     every : int
-        Completions from one fit to the next, and before the first.
+        How many jobs end before the first fit, and between two fits.
     window : int
-        At most this many jobs are fitted to: those that ended last.
+        How many jobs to fit to, at most: those that ended last.
     quantile : float
         The quantile of the run time to predict.
     trees : int
@@ -66,7 +66,7 @@ class GradientBoostingParameters(Parameters):
 
 @python_predictor("gradient-boosting", parameters=GradientBoostingParameters, version=1)
 class GradientBoosting:
-    """Predicts what trees say that were fitted to the past."""
+    """Predict by trees that were fitted to the jobs that ended so far."""
 
     name: str
 

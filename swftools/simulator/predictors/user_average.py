@@ -31,7 +31,7 @@ class UserAverageParameters(Parameters):
     Parameters
     ----------
     jobs : int
-        How many of the user's jobs, those that ended last, are averaged.
+        How many of the user's last finished jobs are averaged.
     outlived : {"limit", "increments"}
         The new prediction of a job that outlives its prediction.
     """
@@ -62,7 +62,7 @@ def none_finished(jobs: int, processors: int) -> Finished:  # noqa: ARG001 (as a
     version=1,
 )
 def user_average(event: int, machine: Machine, job: int, parameters: Any, memory: Finished) -> None:
-    """Average the run times of the user's last finished jobs; unknown users are taken at their word."""
+    """Average the run times of the user's last finished jobs; requests of unknown users stay as they are."""
     user = machine.requests.user_id[job]
     if user < 0:
         return
