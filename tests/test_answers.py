@@ -52,11 +52,21 @@ def test_a_wrong_link_would_be_seen() -> None:
 
 def test_each_question_has_an_answer() -> None:
     """Some words, and a page that says more or a command."""
-    parts = re.split(r"^\*\*(.*?[?.])\*\* ", QUESTIONS, flags=re.MULTILINE)[1:]
+    parts = re.split(r"^### (.*)$", QUESTIONS, flags=re.MULTILINE)[1:]
     answers = dict(zip(parts[::2], parts[1::2], strict=True))
     assert len(answers) >= 20
     lacking = [question for question, answer in answers.items() if not links_of(answer) and "`swftools " not in answer]
     assert lacking == []
+
+
+def test_ten_questions_are_found_by_one_search() -> None:
+    """The words are in the heading of the question, and the site's search looks at headings first."""
+    headings = set(re.findall(r"^### (.*)$", QUESTIONS, re.MULTILINE))
+    searches = re.findall(r"^\| `([^`|]*)` \| (.*) \|$", QUESTIONS, re.MULTILINE)
+    assert len(searches) >= 10
+    for words, question in searches:
+        assert question in headings
+        assert words in question
 
 
 def test_questions_name_commands_that_there_are() -> None:

@@ -3,7 +3,7 @@ From my centre's Slurm log to a report
 ======================================
 
 You run a machine under Slurm and want to know how busy it was, how long jobs waited and how good requests were. This takes
-ten minutes.
+ten minutes. You need the extras ``plots`` and ``report``.
 
 Get the log
 -----------

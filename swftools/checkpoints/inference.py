@@ -1,7 +1,8 @@
 """Which jobs of a trace write checkpoints, inferred from a survey of their users; and the side file for SWF users.
 
-A model for want of records: a job has its user's own answer, one drawn from the user's answers for jobs as wide, or
-none, and each job says which. Draws are keyed by job, so any order of jobs and of answers gives the same.
+This is a model, because there are no records. A job has its user's own answer, or one drawn from the user's answers for
+jobs as wide, or none, and each job says which. Draws are keyed by job, so the order of jobs and answers does not
+matter.
 
 References
 ----------

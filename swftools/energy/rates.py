@@ -1,4 +1,4 @@
-"""Rates over time: what a kilowatt-hour costs, or how much carbon it stands for, from a file with times.
+"""Rates over time: the price of a kilowatt-hour, or its carbon emissions, from a file with times.
 
 A rate holds from its time to the next one. Nothing is filled in: a time without a zone, a gap, or a time beyond the
 series is an error that says what to do.

@@ -1,7 +1,7 @@
-"""queue: so much for a processor-hour, by the queue that the user chose.
+"""queue: a price for each processor-hour, by the queue that the user chose.
 
-A queue is known by its name: by ``queues``, by the names that an accounting log tells, or by the header of an SWF log.
-A queue that has no multiple, a job without a queue, and all jobs where nothing names queues have ``others``.
+Names of queues come from ``queues``, from an accounting log, or from the header of an SWF log. ``others`` applies to
+queues without a multiple, to jobs without a queue, and to all jobs if nothing names the queues.
 
 References
 ----------

@@ -1,6 +1,6 @@
-"""vcg: each user pays what the job cost the others, by simulating on without it.
+"""vcg: each user pays what the job cost the others, found by a simulation that goes on without it.
 
-For job i, of which it is known how all went:
+For job i, once the whole schedule is known:
 
 1. The others are the jobs that were there when it was submitted, and those that came until its *horizon*.
 2. and 3. What these are worth at the turnarounds that they got: AU_true.
@@ -8,13 +8,13 @@ For job i, of which it is known how all went:
    state just before its submission: AU_alt.
 6. The price is AU_alt - AU_true, what the others lost by job i; at least ``floor``.
 
-As exact as the policy is: another order, or other random draws, may help the others or harm them, and so move the price
-either way. It is exact if the policy finds the best schedule with and without the job; see ``docs/market.md``.
+The price is exact if the policy finds the best schedule both with and without the job. Otherwise another order, or
+other random draws, may help or harm the others, and move the price either way; see ``docs/market.md``.
 
 Cost of a price
 ---------------
-A copy of the simulation, and its decisions until all of the others have ended or are worth nothing any more. The whole
-takes one pass through the log besides, by each process.
+A copy of the simulation, and its decisions until all of the others have ended or are worth nothing any more. In
+addition each process passes through the log once.
 
 References
 ----------

@@ -1,6 +1,6 @@
-"""Other arrivals for the jobs of a trace: Lublin-Feitelson, Poisson, the log's own days shuffled, or squeezed.
+"""New submission times for the jobs of a trace: Lublin-Feitelson, Poisson, the log's own days shuffled, or squeezed.
 
-The jobs keep their order of submission, and everything else; what changes is when they come.
+The jobs keep their order of submission and everything else. Only their submission times change.
 
 References
 ----------

@@ -1,8 +1,8 @@
 """Moldability for the jobs of a trace: a speedup curve and the widths that each job could run on.
 
-Logs tell one width and one run time. A model adds the rest, for schedulers that choose widths: Cirne and Berman's
-survey of users, the simple curve of Barsanti and Sodan, or Downey's parameters. Draws are keyed by job. The curves
-themselves are in ``swftools.models.speedup``.
+A log has one width and one run time for each job. A model adds the rest, for schedulers that choose widths: Cirne and
+Berman's survey of users, the simple curve of Barsanti and Sodan, or Downey's parameters. Draws are keyed by job. The
+curves themselves are in ``swftools.models.speedup``.
 
 References
 ----------

@@ -1,7 +1,7 @@
 """User estimates for the jobs of a trace that has none, such as a generated one.
 
-Real users ask for far more time than their jobs need, and for few round times; schedulers that plan by the requests
-must be studied with such. The distribution of the times is that of ``distribution_of_requests.py``; here
+Real users ask for far more time than their jobs need, and for few, round times. Schedulers that plan by requests must
+be studied with such requests. The distribution of the times is that of ``distribution_of_requests.py``; here
 they are handed out to jobs, none to a job that runs longer.
 
 References

@@ -1,8 +1,8 @@
-"""Shaking: the same log with each submission moved a little, to see what of a result is the policy's, what chance.
+"""Shaking: replay the same log with each submission moved a little, to separate the policy's effect from chance.
 
-A schedule is a chain of events: one job that comes a second later may change the wait of thousands. So a single
-replay measures the policy and an accident of the log. Several, each of a log that might as well have been, tell them
-apart: the mean is the result, and the spread its noise.
+A schedule is a chain of events: one job that comes a second later may change the wait of thousands. So a single replay
+measures both the policy and an accident of the log. Several replays, each of a log that could have happened just as
+well, separate the two: their mean is the result, and their spread is the noise.
 
 References
 ----------

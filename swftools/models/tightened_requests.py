@@ -1,9 +1,9 @@
-"""Synthetic answers of users who are asked again how long their jobs will run, now without being killed for it.
+"""Synthetic answers of users who are asked again how long their jobs will run, without being killed for it.
 
-The survey that asked so is not public. What is printed of it: of 107 answers 56 were the request itself, 51 were less,
-by 35 % of the request in the mean. Inaccuracy (``swftools.estimates``) fell from 68 % to 60 % among those 51, and from
-61 % to 57 % over all; it was 55 % among the 56. That a job ran longer than the answer was very unusual. The
-distribution here is ours, chosen to agree with all of this; no user of the trace was asked.
+That survey is not public. Its printed results: of 107 answers 56 were the request itself, and 51 were less, by 35 % of
+the request in the mean. Inaccuracy (``swftools.estimates``) fell from 68 % to 60 % among those 51, and from
+61 % to 57 % over all; it was 55 % among the 56. Jobs very rarely ran longer than the answer. The distribution here is
+ours, chosen to agree with all of this. No user of the trace was asked.
 
 References
 ----------

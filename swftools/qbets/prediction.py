@@ -1,4 +1,4 @@
-"""What a job that is submitted now would be told of its wait, by a saved state, without a log.
+"""What a saved state predicts for the wait of a job that is submitted now. No log is needed.
 
 Now is behind all that the state knows: the jobs that still waited at the last submission have started, as far as the
 log says that they did. The state itself stays as it is.

@@ -1,4 +1,4 @@
-"""The replay of a log: what each job would have been told at its submission of how long it will wait.
+"""The replay of a log: which wait would have been predicted for each job at its submission.
 
 Jobs are submitted one by one. Before a job is told anything, the waits of all that have started by then become known,
 never earlier; what is told depends on nothing else. Each queue is replayed by itself.

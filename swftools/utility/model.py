@@ -1,8 +1,8 @@
 """Synthetic utility functions for the jobs of a trace, from queue priority, size and logged waits.
 
-A model for want of recorded functions: it does not claim to recover what any one user wanted, only not to
-contradict what a survey found about the shapes. Draws are keyed by job, so equal seeds give equal functions in
-any order of jobs.
+This is a model, because no functions were recorded. It does not claim to recover what any user wanted; it only agrees
+with what a survey found about the shapes. Draws are keyed by job, so equal seeds give equal functions in any order of
+jobs.
 
 References
 ----------

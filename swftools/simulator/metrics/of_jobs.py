@@ -1,4 +1,4 @@
-"""What a schedule gives each job: wait, turnaround, slowdowns, utility, and delays against another schedule.
+"""What each job gets from a schedule: wait, turnaround, slowdowns, utility, and delays against another schedule.
 
 ``measure`` takes its statistics from here; use it directly to look at single jobs.
 

@@ -66,8 +66,9 @@ class EasyInTimeParameters(Parameters):
     ends : {"at", "before"}
         Whether a job that goes ahead may end at the shadow time, or must end before it.
     running : {"by-end", "by-limit"}
-        In which order the processors of running jobs are added up until there are enough for the first waiting job: of
-        their expected ends, or of how much time they asked for, with the last one's start and limit as shadow time.
+        The order in which the processors of running jobs are added up until there are enough for the first waiting job:
+        by expected end, or by requested time. In the latter case the shadow time is the last job's start plus its
+        limit.
     shadow : {"anew", "fixed"}
         Whether the shadow time is found at each decision, or once, when a job becomes the first that does not fit.
     """

@@ -124,7 +124,7 @@ class GeneticParameters(Searching, Parameters):
     warm_start : bool
         Whether the first generation includes the best order of the last decision.
     seconds : float
-        Above 0, each search goes on for so long instead, s; how far it came is noted (``recorded_search``).
+        If above 0, each search runs for this long instead, s; how far it came is noted (``recorded_search``).
     most_jobs : int
         At most this many of the waiting jobs compete.
     explain : bool

@@ -67,13 +67,13 @@ class WeightedPriorityParameters(Parameters):
     Parameters
     ----------
     wait_weight : float
-        Weight of an hour waited.
+        Weight of each hour waited.
     expansion_weight : float
-        Of the expansion factor.
+        Weight of the expansion factor.
     width_weight : float
-        Of a job as wide as the machine.
+        Weight of the share of the machine that the job asks for.
     rank_weight : float
-        Of a rank.
+        Weight of each priority rank.
     """
 
     wait_weight: float = number(1.0)

@@ -93,7 +93,7 @@ class PvEasyParameters(Parameters):
     order : {"fcfs", "sjf", "lxf", "widest", "narrowest", "ljf", "rank"}
         The priority; equal ones by submission. ``rank`` is the column ``priority_rank``.
     victims : {"lowest", "spare-needless"}
-        Which jobs are stopped: from the lowest priority up until enough processors are free; spare-needless then
+        Which jobs are stopped: from the lowest priority up, until enough processors are free. ``spare-needless`` then
         spares, from the highest priority down, jobs that need not be stopped after all.
     preemption : {"kill", "checkpoint", "suspend"}
         What stopped jobs lose: all of their work, their work since the last checkpoint (column

@@ -90,7 +90,7 @@ class ScojoParameters(ClassParameters):
         Which jobs are expected: as many as came so far, or as many as the model of Lublin and Feitelson sends in the
         long run.
     alpha : float
-        Of that model; lower is more load. It has simple curves, and its second 0 is midnight.
+        The alpha of that model; lower means more load. Its jobs have simple curves, and its second 0 is midnight.
     early_start : bool
         Whether a job may start on fewer processors than its target.
     guarantee : bool

@@ -91,11 +91,11 @@ class SearchParameters(Searching, Parameters):
         Most nodes that each search visits. The order of the heuristic is always planned in full; with 0 it is the only
         one.
     seconds : float
-        Above 0, each search goes on for so long instead, s: what it finds then depends on the machine, and the nodes
+        If above 0, each search runs for this long instead, s. What it finds then depends on the machine, and the nodes
         that it visited are noted (``recorded_search``).
     distinct : bool
-        Of jobs that are equal in all that a plan depends on only one order is tried. Of several orders that are equally
-        good another may then be the first.
+        Whether to try only one order of jobs that do not differ in anything a plan depends on. The first of several
+        equally good orders may then be another one.
     explain : bool
         Whether to note what each search did: ``Schedule.notes`` then has the tables decisions, improvements and orders.
     """

@@ -46,13 +46,13 @@ class GradientBoostingParameters(Parameters):
     quantile : float
         The quantile of the run time to predict.
     trees : int
-        Of a model.
+        How many trees a model has.
     leaves : int
-        Of a tree, at most.
+        How many leaves a tree has at most.
     least_in_leaf : int
-        Jobs that each leaf must have.
+        How many jobs each leaf has at least.
     learning_rate : float
-        Of each tree.
+        How much each tree contributes.
     """
 
     every: int = whole(1000, least=2)

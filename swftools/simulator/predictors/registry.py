@@ -1,9 +1,9 @@
 """Predictors by name: the decorators that register one, and how it is found.
 
-There are three kinds. ``@predictor`` registers a function that observes events and learns: it is compiled, and sees
-what policies see. ``@foretold`` registers one that is told run times before the run, and says what policies are to be
-told: the truth, the request, or something between. An object of Python that learns is a ``PythonPredictor``, and
-``@python_predictor`` registers a class of such objects.
+There are three kinds. ``@predictor`` registers a function that observes events and learns; it is compiled, and sees
+what policies see. ``@foretold`` registers a function that gets the run times before the run, and decides what policies
+are told: the truth, the request, or something between. ``@python_predictor`` registers a class of ``PythonPredictor``
+objects, which learn in plain Python.
 
 References
 ----------

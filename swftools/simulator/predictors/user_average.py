@@ -1,6 +1,6 @@
-"""The mean run time of the user's last finished jobs; with fewer finished than are averaged, the request.
+"""The mean run time of the user's last finished jobs; the request if too few have finished.
 
-The original averages two. With one alone it is the request here, as in the simulator pyss.
+The original averages two jobs. If only one has finished, this predictor returns the request, like the simulator pyss.
 
 References
 ----------

@@ -1,4 +1,5 @@
-"""What jobs of lower priority cost a job, by simulating on without them: from its submission, and as the blocked head.
+"""How much jobs of lower priority delay a job, found by simulating without them: from its submission, and as blocked
+head.
 
 Priority is order of submission, of equal submissions of (job_number, job_occurrence).
 

@@ -1,21 +1,22 @@
-"""Measures of planned schedules, by name: what a search makes small.
+"""Measures of planned schedules, by name: a search makes them small.
 
 A measure adds up, or takes the greatest of, what each waiting job costs where it is planned. No cost is negative, so a
 measure only grows while jobs are placed one by one, and a search need not go on once it is beyond the best. The four of
 the paper, and two more:
 
 ``T_w``
-    Total excessive wait: what jobs will have waited beyond a threshold, summed. The threshold is what the longest
-    waiting job has waited by now, unless one is given.
+    Total excessive wait: the sum of what jobs will have waited beyond a threshold. The threshold is how long the
+    longest waiting job has waited by now, unless you give one.
 ``maxW``, ``avgW``
     The longest and the mean wait.
 ``avgX``
-    The mean slowdown, (wait + time) / time, of the expected time, 1 s at least.
+    The mean slowdown, (wait + time) / time, with the expected time, at least 1 s.
 ``maxE``
     The greatest excessive wait.
 ``lost-utility``
-    What completion is worth less than at submission, summed: with non-increasing utility functions the least of it is
-    the largest aggregate utility (Lee 2009). Needs the column ``utility``; a job without a function loses nothing.
+    The sum of how much less completion is worth than at submission. With non-increasing utility functions, the least
+    lost utility is the largest aggregate utility (Lee 2009). Needs the column ``utility``; a job without a function
+    loses nothing.
 
 References
 ----------

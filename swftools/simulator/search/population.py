@@ -1,4 +1,4 @@
-"""A population of orders of the competing jobs, generation after generation: the genetic way to search.
+"""A population of orders of the competing jobs, bred generation after generation: the genetic way to search.
 
 The first generation has the orders of the seeds and else random ones. Each individual of the next is the child of two
 different parents, drawn in proportion to their fitness, by the *zipper*: place after place a coin decides whose next

@@ -1,4 +1,4 @@
-"""Is a schedule possible, and does it keep what its policy promises? Independent of the engine that made it.
+"""Is a schedule possible, and does it keep what its policy promises? The check shares no code with the engine.
 
 The rules of ``RULES`` hold for every schedule; what a policy promises beside them stands in its decorator, and is
 recomputed by ``swftools.simulator.validation.promises``. Schedules of other simulators are checked as well, from a
