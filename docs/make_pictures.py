@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Draw the pictures of the documentation, each from the log shipped with the package: ``make pictures``.
 
 The files in ``docs/pictures`` are made by this and by nothing else; equal code and library versions give equal files.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """swftools: workload traces of parallel machines, read, cleaned, augmented, simulated and written.
 
 The path of data is ``read_swf`` -> ``clean`` -> augmentations (``generate_utility`` and ``swftools.models``) ->

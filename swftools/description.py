@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a log holds, in figures: the table behind ``swftools describe``."""
 
 from __future__ import annotations

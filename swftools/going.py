@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Public names that go: how a parameter is renamed, so that the old name still works for a while and warns.
 
 A function or class that goes is marked by ``deprecated`` of ``typing_extensions``; type checkers know it. Both warn in

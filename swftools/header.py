@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The header of an SWF log: its comment lines as labelled entries, in order, and the values read from them.
 
 A header is what stands behind ``;`` in a Standard Workload Format file. Nothing of it is lost: repeated

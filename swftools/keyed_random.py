@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Random numbers that depend on what they are for, not on when they are drawn.
 
 A draw is a pure function of (seed, step, job number, occurrence of that number, position of the draw), by the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Offered load: the work that the jobs of a trace bring, over what the machine could do meanwhile."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Choosing the jobs of an experiment: by line, by number, by date or month, with a warm-up and a cool-down.
 
 A simulation of a part of a log begins on an empty machine and ends on one. So jobs are taken from before and after the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tables on their way in and out: pandas to pyarrow, checked against the column dictionary.
 
 ``to_arrow`` gives a table exactly the types, nullability and metadata that ``swftools.fields`` declares;

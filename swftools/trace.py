@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Trace: a log's header and jobs, with what could not be read, and where it came from.
 
 Everything that reads a log makes a Trace, and every later stage takes one. This is also the one place where a

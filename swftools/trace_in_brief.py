@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A trace in three lines and a few rows: what ``repr`` prints, and what a notebook shows.
 
 It is below the trace, and takes what it tells of. It makes no arrays that stay: a trace is looked at far more often

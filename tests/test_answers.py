@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Pages that answer: what newcomers ask, and what papers' tables show. Each line leads somewhere that is there."""
 
 from __future__ import annotations

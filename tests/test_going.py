@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Public names that go: they warn in the promised words, are in the changelog, and are gone when they should be."""
 
 from __future__ import annotations

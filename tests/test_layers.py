@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The floors of the house: who may import whom."""
 
 from __future__ import annotations

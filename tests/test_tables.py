@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tables between pandas, Arrow and Parquet: nothing lost, nothing wrong let through, equal bytes for equal tables."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Galleries: what is registered under names, a page a kind, made from the registries themselves."""
 
 from __future__ import annotations

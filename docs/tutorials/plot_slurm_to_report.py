@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """
 From my centre's Slurm log to a report
 ======================================

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The cards of ``data_catalog.yaml`` as frozen dataclasses, whose types pydantic checks.
 
 The keys are explained at the top of that file. ``pipelines/catalog/reader.py`` reads it; whatever needs more than one

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The catalogue of source logs and published data sets: read ``data_catalog.yaml`` and check all of it.
 
 Three passes over one file: its YAML (``strict_yaml``, by ruamel.yaml), whose first mistake ends the reading; the types

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Times of a command line: 90, 30m, 1h30m, 04:00:00, 1-12:00:00; and how they are printed."""
 
 from __future__ import annotations

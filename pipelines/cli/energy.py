@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command that measures the energy of schedules: energy."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Moments of a command line: tomorrow 09:00, 2027-03-01 18:30, +6h; and how they are printed."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What options of several commands have in common: how a log is read, numbers within bounds, how much is said."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What commands give: JSON on standard output, and files, where what would go wrong is found before the work."""
 
 from __future__ import annotations

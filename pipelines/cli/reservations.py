@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command that simulates jobs with reservations: reservations."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command that says when to submit a job so that it runs at a time: reserve."""
 
 from __future__ import annotations

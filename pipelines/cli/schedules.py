@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Commands for schedules: simulate, compare, check-schedule."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command for waits in queues: evaluate."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command that says when a job would start that is submitted now, by the state of a queue: whatif."""
 
 from __future__ import annotations

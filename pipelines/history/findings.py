@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a person should look at: where coverage, tightness, cleaning, load or a policy leaves its tolerance."""
 
 from __future__ import annotations

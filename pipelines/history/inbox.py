@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The inbox of a history: a folder, or a prefix on S3, whose files are known by their text alone.
 
 A file is read once through. On the way its text is compared with the beginnings of all that is known: what the history

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the latest version of a history has: its files, its months, its names, and by what settings it was made."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """ReevaluateLogs: take what has arrived into a history, evaluate it again, and publish what came of it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Predictions of waits, month by month: what is known at the end of a month is kept, and goes on into the next.
 
 A month whose jobs changed is replayed from what was known before it, and so are those behind it. So what is published

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Bring a log over HTTP into a file: whole and verified, or not there at all.
 
 What has come so far lies beside the destination as ``NAME.part``; a later attempt, also of a later run or after a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How a log's text is read: its format with options, and whether names are told. From a command line, or a card."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Load a log by name as everything here takes it: with its card's machine, and cleaned by its card's rules.
 
 The console loads logs by ``load_log``; the tasks, which keep each step on disk, take the same steps by ``as_its_log``

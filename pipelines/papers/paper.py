@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a paper is: experiments on logs, tables that are made of what they measure, and the values that it prints.
 
 A paper is a folder of this one: its experiments, each a function of a trace, parameters and a seed; its tables, each of

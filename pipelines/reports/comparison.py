@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The report on a comparison: each policy's usual measures, and how the policies differ."""
 
 from __future__ import annotations

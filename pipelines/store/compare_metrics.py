@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The results of two versions beside one another: means over runs, their spread, and whether they differ by more."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What changed between two versions of a data set, by their manifests and their tables of results.
 
 Flow: two manifests, and where both versions have a table of ``compared_tables`` that table of either, become one

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The publishing store: versioned, immutable data sets that any Parquet reader opens by path.
 
 Last station of the flow. Under the data root stand ``<data set>/<version>/<table>/part-0.parquet``, extra

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A version as a folder to be handed to a repository of data: its files, and what each kind of repository reads.
 
 The files are those of the version, byte by byte, and are checked on the way. What is written beside them follows from

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A data root in a local directory: versions appear by one rename and go by another."""
 
 from __future__ import annotations

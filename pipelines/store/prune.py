@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What may go from a data root and a work root, and its removal.
 
 A plan is looked at, then carried out. Nothing that `latest` or a tag names is ever in it, and whatever goes is out of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A data root on S3: files go under their final keys, the manifest last and on condition that there is none."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The floor below the publishing store: files under one root, whatever keeps them.
 
 Files are addressed by keys relative to the root, such as ``sdsc/3f2a/manifest.json``. The kinds of storage differ

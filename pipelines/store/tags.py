@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tags: names that people give to versions for good, such as ``paper-2026``; what has one is not pruned.
 
 A tag is a text file of its data set, ``<data set>/.tags/<tag>``, that names a version, as ``latest`` does.

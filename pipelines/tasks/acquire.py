@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """AcquireLog: bring a log, shipped, local or from its card's url, verified into the work directory."""
 
 from __future__ import annotations

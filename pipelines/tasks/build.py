@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """BuildAugmentedTrace: publish the cleaned, augmented trace of a log as a version of a data set."""
 
 from __future__ import annotations

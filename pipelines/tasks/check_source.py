@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """CheckSource: a data set's versions come from one log, as it grows, unless its user says otherwise."""
 
 from __future__ import annotations

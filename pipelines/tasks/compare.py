@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """ComparePolicies: publish one table of the metrics of several policies and seeds."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """EvaluateWaitPredictions: publish what jobs would have been told of their waits, and how good it was."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a version says of the log it was made of: origin and terms, what became of the jobs, what had to be assumed."""
 
 from __future__ import annotations

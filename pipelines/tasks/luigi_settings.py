@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """luigi as this package wants it: its settings, what it shows of an error, and what it takes for a wrong command line.
 
 ``apply_defaults`` is for every program that uses tasks; the rest is for luigi's own command and the console script.

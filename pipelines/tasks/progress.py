@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is said while tasks run: which stage begins, the how-manyth of how many, how far it is, how long it took."""
 
 from __future__ import annotations

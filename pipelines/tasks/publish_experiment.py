@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """PublishExperiment: one table of all cells that the file of an experiment names, and which differences are noise."""
 
 from __future__ import annotations

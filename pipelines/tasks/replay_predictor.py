@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """CheckWaits and ReplayPredictor: what each job of a log would have been told of its wait, by one method."""
 
 from __future__ import annotations

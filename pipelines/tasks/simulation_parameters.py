@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Parameters of the tasks that simulate, as text; apart, since what they name takes time to import."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A checkpoint survey of a trace that grows: answers are assigned to jobs once, and stay.
 
 In a whole trace an answer belongs to the job that fits it best, and a synthetic survey is made up over all jobs; so a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which jobs of a trace write checkpoints, inferred from a survey of their users; and the side file for SWF users.
 
 This is a model, because there are no records. A job has its user's own answer, or one drawn from the user's answers for

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """From answers to jobs: a job has its own answer, or one drawn from its user's answers for jobs as wide.
 
 Where answers belong is found by ``inference.py``, for a whole trace, or was found before, for one that grows

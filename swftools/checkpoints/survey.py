@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The checkpoint survey: users' answers whether their jobs write checkpoints, read, checked, written, summed up.
 
 A survey is a CSV file with one answer for each line. ``swftools.checkpoints.inference`` gives the answers to the jobs

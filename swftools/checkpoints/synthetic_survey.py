@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Synthetic checkpoint surveys: made-up answers to the survey of Lee 2009, for the jobs of any trace.
 
 The real survey is not public. A synthetic one has its totals: responses by choice, shares of processor hours,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Carry out what cleaning rules decide, and keep an account of every job.
 
 A rule decides (``rules.py``); this module carries the decision out and keeps the books, so that no

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Decisions: what a cleaning rule says about the jobs of a trace, and whether it can be carried out.
 
 A rule may be anybody's. What it returns is therefore checked here in every part, before ``apply.py`` acts

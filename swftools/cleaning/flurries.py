@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A detector that proposes flurries: stretches of a log in which a single user submits a great part of the jobs.
 
 It only proposes. Whether a burst is a flurry is for a person to say, in the log's card, under the cleaning rule

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """measure_drift: the table of how far the recent window is from the reference."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Statistics of drift by name: the decorator that registers one with all its facts."""
 
 from __future__ import annotations

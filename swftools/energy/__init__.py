@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Energy of finished schedules: the machine's power over time, its cost, and its carbon emissions.
 
 ``measure_energy(schedule, idle_power=50)`` returns a table like that of ``measure``; with a series of prices or of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Measures of a schedule's energy: joules, energy-delay product, power over time, cost and carbon."""
 
 from __future__ import annotations

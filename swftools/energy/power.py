@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Power of the machine over time: an exact step function, from the runs of a schedule."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Rates over time: the price of a kilowatt-hour, or its carbon emissions, from a file with times.
 
 A rate holds from its time to the next one. Nothing is filled in: a time without a zone, a gap, or a time beyond the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How jobs are grouped: by user, queue, size and requested time.
 
 A grouping is a line of ``GROUPINGS``: a function from a trace to the number of each job's group, and one from such a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """study_estimates: how good the estimates of users are, overall and group by group.
 
 References

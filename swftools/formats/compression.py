@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Open a log's bytes, plain or compressed, recognised by their first bytes.
 
 The name may only contradict: a file named as compressed whose content is not is damaged or misnamed, and no log.

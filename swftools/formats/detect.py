@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which format a log is in, from the beginning of its text. Each format that is read is imported here, by a line."""
 
 from __future__ import annotations

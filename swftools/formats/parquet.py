@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One trace's jobs as one Parquet file, its SWF header kept as metadata: what ``swftools convert`` writes and reads.
 
 A file for people and other tools, to be named and copied like a log. Stages of a pipeline hand a trace on whole, with

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Polls of a queue: who waited at a moment, the state of queue and machine, and the wait that was still ahead.
 
 Such tables come with studies of predicted waits (Mila's of the clusters Cedar and Graham of Compute Canada). They are

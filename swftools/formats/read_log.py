@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The front door: any log of any format that is known becomes a Trace."""
 
 from __future__ import annotations

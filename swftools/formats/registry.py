@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a format of logs is, and the formats by name.
 
 A format is a class: how it is recognised, its options, and how it is read into a Trace. One of accounting logs is a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A whole Trace as a directory of files: how stages of a pipeline hand it on.
 
 Not the published form (that has versions and a manifest), and not one file for people to copy (``parquet.py``):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """From the jobs of one file to rows of a history: times since 1970, and what tells a job from all others.
 
 A job is known by its submission and, of accounting logs, its id, else its number. One that was queued again has

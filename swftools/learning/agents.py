@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Agents as policies: whoever chooses by what the environment shows decides in the simulator, too."""
 
 from __future__ import annotations

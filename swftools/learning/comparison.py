@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How good a scheduler is on jobs that it has not seen: costs on parts of a log, differences with their intervals."""
 
 from __future__ import annotations

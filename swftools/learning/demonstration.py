@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Policies as agents: an episode played as any policy of the simulator decides it, to learn from or to compare with."""
 
 from __future__ import annotations

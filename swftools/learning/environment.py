@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """``swftools/SchedulingEnv-v1``: one machine, decided job by job, as Gymnasium asks."""
 
 from __future__ import annotations

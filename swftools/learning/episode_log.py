@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A log made ready for episodes, once for all environments that play on it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The logs that episodes are parts of: made ready once, drawn by weights."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A small network that scores each action by its row, in numpy to learn and compiled to decide."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A scheduler learns by trial: a policy gradient in numpy, small enough to be read.
 
 References

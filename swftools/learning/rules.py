@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What an episode is: how many jobs, what is seen of them, what may be chosen, and what it is rewarded for."""
 
 from __future__ import annotations

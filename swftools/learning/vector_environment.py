@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Many environments that step in one compiled call."""
 
 from __future__ import annotations

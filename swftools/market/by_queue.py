@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """queue: a price for each processor-hour, by the queue that the user chose.
 
 Names of queues come from ``queues``, from an accounting log, or from the header of an SWF log. ``others`` applies to

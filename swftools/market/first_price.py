@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """first-price: each user pays what the job was worth at the turnaround that it got.
 
 A job without a utility function has no price. A job that came too late to be worth anything costs nothing.

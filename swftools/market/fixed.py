@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """fixed: so much for a processor-hour, whatever the schedule.
 
 References

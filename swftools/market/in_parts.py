@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Long work on many jobs, in parts: by several processes, with progress, and kept so that it can be gone on with.
 
 What is found does not depend on how many processes there are, nor on how often the work broke off.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """price(): the prices of a finished schedule, and what each user owes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Sale: what a mechanism is told of the jobs that it sets prices for."""
 
 from __future__ import annotations

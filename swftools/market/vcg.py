@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """vcg: each user pays what the job cost the others, found by a simulation that goes on without it.
 
 For job i, once the whole schedule is known:

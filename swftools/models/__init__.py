@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Workload models: they generate jobs instead of reading them. Each has a file of its own.
 
 The public names are listed in ``__init__.pyi``. Each is imported when it is first used. A model of whole workloads is a

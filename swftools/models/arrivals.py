@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """New submission times for the jobs of a trace: Lublin-Feitelson, Poisson, the log's own days shuffled, or squeezed.
 
 The jobs keep their order of submission and everything else. Only their submission times change.

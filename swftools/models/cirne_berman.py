@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Rigid jobs by the model of Cirne and Berman: sizes, requested times and their accuracy, cancellations, arrivals.
 
 ``generate`` makes a whole Trace, which every later stage takes. Unlike ``lublin_feitelson.py`` it knows what users

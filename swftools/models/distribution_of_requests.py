@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The distribution of user estimates: which requested times the jobs of a trace have, and how many jobs have each.
 
 Users ask for few and round times: twenty of them, the *head*, hold nine jobs in ten, and the longest that is

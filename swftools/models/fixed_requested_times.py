@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """User estimates of a trace that grows: what was fitted once, and each job's draw from it.
 
 ``generate_requested_times`` hands out a given number of estimates to all jobs of a trace, so that each further job

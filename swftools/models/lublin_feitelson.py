@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Rigid jobs by the model of Lublin and Feitelson: sizes, run times that depend on them, arrivals with a daily cycle.
 
 ``generate`` makes a whole Trace, which every later stage takes; ``arrival_times`` only the arrivals, of which

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Moldability for the jobs of a trace: a speedup curve and the widths that each job could run on.
 
 A log has one width and one run time for each job. A model adds the rest, for schedulers that choose widths: Cirne and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """User estimates for the jobs of a trace that has none, such as a generated one.
 
 Real users ask for far more time than their jobs need, and for few, round times. Schedulers that plan by requests must

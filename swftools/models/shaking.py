@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Shaking: replay the same log with each submission moved a little, to separate the policy's effect from chance.
 
 A schedule is a chain of events: one job that comes a second later may change the wait of thousands. So a single replay

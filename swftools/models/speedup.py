@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Speedup curves of moldable jobs: how fast a job runs on n processors, and which width is its working set.
 
 Two forms: Downey's, with the average parallelism A and its variation sigma, and the simple one of Barsanti and

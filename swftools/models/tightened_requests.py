@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Synthetic answers of users who are asked again how long their jobs will run, without being killed for it.
 
 That survey is not public. Its printed results: of 107 answers 56 were the request itself, and 51 were less, by 35 % of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How far a long call is, for people who call it: a bar in a notebook or on a terminal, elsewhere nothing."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Files that appear whole or not at all: the one way in which swftools writes to a path.
 
 Whatever goes wrong while a file is written (a full disk, a killed process, a fault of the program), what stood under

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Names with parameters as text: ``NAME`` or ``NAME:KEY=VALUE,KEY=VALUE``, and lists of those separated by commas.
 
 So are policies, cleaning rules, predictors and generated logs named on a command line, in a card and in a call.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Parameters: each declared once with its default and domain, given as text or a mapping, refused in one wording.
 
 What takes parameters (a model, a policy, a cleaning rule, a predictor, a log that is generated) declares them as a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One schedule against another of the same jobs: how long each job waits here and there."""
 
 from __future__ import annotations

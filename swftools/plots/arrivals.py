@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """When jobs are submitted: by hour of the day, by day of the week, or by both."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which jobs are backfilled or stopped: by their width and run time."""
 
 from __future__ import annotations

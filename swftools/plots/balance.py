@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What became of the job lines of a log: read, quarantined or merged by which rule, kept."""
 
 from __future__ import annotations

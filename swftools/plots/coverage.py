@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How often bounds of waits were right, month by month: of an evaluation, or of a history."""
 
 from __future__ import annotations

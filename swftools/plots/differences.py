@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How much better or worse policies are than one of them, log by log."""
 
 from __future__ import annotations

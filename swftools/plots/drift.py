@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How far the workload has drifted, statistic by statistic, beside the limits: of a night, or of many."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What users ask for, and what their jobs then use."""
 
 from __future__ import annotations

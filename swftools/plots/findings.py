@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What nights of a history found: how much of which kind."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which job runs when, side by side on the machine's processors."""
 
 from __future__ import annotations

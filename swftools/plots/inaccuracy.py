@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How inaccurate requested times are, group by group."""
 
 from __future__ import annotations

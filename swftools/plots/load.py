@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The load that jobs bring, week by week."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the pictures of schedules share: when the log began, means of step functions, classes of jobs by their size."""
 
 from __future__ import annotations

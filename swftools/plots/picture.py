@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a picture is: the table behind it, how that is drawn, what it says in words; all of them by name.
 
 A picture is a file of this folder with a subclass of ``Picture``, and its line in ``__init__.py``. Report, console and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One metric of several policies, with intervals over seeds."""
 
 from __future__ import annotations

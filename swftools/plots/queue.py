@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How much waits over time."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Whether bounds are of the quantile that they are said to be of."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How often reservations by predicted waits are met, over the share of the jobs that reserve."""
 
 from __future__ import annotations

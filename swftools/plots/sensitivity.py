@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How a metric changes with an option of the simulation: load above all."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How long and how wide jobs are."""
 
 from __future__ import annotations

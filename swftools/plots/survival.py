@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Survival curves: which share of the jobs has at least so much."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How wide bounds of waits are, queue by queue."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the jobs of a queue were told of their waits, and how long they waited."""
 
 from __future__ import annotations

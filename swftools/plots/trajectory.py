@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """With which probability a job starts in time, over the times at which it may be submitted."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How much of the requested time jobs use."""
 
 from __future__ import annotations

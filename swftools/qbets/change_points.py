@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Change points: when waits change for good, the history before is forgotten.
 
 Of waits that are independent and alike, three in a row above their .95 quantile are rare: once in 8,000. So many misses

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Clusters of jobs: intervals of requested time (or width, or their product) within which waits are alike.
 
 Each value of the explanatory variable begins as a cluster of its own. Again and again those two neighbours are merged

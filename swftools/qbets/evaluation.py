@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How good predicted waits are: how often the bounds were right, and how tight they were.
 
 References

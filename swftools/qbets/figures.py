@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Predicted waits in the figures that others publish, so that theirs can stand beside ours.
 
 References

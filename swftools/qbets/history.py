@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The known waits, in the order in which they became known: by cluster, and trimmed where waits changed.
 
 A value belongs to one cluster for as long as the clusters stay as they are. Each cluster keeps its own values from some

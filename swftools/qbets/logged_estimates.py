@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the batch system itself said of waits, where a log has it, as predictions like any other."""
 
 from __future__ import annotations

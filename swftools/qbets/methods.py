@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What predicts waits, by name: a bound, a rival of bounds, or an object of somebody's own."""
 
 from __future__ import annotations

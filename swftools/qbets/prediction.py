@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a saved state predicts for the wait of a job that is submitted now. No log is needed.
 
 Now is behind all that the state knows: the jobs that still waited at the last submission have started, as far as the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The replay of a log: which wait would have been predicted for each job at its submission.
 
 Jobs are submitted one by one. Before a job is told anything, the waits of all that have started by then become known,

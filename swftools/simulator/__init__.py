@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A simulator of parallel job schedulers: one engine, compiled or interpreted, and policies of a dozen lines.
 
 ``simulate(trace, policy)`` returns a Schedule, ``measure`` its metrics, and ``validate`` whether it is possible.

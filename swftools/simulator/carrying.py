@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a policy remembers, taken along into a light copy of a simulation, where jobs have other numbers.
 
 A policy that can be copied so says how by ``carry`` in its decorator: a function of the memory, of another one, which

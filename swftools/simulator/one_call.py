@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """simulate(): replay a trace under a policy, in one call."""
 
 from __future__ import annotations

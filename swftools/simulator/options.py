@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Checks of a simulation's options, and which jobs it leaves out: said once, for simulations and for their checks."""
 
 from __future__ import annotations

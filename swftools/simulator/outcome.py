@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a simulation did, in the columns of a schedule's tables."""
 
 from __future__ import annotations

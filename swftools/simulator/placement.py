@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which processors a job might have had: schedules only say how many, and pictures show them side by side."""
 
 from __future__ import annotations

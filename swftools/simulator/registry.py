@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Policies by name: the decorator that registers one with all its facts, and how a name or ``module:name`` is found."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Schedule: what a simulation returns."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which jobs of a trace are simulated, and how: what each is missing is decided here, before the first event."""
 
 from __future__ import annotations

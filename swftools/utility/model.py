@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Synthetic utility functions for the jobs of a trace, from queue priority, size and logged waits.
 
 This is a model, because no functions were recorded. It does not claim to recover what any user wanted; it only agrees

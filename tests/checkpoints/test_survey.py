@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The file of a checkpoint survey: read, checked, written back, and summed up."""
 
 from __future__ import annotations

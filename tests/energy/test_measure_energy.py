@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Energy of schedules: drawn by hand, beside a twin that goes second by second, and laws that hold of any."""
 
 from __future__ import annotations

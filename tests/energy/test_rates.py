@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Series of prices and intensities: read from files and tables, aligned by zone, and never filled in."""
 
 from __future__ import annotations

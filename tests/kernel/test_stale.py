@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What was compiled is found again for the same code only: what a file does not say of its functions counts too."""
 
 from __future__ import annotations

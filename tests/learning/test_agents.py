@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Agents as policies: they decide in the simulator what they decide in the environment, whatever form they have."""
 
 from __future__ import annotations

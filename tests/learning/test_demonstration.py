@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Every policy as an agent: its actions make its schedule, and the rewards that they get are those of the schedule."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The text form of names with parameters: what it means, what is refused, and that it leads back."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Pictures of the figures, from what was measured."""
 
 from __future__ import annotations

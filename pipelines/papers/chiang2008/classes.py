@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Figure 12: mean waits of jobs by their processors (N) and run times (T).
 
 The paper shows one month that stands for most; here it is all months of a log together.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Figures 3 to 5, 7 and 8d: what a search finds by the number of nodes that it may visit, in two months of each log.
 
 Reading chosen

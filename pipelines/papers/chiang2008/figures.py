@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Figures 2, 6 and 8 to 12: policies beside each other, in all months of a log.
 
 Each figure of the paper has a panel a measure and a point a month. The tables have the means over the months of a log,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which months of which logs are simulated, at which load, and a table of them as the paper's Table 3 is.
 
 The paper's own log, of the IA-64 cluster at NCSA, is not public. It says that results on two others are qualitatively

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Nurmi 2009: waits predicted by QBETS, and what is made of them: reservations by VARQ and CO-VARQ."""
 
 from pipelines.papers.nurmi2009 import co_allocation, coverage, populations, predictions, reservations, statements

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Checkpointing as an augmentation: by a survey, or a synthetic one."""
 
 from __future__ import annotations

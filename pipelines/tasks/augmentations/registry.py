@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What an augmentation is: a task that computes columns for the jobs of a cleaned trace; and the registry of them.
 
 A new one is a file beside this with a subclass of ``Augmentation``: a name, columns of that name in

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A format of accounting logs: it says what stands in the records, and this reads files by it into a Trace.
 
 A subclass has its options as fields beside those here, and two methods: ``recognise`` and ``records``. Reading in

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The ledger of an accounting log: every record becomes a job, part of a job, or a line of the quarantine.
 
 A format says what stands in each record (``records.py``). Here it is judged whether that can be, the same for all

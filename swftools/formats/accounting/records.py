@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Records: what a reader of accounting logs says of a stretch of text, before it is known what becomes of each.
 
 Times are seconds since 1970 here, counts float64, missing is NaN, names are text. ``ledger.py`` makes jobs of it.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Times as logs print them, and the zones they are in: wall-clock times become seconds since 1970.
 
 What is printed counts where it is plain (an offset from UTC, or an abbreviation that means one zone alone); else the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The compiled scanner of LoadLeveler's long listings: where each step's values stand, by their labels.
 
 It knows lines: headers of jobs and steps, labels and values, hosts, the part about nodes, and what is none of these.

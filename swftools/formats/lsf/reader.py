@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Read LSF's lsb.acct into a trace: each JOB_FINISH is a job.
 
 What the fields are follows lsb.acct(5) of versions 5.1 to 10.1, where those behind the memory differ in number.

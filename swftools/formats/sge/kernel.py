@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The compiled scanner of Grid Engine's accounting files: where the fields of each line stand.
 
 A line's fields are parted by colons, which names of jobs and the text of what was asked for may hold too. So fields

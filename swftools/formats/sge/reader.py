@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Read accounting files of Grid Engine into a trace: each line is a job, but for those of its tasks on other hosts.
 
 What the fields are follows accounting(5) of Sun Grid Engine 5.3 to 6.2, Son of Grid Engine 8.1 and Univa Grid Engine

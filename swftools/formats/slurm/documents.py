@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Where the jobs of ``sacct --json`` stand: the objects in the list "jobs" of one document after another.
 
 Documents grow to gigabytes, so they are taken apart here, in pieces of any size, and each job is read by itself.

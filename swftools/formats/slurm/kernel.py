@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The compiled scanner of ``sacct -P``: where the values of each job stand, and which lines are steps of it.
 
 It knows lines and fields: headers, jobs, steps that follow their job, and what is none of these. What the values mean

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What runs and waits at a moment, as ``squeue --json`` and ``sacct --json`` print it, whose shapes differ by version.
 
 A number may stand by itself or as ``{"set": true, "infinite": false, "number": 4}``; a state as a word or a list of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 r"""What runs and waits at a moment, as Slurm's ``squeue`` or ``sacct`` prints it.
 
     squeue --array --format="%i|%T|%C|%l|%M|%V" > now.txt

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Read what ``sacct -P`` prints: a line for each job, and behind it lines for its steps."""
 
 from __future__ import annotations

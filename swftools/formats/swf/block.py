@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A stretch of SWF lines: scanned at speed, the doubtful lines judged one by one, each fault in words.
 
 Between ``kernel.py``, which knows only bytes, and ``reader.py``, which knows files and traces.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Dialects of SWF: what many logs since 2013 write in a way that SWF 2.2 does not have, recognised line by line.
 
 * Lines of 21 fields, as the logs of JSSPP have them. CERIT-SC and MetaCentrum: list of nodes, queue, request. Frontier:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Files ``.machines`` beside logs of JSSPP's dialect: which machines a log is of, a line each."""
 
 from __future__ import annotations

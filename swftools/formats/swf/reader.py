@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Read the Standard Workload Format, versions 1 and 2, and its extension by utility functions.
 
 ``read_swf`` is tolerant: every line that cannot be a job goes to the quarantine with its number, text and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Write the Standard Workload Format 2.2; what ``write_swf`` writes, ``read_swf`` reads back as the same Trace."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The binomial bound: an order statistic that is beyond the quantile with some confidence, whatever the distribution.
 
 Of n independent waits the number that is below their q quantile is binomial. So the k-th smallest of them is an upper

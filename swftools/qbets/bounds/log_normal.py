@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The log-normal bounds: mean and standard deviation of the logarithms, and how many of these a bound lies above it.
 
 References

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The log-uniform bound: waits whose logarithms are uniform between those of the shortest and of the longest one known.
 
 References

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a bound is: an estimator of scikit-learn's form over two kernels, and a name by which it is found.
 
 A bound keeps what it has learnt as numbers, its state, and looks up what depends on the number of waits alone, its

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The quantile of the last waits: no bound, with no confidence; the floor that a method should do better than."""
 
 from __future__ import annotations

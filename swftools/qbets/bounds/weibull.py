@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The Weibull bound: shape and scale fitted by maximum likelihood to all waits known, anew for each bound.
 
 With logarithms x of the n waits, the shape k solves

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a user could know of a log at a submission: who waits and runs, what is asked for, and the last waits.
 
 A sweep over submissions, starts and ends in order of time. A job is described before it enters the queue; what the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Adaptive conformal calibration: what a model predicts is shifted until the bounds hold as often as they should.
 
 Of each job whose wait has become known, the score is by how much, in logarithms, it was above what the model predicted.

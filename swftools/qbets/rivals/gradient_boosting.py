@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Quantile gradient boosting: trees that minimize the pinball loss of the logarithm of waits.
 
 References

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a rival of QBETS is: a model of what is known at a submission, fitted anew on a schedule, and its name.
 
 A bound learns the waits of a group of jobs. A rival learns what waits have to do with the state of the machine: who

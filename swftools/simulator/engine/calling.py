@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a simulation calls: engine, predictor and policy, compiled or interpreted."""
 
 from __future__ import annotations

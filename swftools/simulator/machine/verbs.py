@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What policies and predictors may do to the machine. A verb takes effect at once; a wrong one ends the simulation."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What policies and predictors may look up of the machine; nothing here changes it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The work of jobs: what was done of it, what a run on another width takes, and what going on costs.
 
 Work is counted in seconds on the job's own width. A run on other processors takes S(own width) / S(processors) times

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Blocked heads of the queue: since when, and when they would have started without jobs of lower priority.
 
 References

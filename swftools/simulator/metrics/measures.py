@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Measures of schedules: one table for every policy, from waits to utilization.
 
 ``metrics_of_jobs`` says what each job got and ``metrics_over_time`` what machine and queue held; here both become

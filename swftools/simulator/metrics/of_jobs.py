@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What each job gets from a schedule: wait, turnaround, slowdowns, utility, and delays against another schedule.
 
 ``measure`` takes its statistics from here; use it directly to look at single jobs.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the machine and the queue hold over time: exact step functions, from the events of a schedule.
 
 Every value changes only where a job is submitted or a run starts or ends, so those instants are all there is to know:

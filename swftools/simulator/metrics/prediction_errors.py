@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How far what policies were told at submission is from the run times.
 
 References

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Step functions of time, from changes at instants: the arrays behind ``over_time`` and the measures of the machine.
 
 A value changes only where something happens; so there is one grid of instants, and each function is an array on it.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The table of ``measure``, and what people look at first in it: wide, or as the dozen numbers of ``summary``."""
 
 from __future__ import annotations

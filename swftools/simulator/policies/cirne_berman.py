@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The scheduler of Cirne and Berman: a submitted job gets the width on which it is expected to end first.
 
 ``cirne-berman``

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The waiting jobs by class of run time, shortest first: what ``fixed``, ``scojo-p`` and ``cirne-berman`` share.
 
 A job is short, medium or long by its run time on its optimal width. Short jobs go first, and within a class jobs that

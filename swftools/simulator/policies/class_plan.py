@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A copy of the running and waiting jobs, on which EASY by classes decides and is played forward: for ``cirne-berman``.
 
 The waiting jobs have their widths already. The same pass over the copy makes the decision of now and the later ones.

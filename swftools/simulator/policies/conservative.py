@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Conservative backfilling: every waiting job has a reservation, made when it is submitted.
 
 A job goes ahead of others only if no reservation of theirs needs its processors and time. The three policies differ in

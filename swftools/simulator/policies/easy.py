@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """EASY backfilling: jobs start in order of submission; others go ahead if they do not delay the first, or first few.
 
 ``easy``

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """EASY without the rule of extra processors: only jobs that end in time go ahead. Several simulators do this.
 
 ``easy-in-time``

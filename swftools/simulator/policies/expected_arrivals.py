@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How many jobs of each class are expected to come, and how large: by half hours of the day.
 
 The expectation is learned from the jobs that were submitted so far, or once from a workload of the model of Lublin and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """EASY backfilling by classes of run time, without any adaptation: each job runs on its own width.
 
 ``fixed``

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Genetic: at each decision, breed a population of orders of the waiting jobs and follow the best.
 
 ``genetic``

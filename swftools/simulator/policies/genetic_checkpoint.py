@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Genetic scheduling that also stops running jobs which write checkpoints, and lets them go on later.
 
 ``genetic-checkpoint``

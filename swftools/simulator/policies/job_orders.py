@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Orders of waiting jobs that policies share: a word, a number, the key that sorts by it, and the first job by it.
 
 Keys rise from the job to be served first to the last. Of jobs with equal keys, the one that is first in the queue is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Long queues on shelves, for orders by time or rank: find the first job that fits without a look at all that might.
 
 The index of the queue knows the narrowest and the shortest job of each part. If the queue mixes narrow jobs that are

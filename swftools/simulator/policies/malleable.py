@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Make running jobs narrower when many wait and wider when none does: the rule of SCOJO for malleable jobs.
 
 The optimal widths of all running and waiting jobs are added up. If they need more than the machine has, and jobs wait,

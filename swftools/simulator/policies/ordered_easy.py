@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """EASY backfilling of a queue in any order: what the policies of ``easy`` and ``priority_easy`` share."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """EASY backfilling of a queue that is in order of priority, computed anew at each decision.
 
 All of them start the waiting jobs in order of priority until one does not fit. They reserve for that job the earliest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """PV-EASY: EASY backfilling in which no job delays one of higher priority, and wrong predictions do no harm.
 
 ``pv-easy``

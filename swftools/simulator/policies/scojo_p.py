@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """SCOJO-P: a job gets its width when it starts, by the load that is expected while it runs.
 
 ``scojo-p``

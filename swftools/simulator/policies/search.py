@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Search: goal-oriented scheduling, which plans many orders of the waiting jobs and keeps the best.
 
 ``search``

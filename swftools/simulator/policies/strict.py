@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Orders without reservations or backfilling: jobs start in the order until the first that does not fit.
 
 No job overtakes the first of the order, so processors idle while it waits for enough of them. Cost: log n for each job

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Gradient boosting: a quantile of how much of its request a job uses, by trees fitted to the jobs that ended last.
 
 What it knows of a job is ``FEATURES`` of ``user_history``. A quantile of run time / request, times the request, is that

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The request x run time / request of the user's last finished job; without one, the request.
 
 References

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The new prediction for a job that outlives its prediction: its request, or a little more each time.
 
 For predictors that observe; the engine's own rule is the request. An increment is work on the job's own width, as what

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Predictors by name: the decorators that register one, and how it is found.
 
 There are three kinds. ``@predictor`` registers a function that observes events and learns; it is compiled, and sees

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What users answer when they are asked again, and no job is killed for it: synthetic, after Lee's survey.
 
 The request stays the limit of a job. Only the time that policies are told is shorter, so a job may outlive it.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The mean run time of the user's last finished jobs; the request if too few have finished.
 
 The original averages two jobs. If only one has finished, this predictor returns the request, like the simulator pyss.

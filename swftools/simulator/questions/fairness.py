@@ -1,5 +1,5 @@
-"""How much jobs of lower priority delay a job, found by simulating without them: from its submission, and as blocked
-head.
+# SPDX-License-Identifier: BSD-3-Clause
+"""How much jobs of lower priority delay a job, found by simulating without them: after its submission, and as head.
 
 Priority is order of submission, of equal submissions of (job_number, job_occurrence).
 

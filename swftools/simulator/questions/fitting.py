@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which policy, and whose semantics, make a schedule from elsewhere: each is tried, and its starts are compared."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Policies watched: each replayed on the last weeks of a log, several times, and what got worse since another time.
 
 The log is replayed as it is and shaken (``swftools.models.shaking``), since one replay of it does not tell what of a

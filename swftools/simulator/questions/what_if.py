@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What if a job were submitted now? When it would start, by one policy or another, and what is free until then."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What backfilling makes of an order of competing jobs, if no more jobs come and all run as expected.
 
 ``play_easy``

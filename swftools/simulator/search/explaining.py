@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Why a job went first: one decision of a search, with the order it chose beside the one that it began with.
 
 What is told stands in the notes of the search, of what was known at the decision: the jobs that waited, what they were

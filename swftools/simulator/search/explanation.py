@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What an explained decision is: its figures, in words of at most 80 columns, and as a picture."""
 
 from __future__ import annotations

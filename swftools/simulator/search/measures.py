@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Measures of planned schedules, by name: a search makes them small.
 
 A measure adds up, or takes the greatest of, what each waiting job costs where it is planned. No cost is negative, so a

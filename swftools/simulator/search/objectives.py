@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Objectives of search: when one planned schedule is better than another, as text and parsed.
 
 An objective is a model and the measures that it compares. Small values are better in all of them:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A population of orders of the competing jobs, bred generation after generation: the genetic way to search.
 
 The first generation has the orders of the seeds and else random ones. Each individual of the next is the child of two

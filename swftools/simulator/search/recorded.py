@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A schedule of a policy that searches, made again as it was searched, whatever the clock said."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What can be done at a decision from outside: the verbs of policies, each an act that is done, or told to be wrong."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A queue that is followed while it goes on: jobs are submitted, end, are cancelled; processors go away."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A light copy of a simulation: of the jobs that wait, run or are held back, and of as many to come as are asked for.
 
 It costs what there is now, not what the log has. Jobs get new numbers, in the same order: those that are over are not

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The beginning of a simulation from a queue as it is: jobs that run and jobs that wait, with their pasts."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Policies in Python: a function that decides by a ``Stepper``, used by its name wherever a compiled policy is."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Room for light copies: all arrays of a simulation in one block of memory, laid out once, used again and again.
 
 To make the sixty arrays of a simulation, and to lay them out for compiled code, takes longer than to fill them. So the

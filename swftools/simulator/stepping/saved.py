@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The state of a simulation as bytes: all that it takes to go on in another process, and nothing that is executed.
 
 A word that says what it is, a hash, and what that is of: a head of JSON and arrays (``numpy.savez``), compressed.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Stepper: a simulation that is decided on from outside, decision by decision."""
 
 from __future__ import annotations

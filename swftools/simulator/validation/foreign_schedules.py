@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Schedules from elsewhere: a table of starts, and the trace that it is of, as a Schedule.
 
 So the result of any simulator, or a published table, is checked and measured like one of ours.

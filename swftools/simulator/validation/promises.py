@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What policies promise of every schedule, recomputed from the schedule alone.
 
 A promise is held against the starts that a schedule shows, whichever simulator made it; nothing here is shared with the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Is a schedule possible, and does it keep what its policy promises? The check shares no code with the engine.
 
 The rules of ``RULES`` hold for every schedule; what a policy promises beside them stands in its decorator, and is

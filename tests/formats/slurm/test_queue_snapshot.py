@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What squeue and sacct print: running and waiting jobs by hand, and lines that are none."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Dialects of SWF: lines of 21 fields, submit times since 1970, files of machines. Logs in, tables out, and back."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """swftools energy, and convert --as-read: what is told, written and refused."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """swftools explain, and the notes of swftools simulate: what is told, drawn, written and refused."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Files that commands write: never over an input, whole or not at all, and refused before the work."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command reserve: what it prints, moments of its options, its statuses, and that it answers at once."""
 
 from __future__ import annotations

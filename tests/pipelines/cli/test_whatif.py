@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """swftools whatif: what is printed, as JSON too, and what ends it early."""
 
 from __future__ import annotations

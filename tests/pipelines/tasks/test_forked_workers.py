@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """luigi's workers are forked from the process that has everything loaded."""
 
 from __future__ import annotations

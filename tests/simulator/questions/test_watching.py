@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Policies watched: the same figures as by hand from simulate and measure, and what is worse by more than chance."""
 
 from __future__ import annotations

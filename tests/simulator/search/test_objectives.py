@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The text of objectives: what it means, that it leads back, and what is said of a mistake."""
 
 from __future__ import annotations

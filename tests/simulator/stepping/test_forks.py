@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Light copies: they go on as the whole simulation does, whatever moment they are of, and leave it alone."""
 
 from __future__ import annotations

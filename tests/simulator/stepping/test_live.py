@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Queues that are followed: what is submitted, ends, is cancelled or goes away while it runs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """States as bytes: what goes on from them, here and in another process; bytes that are none."""
 
 from __future__ import annotations

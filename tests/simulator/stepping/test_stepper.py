@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Decisions from outside: by the policy itself, by its own schedule played again, by hand, and wrong ones."""
 
 from __future__ import annotations
