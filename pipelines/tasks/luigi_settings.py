@@ -49,7 +49,7 @@ def _fork_workers() -> None:
     would load numba and pandas again for each task.
     """
     context = multiprocessing.get_context("fork")
-    luigi.worker.multiprocessing = context  # type: ignore[assignment]
+    luigi.worker.multiprocessing = context  # type: ignore[assignment, attr-defined]
     luigi.worker.TaskProcess._Popen = staticmethod(context.Process._Popen)  # type: ignore[assignment, method-assign]
 
 
