@@ -192,7 +192,7 @@ def figures_as_markdown(found: pd.DataFrame) -> str:
 def figures_as_text(found: pd.DataFrame) -> str:
     """Return the same as lines for a terminal, with what they mean."""
     rows = found[found["grouped_by"] == "all"].to_dict("records")
-    numbers = "{:>7}{:>7} {:>16} {:>18}{:>8}{:>7}"
+    numbers = "{:>7}{:>7} {:>18} {:>18}{:>8}{:>7}"
     width = min(max((len(row["method"]) for row in rows), default=0), WIDTH - len(numbers.format(*[""] * 6)) - 2)
     lines = ["All jobs, in others' figures:"]
     lines.append(" " * (width + 2) + numbers.format("1 min", "10 min", "half", "90 %", "right", "same"))
