@@ -233,7 +233,7 @@ def _check_header(table: CommentedCsv) -> None:
     """Raise ParameterError unless the columns are those of a survey."""
     header, optional = table.header, {"job_number", "submit_time"}
     faults = [f"column {name!r} is unknown" for name in header if name not in SURVEY_COLUMNS]
-    faults += [f"column {name!r} stands twice" for name in SURVEY_COLUMNS if header.count(name) > 1]
+    faults += [f"column {name!r} appears twice" for name in SURVEY_COLUMNS if header.count(name) > 1]
     faults += [f"no column {name!r}" for name in SURVEY_COLUMNS if name not in {*header, *optional}]
     faults += [] if optional & set(header) else ["neither a column 'job_number' nor a column 'submit_time'"]
     if faults:

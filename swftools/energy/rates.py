@@ -140,7 +140,7 @@ def read_rates(
         raise ParameterError(f"{name}: a series needs two values or more, and it has {len(seconds)}")
     steps = np.diff(seconds)
     if not (steps > 0).all():
-        raise ParameterError(f"{name}: {_told(seconds[int(np.argmin(steps))])} stands twice; give each time once")
+        raise ParameterError(f"{name}: {_told(seconds[int(np.argmin(steps))])} appears twice; give each time once")
     if np.isinf(values).any():
         raise ParameterError(f"{name}: the rate of {_told(seconds[int(np.argmax(np.isinf(values)))])} is infinite")
     step = float(np.median(steps))
@@ -217,7 +217,7 @@ def _column(name: str, frame: pd.DataFrame, column: str) -> pd.Series[Any]:
     if column not in frame:
         raise ParameterError(f"{name}: there is no column {column!r}; there are {', '.join(map(str, frame))}")
     if list(frame).count(column) > 1:
-        raise ParameterError(f"{name}: column {column!r} stands twice; give it once")
+        raise ParameterError(f"{name}: column {column!r} appears twice; give it once")
     return frame[column]
 
 

@@ -162,7 +162,7 @@ def what_it_saw(
     rows, jobs, waits = [*range(shown), k], eye.seen.job[:shown], [None]
     numbers = [stepper.job_number(job) for job in jobs]
     if job_number not in numbers:
-        raise ParameterError(f"job {job_number} stood behind the first {k} of the queue when it was started; give k=")
+        raise ParameterError(f"job {job_number} was not among the first {k} of the queue when it was started; give k=")
     times, free = stepper.free_over_time()
     head = int((free >= stepper.width[jobs[0]]).argmax())
     is_so = eye.observation[:shown, [FITS, GOES_AHEAD]] > 0

@@ -83,7 +83,7 @@ def demonstrate(env: SchedulingEnv, policy: str | Policy, *, seed: int = 0, **op
             rows = np.flatnonzero(slot.episode.seen.job == order.pop(0)[0])
             if not len(rows):
                 raise ParameterError(
-                    f"policy {chosen.name!r} starts a job that stands behind the first {last} of the queue; give k="
+                    f"policy {chosen.name!r} starts a job that is not among the first {last} of the queue; give k="
                 )
             action = int(rows[0])
         after, reward, over, _, info = env.step(action)

@@ -102,7 +102,7 @@ class SchedulingVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDAr
         ``log`` and ``first`` are each one value for all, or one for each environment.
         """
         if isinstance(seed, Sequence):
-            raise ParameterError("seed: give one integer, of which the episodes of all environments are drawn")
+            raise ParameterError("seed: give one integer, from which the episodes of all environments are drawn")
         super().reset(seed=seed)
         given = {name: self._for_each(name, value) for name, value in (options or {}).items()}
         each = [{name: values[i] for name, values in given.items()} for i in range(self.num_envs)]

@@ -51,7 +51,7 @@ def test_a_time_without_a_zone_is_refused() -> None:
 
 
 def test_hours_that_a_zone_repeats_or_skips() -> None:
-    """In local time the hour after the change of the clock stands twice, in order; one that never was is an error."""
+    """In local time the hour after the change of the clock appears twice, in order; one that never was is an error."""
     autumn = ["2022-10-30 01:00", "2022-10-30 02:00", "2022-10-30 02:00", "2022-10-30 03:00"]
     rates = read_rates(pd.Series([1.0, 2, 3, 4], pd.to_datetime(autumn)), time_zone="Europe/Paris")
     assert [HOUR] * 3 == np.diff(rates.times).tolist()
@@ -86,7 +86,7 @@ def test_gaps() -> None:
 @pytest.mark.parametrize(
     ("table", "options", "told"),
     [
-        ({"t": ["2022-01-01T00Z", "2022-01-01T00Z"], "v": [1, 2]}, {}, "2022-01-01 00:00 UTC stands twice"),
+        ({"t": ["2022-01-01T00Z", "2022-01-01T00Z"], "v": [1, 2]}, {}, "2022-01-01 00:00 UTC appears twice"),
         ({"t": ["2022-01-01T00Z"], "v": [1]}, {}, "a series needs two values or more, and it has 1"),
         ({"t": ["2022-01-01T00Z", "2022-01-01T01Z"], "v": [1, np.inf]}, {}, "the rate of 2022-01-01 01:00 UTC is inf"),
         ({"t": ["2022-01-01T00Z", "x"], "v": [1, 2]}, {}, "0 columns are of times; name one by time= of t, v"),

@@ -43,7 +43,7 @@ def test_what_a_list_means(text: str, entries: list[tuple[str, dict[str, Any]]])
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("reservations=2", "'reservations=2' stands before any name; write NAME:reservations=2"),
+        ("reservations=2", "'reservations=2' comes before any name; write NAME:reservations=2"),
         ("a,,b", "'a,,b': '' is not a name"),
         ("a,", "'a,': '' is not a name"),
         (":x=1", "':x=1' is not a name"),

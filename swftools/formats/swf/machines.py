@@ -56,7 +56,7 @@ def read_machines(path: str | os.PathLike[str]) -> pd.DataFrame:
             continue
         rows.append(_machine(words, f"{name}, line {place}"))
         if rows[-1][0] in {row[0] for row in rows[:-1]}:
-            raise LogFormatError(f"{name}, line {place}: machine {words[0]} stands twice; give each once")
+            raise LogFormatError(f"{name}, line {place}: machine {words[0]} appears twice; give each once")
     if not rows:
         raise LogFormatError(f"{name}: it names no machine; give lines of number, name, nodes, processors, speed, KB")
     frame = pd.DataFrame(rows, columns=list(COLUMNS))

@@ -186,7 +186,7 @@ def find_worse(
             raise ParameterError(f"find_worse: the table {name} lacks {lacking}; give what watch_policies returns")
         if (twice := table.duplicated(_KEY)).any():
             policy, measure, statistic = table.loc[twice, _KEY[:3]].iloc[0]
-            raise ParameterError(f"find_worse: {policy}, {measure}, {statistic} stands twice in the table {name}")
+            raise ParameterError(f"find_worse: {policy}, {measure}, {statistic} appears twice in the table {name}")
         if beside is not None and not (table["policy"] == beside).any():
             there_are = ", ".join(table["policy"].drop_duplicates()) or "no policies"
             raise ParameterError(f"find_worse: beside={beside!r} is not in the table {name}; there are {there_are}")
@@ -209,7 +209,7 @@ _SIGNS = {HIGHER: 1, LOWER: -1, NEITHER: 0}
 
 
 def _labels(policies: Sequence[str | Policy]) -> list[str]:
-    """Return what each policy is called, if all can be read and none stands twice."""
+    """Return what each policy is called, if all can be read and none appears twice."""
     if isinstance(policies, str) or not isinstance(policies, Iterable):
         raise ParameterError(f"watch_policies: policies={policies!r} is not a sequence of policies")
     for policy in policies:
@@ -218,7 +218,7 @@ def _labels(policies: Sequence[str | Policy]) -> list[str]:
         read_policy(policy)
     labels = [policy if isinstance(policy, str) else policy.name for policy in policies]
     if twice := [label for label in labels if labels.count(label) > 1]:
-        raise ParameterError(f"watch_policies: policy {twice[0]!r} stands twice")
+        raise ParameterError(f"watch_policies: policy {twice[0]!r} appears twice")
     if not labels:
         raise ParameterError("watch_policies: there is no policy to watch")
     return labels

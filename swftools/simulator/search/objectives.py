@@ -189,7 +189,7 @@ class _Reader:
         if name in [term.measure for term in before]:
             self.place = start
             others = sorted(set(known) - {term.measure for term in before})
-            self._fail(f"{name} stands twice", f"another measure: {', '.join(others)}")
+            self._fail(f"{name} appears twice", f"another measure: {', '.join(others)}")
         self._skip_blanks()
         start = self.place
         if not self._passes("("):

@@ -210,7 +210,7 @@ class Follows(Acts):
         if not present < back < np.inf:
             raise ParameterError(f"until={until!r} is not a time to come (it is {present:.10g} s)")
         if how not in (0, 1, 2):
-            raise ParameterError(f"how={how!r} is none of KILL, CHECKPOINT and SUSPEND")
+            raise ParameterError(f"how={how!r} is not KILL, CHECKPOINT or SUSPEND")
         job = self.submit(int(processors), back - present, back - present, queue=AWAY)
         if not self.is_deciding:
             self._simulation._driver.step(present, AT_EVENTS)

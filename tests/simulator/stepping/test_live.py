@@ -394,7 +394,7 @@ def test_every_policy_leaves_them_alone(trace: Trace, policy: str) -> None:
         ((0,), "processors=0: give a whole number from 1 to 4"),
         ((1, 5.0), r"until=5.0 is not a time to come \(it is 5 s\)"),
         ((1, np.nan), "until=nan is not a time to come"),
-        ((1, None, 7), "how=7 is none of KILL, CHECKPOINT and SUSPEND"),
+        ((1, None, 7), "how=7 is not KILL, CHECKPOINT or SUSPEND"),
     ],
 )
 def test_what_cannot_go_away(arguments: tuple[Any, ...], message: str) -> None:
