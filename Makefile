@@ -10,7 +10,7 @@ WORKERS ?= 2
 # Bytecode is kept, whatever the shell says: without it each start takes a second more.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: augment test lint types unit slow mutants docs end-to-end benchmark schemas pictures reproduction clean
+.PHONY: augment test lint licence types unit slow mutants docs end-to-end benchmark schemas pictures reproduction clean
 
 augment: $(VENV)/.installed
 	$(BIN)/luigi --module pipelines BuildAugmentedTrace
@@ -23,7 +23,13 @@ test: $(VENV)/.installed-dev
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/ruff check --preview --select CPY001 .
 	$(BIN)/python -m swftools.fields.generate --check
+
+# The licence in the first line of each Python file, behind a "#!" if there is one.
+licence:
+	git grep --files-without-match '^# SPDX-License-Identifier' -- '*.py' '*.pyi' | \
+	  xargs perl -0777 -pi -e 's/\A(#!.*\n)?/$$1# SPDX-License-Identifier: BSD-3-Clause\n/'
 
 types: $(VENV)/.installed-dev
 	$(BIN)/mypy

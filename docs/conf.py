@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How Sphinx makes the site of these pages: ``make docs``.
 
 The pages are the Markdown of this folder, as it is. Three kinds are written before Sphinx reads any (``site_pages``):

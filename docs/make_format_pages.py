@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Write the pages of the formats of tables from what each class declares: ``make format-pages``.
 
 Each page is of one class, so that a format stays one file. ``--check`` says whether they are as they would be written.

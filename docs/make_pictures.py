@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Draw the pictures of the documentation, each from the log shipped with the package: ``make pictures``.
 
 Equal code and library versions give equal files. Of the other files in ``docs/pictures`` the page that shows them says

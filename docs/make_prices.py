@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Write the table of docs/market.md that says how near ``vcg`` comes to exact prices: ``python docs/make_prices.py``.
 
 Crowds of jobs that are all there at once, with exact requests; the exact prices are those of ``tests/naive/market.py``,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Write docs/reproduction/PAPER.md, and pictures, from what ``swftools reproduce`` published: ``make reproduction``.
 
 These pages are made by this and by nothing else; equal data sets and library versions give equal files.

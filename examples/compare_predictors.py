@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Compare predictors of run times on logs, and print the table that stands in docs/predictors.md.
 
     python examples/compare_predictors.py CTC-SP2-1996-3.1-cln.swf.gz KTH-SP2-1996-2.1-cln.swf.gz ...

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What it does to a schedule if users tighten their requests, or know how long their jobs run.
 
     python examples/compare_requests.py SDSC-BLUE-2000-4.2-cln-5000-9999

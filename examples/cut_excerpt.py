@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Cut a run of data lines out of an SWF log, with the log's full header, byte for byte.
 
 The log that this package ships was made by::

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Run the cells of an experiment's file and draw what came out, as a picture beside the published version.
 
     python examples/draw_experiment.py examples/experiments/load.yaml --workers 2

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Train schedulers on the months of a log before one, and compare them on that month with other policies.
 
     python examples/learn_to_schedule.py SDSC-SP2-1998-4.2-cln --month 1999-10

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Train a scheduler by maskable PPO of sb3-contrib, and compare it on jobs that it has not seen.
 
     pip install "swftools[learning]" stable-baselines3 sb3-contrib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Read the latest version of a published data set, without this package: pandas, and polars and DuckDB where they are.
 
 Run it beside the data root, after ``make augment``: ``.venv/bin/python examples/read_data_set.py``. pandas is in that

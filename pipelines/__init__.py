@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The tasks one may run, as in ``luigi --module pipelines BuildAugmentedTrace``; nothing else.
 
 Their names stand in ``__init__.pyi``; each is imported when it is first used, so that a program which only reads data

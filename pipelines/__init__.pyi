@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 from .history.task import ReevaluateLogs as ReevaluateLogs
 from .tasks.acquire import AcquireLog as AcquireLog
 from .tasks.augmentations import AddArrivals as AddArrivals

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Settings of the pipeline: where data goes, where logs and the catalogue are looked for, and what is said meanwhile.
 
 A setting comes from the environment (``SWFTOOLS_DATA_ROOT`` ...), else from the section ``[swftools]`` of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Exit statuses of the console and of luigi's command: one number for each kind of end, listed in docs/pipeline.md."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Content keys: the hash of what determines a stage's output, which names it.
 
 A changed input, parameter or code version is another key, hence another path: luigi takes whatever exists for

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Names on the data root: those that the store itself uses, and which ones users may give."""
 
 from __future__ import annotations

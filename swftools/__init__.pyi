@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 from . import energy as energy
 from . import market as market
 from . import models as models

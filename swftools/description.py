@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a log holds, in figures: the table behind ``swftools describe``."""
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ def describe(trace: Trace) -> dict[str, Any]:
     Returns
     -------
     dict
-        Jobs, quarantined lines, machine, period, users, offered load, medians of the chief times, jobs by
-        queue and status, and how many values each column lacks. Figures that the log does not allow are None. Where
-        the compressed file had no checksum, ``unverified`` says so.
+        Jobs, quarantined lines, machine, period, users, offered load, medians of the main times, jobs by queue and
+        status, and how many values each column lacks. Figures that cannot be computed are None. If the compressed file
+        had no checksum, ``unverified`` says so.
 
     Notes
     -----

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Errors: one class per mistake a user can make, each also the builtin it resembles.
 
 Catch ``SwfToolsError`` to catch them all. Every message names what is wrong, where, and what to do

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The header of an SWF log: its comment lines as labelled entries, in order, and the values read from them.
 
 A header is what stands behind ``;`` in a Standard Workload Format file. Nothing of it is lost: repeated
@@ -59,9 +60,9 @@ class HeaderEntry:
 class SwfHeader:
     """The labelled comment lines of a log, in order.
 
-    Properties read the labels of SWF 2.2, whatever their case; each is None or empty where the log has no such
-    label, or says -1. Numbers may have words behind them, since logs write ``338 (batch partition)``
-    (``whole_number`` has the rule). A label that should stand once and is repeated counts by its first line.
+    Properties read the labels of SWF 2.2, in upper or lower case; each is None or empty if the log has no such
+    label, or says -1. Words may follow a number, because logs write ``338 (batch partition)`` (see
+    ``whole_number``). If a label that should occur once is repeated, its first line counts.
 
     Examples
     --------
@@ -77,8 +78,8 @@ class SwfHeader:
         """Read a header from its comment lines, each with its leading ``;``.
 
         A comment is a labelled entry if it looks like one (``Label: text``), and continues the entry above if it is
-        indented by more than one blank. A comment that could be either is a new entry where SWF knows the label,
-        and a continuation elsewhere. Indentation, and how many ``;`` and blanks begin a line, are not kept.
+        indented by more than one blank. A comment that could be either is a new entry if SWF knows the label, and a
+        continuation otherwise. Indentation, and the number of ``;`` and blanks at the beginning, are not kept.
         """
         return cls().extended(lines)
 
@@ -321,7 +322,7 @@ def zone_of(header: SwfHeader) -> tzinfo:
 
 
 def _numbered(texts: Iterable[str]) -> dict[int, str]:
-    """Return {number: rest of the text} of sound entries like ``3 normal (36 hours)``; others are passed over."""
+    """Return {number: rest of the text} of sound entries like ``3 normal (36 hours)``; others are skipped."""
     named: dict[int, str] = {}
     for text in texts:
         if (match := _NUMBERED.match(text)) and "\0" not in text:

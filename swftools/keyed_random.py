@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Random numbers that depend on what they are for, not on when they are drawn.
 
 A draw is a pure function of (seed, step, job number, occurrence of that number, position of the draw), by the
@@ -104,7 +105,7 @@ class OccurrenceCounter:
         Parameters
         ----------
         jobs : pandas.DataFrame
-            The next part, as ``count_occurrences`` takes it; a missing ``job_number`` counts as a number too.
+            The next part, as for ``count_occurrences``; a missing ``job_number`` counts as a number too.
         """
         numbers = jobs["job_number"].to_numpy(dtype=np.int64, na_value=-1)
         earlier = self._times[np.searchsorted(self._begins, numbers, "right")]

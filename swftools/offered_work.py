@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Offered load: the work that the jobs of a trace bring, over what the machine could do meanwhile."""
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ def offered_load(trace: Trace, submit_time: npt.NDArray[np.float64] | None = Non
     Parameters
     ----------
     trace : Trace
-        Jobs without width or run time bring no work.
+        Jobs without width or run time count as no work.
     submit_time : array of float, shape (jobs,), optional
-        Other submissions than the trace's own, s; NaN is missing.
+        Submission times to use instead of the trace's own, s; NaN is missing.
 
     Returns
     -------

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Every kernel called once, on next to nothing, the way it is called in earnest: what ``swftools.kernel.warm_up`` runs.
 
 A new kernel that nothing here calls gets its step; ``tests/kernel/test_warm_up.py`` finds it out.

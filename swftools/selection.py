@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Choosing the jobs of an experiment: by line, by number, by date or month, with a warm-up and a cool-down.
 
 A simulation of a part of a log begins on an empty machine and ends on one. So jobs are taken from before and after the
@@ -43,8 +44,8 @@ def select_jobs(
     trace : Trace
         As read or cleaned.
     lines : (int, int), optional
-        First and last row of the trace, counted from 0 (for a log as read: data lines, as "jobs 5,000 to 10,000" of a
-        log is often meant).
+        First and last row of the trace, counted from 0. In a log as read these are its data lines, which is often meant
+        by "jobs 5,000 to 10,000" of a log.
     job_numbers : (int, int) or collection of int, optional
         First and last job number, or the numbers.
     begin, end : float, str or datetime, optional
@@ -53,15 +54,15 @@ def select_jobs(
     month : str, optional
         ``2000-07``: from its first midnight in the log's time zone to that of the next month.
     warm_up : float
-        Jobs submitted so many seconds before the first measured one are kept too.
+        Also keep jobs submitted up to this many seconds before the first measured one.
     cool_down : float, optional
-        And so many seconds after the last; None keeps all to the end of the trace.
+        And up to this many seconds after the last; None keeps all to the end of the trace.
 
     Returns
     -------
     Trace
-        With a column is_measured: the jobs that meet every condition given. And with job_occurrence as counted in the
-        whole log, so that what is drawn at random for a job does not depend on which other jobs were chosen.
+        With a column is_measured: true for jobs that meet every given condition. job_occurrence is that of the whole
+        log, so random draws for a job do not depend on which other jobs were chosen.
 
     Raises
     ------
@@ -113,16 +114,16 @@ def scale_to_load(trace: Trace, load: float, processors: int | None = None) -> T
     Parameters
     ----------
     trace : Trace
-        Its width, run time and submission are used; logged waits have no meaning afterwards and are gone.
+        Its width, run time and submission are used; logged waits have no meaning afterwards and are removed.
     load : float
-        Offered load to be met (``swftools.offered_load``).
+        Offered load to reach (``swftools.offered_load``).
     processors : int, optional
-        Machine, if other than the trace's.
+        Size of the machine, if not the trace's own.
 
     Raises
     ------
     ParameterError
-        The trace lacks what a load is made of.
+        The trace lacks what a load is computed from.
     """
     sized = trace if processors is None else replace(trace, machine_processors=processors)
     arrivals = generate_arrivals(sized, ArrivalParameters(model="scaled", load=load))

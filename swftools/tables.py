@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tables on their way in and out: pandas to pyarrow, checked against the column dictionary.
 
 ``to_arrow`` gives a table exactly the types, nullability and metadata that ``swftools.fields`` declares;
@@ -60,10 +61,10 @@ def to_arrow(frame: pd.DataFrame, table: str) -> pa.Table:
     Raises
     ------
     SchemaError
-        A column is unknown, stands twice, or its values do not fit the declared type.
+        A column is unknown, appears twice, or its values do not fit the declared type.
     """
     if not frame.columns.is_unique:
-        raise SchemaError(f"table {table!r}: columns stand twice: {sorted(frame.columns[frame.columns.duplicated()])}")
+        raise SchemaError(f"table {table!r}: columns appear twice: {sorted(frame.columns[frame.columns.duplicated()])}")
     schema = arrow_schema(table, frame.columns)
     columns = []
     for field in schema:
@@ -178,7 +179,7 @@ def check_table(data: pa.Table, table: str) -> None:
     Raises
     ------
     SchemaError
-        Lists every difference: unknown and missing columns, columns that stand twice, wrong types, nulls in
+        Lists every difference: unknown and missing columns, columns that appear twice, wrong types, nulls in
         columns that are never missing, and values outside their bounds, NaN among them, with the first row
         that has one.
     """
@@ -190,7 +191,7 @@ def check_table(data: pa.Table, table: str) -> None:
     if missing := [name for name in required_columns(table) if name not in names]:
         problems.append(f"missing columns {missing}")
     if repeated := sorted({name for name in names if names.count(name) > 1}):
-        problems.append(f"columns stand twice: {repeated}")
+        problems.append(f"columns appear twice: {repeated}")
     for name in sorted(set(names) & set(fields) - set(repeated), key=names.index):
         problems.extend(_column_problems(data[name], fields[name]))
     if problems:

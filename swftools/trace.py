@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Trace: a log's header and jobs, with what could not be read, and where it came from.
 
 Everything that reads a log makes a Trace, and every later stage takes one. This is also the one place where a
@@ -44,7 +45,7 @@ class LineSource(Protocol):
 
 
 class JobArrays:
-    """The 18 SWF columns and the width as writable, contiguous arrays, one element a job.
+    """The 18 SWF columns and the width as writable, contiguous arrays, one element for each job.
 
     Integers are int64 with -1 for missing, times and memory float64 with NaN for missing. ``width`` is
     allocated_processors where known and positive, else requested_processors. Each array is made when it is first asked
@@ -123,22 +124,22 @@ class Trace(ShowsItself):
     header : SwfHeader
         The log's header; empty for a model.
     jobs : pandas.DataFrame
-        One row a job, with the columns of the table ``jobs`` of the column dictionary: at least the 18 SWF
+        One row for each job, with the columns of the table ``jobs`` of the column dictionary: at least the 18 SWF
         fields. Integers are Int64, times float64 in seconds; missing is NA or NaN, never -1.
     quarantine : pandas.DataFrame
         Lines that are not jobs, and jobs removed by cleaning: line_number, rule, reason, text.
     machine_processors : int, optional
-        Processors of the machine where known better than by the header (a card of the catalogue).
+        Processors of the machine, if a better source than the header says (a card of the catalogue).
     source : pyarrow.LargeBinaryArray, optional
-        Every line of the source file in order, so that line n is ``source[n - 1]``; or what gives lines by number
-        (``swftools.formats.source_lines``).
+        Every line of the source file in order, so that line n is ``source[n - 1]``; or an object that gives lines by
+        number (``swftools.formats.source_lines``).
     merged : pandas.DataFrame
-        Lines that became part of a job at reading: line_number, job_number, into_line_number, text.
+        Lines that became part of a job during reading: line_number, job_number, into_line_number, text.
     names : pandas.DataFrame
         The names behind the numbers of users, groups, executables, queues and partitions: kind, number, name. Empty
-        where the log has numbers only, and where names are withheld.
+        if the log has only numbers, or names are withheld.
     provenance : mapping
-        Where the trace comes from: name and sha256 of the text, its size, the format.
+        Where the trace comes from: name, sha256 and size of the text, and the format.
 
     Raises
     ------
@@ -174,7 +175,7 @@ class Trace(ShowsItself):
     def from_columns(
         cls, header: SwfHeader | None = None, *, machine_processors: int | None = None, **columns: npt.ArrayLike
     ) -> Self:
-        """Make a Trace from columns of equal length; -1 (and NaN) is missing, absent columns are missing.
+        """Make a Trace from columns of equal length; -1 and NaN mean missing, and so do absent columns.
 
         Parameters
         ----------
@@ -229,7 +230,7 @@ class Trace(ShowsItself):
 
     @property
     def plot(self) -> Plotter:
-        """Draws pictures of it: ``trace.plot("arrivals")``; ``trace.plot.names()`` says which there are."""
+        """Draws pictures of it: ``trace.plot("arrivals")``; ``trace.plot.names()`` lists them."""
         return Plotter(self)
 
     def describe(self) -> dict[str, Any]:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A trace in three lines and a few rows: what ``repr`` prints, and what a notebook shows.
 
 It is below the trace, and takes what it tells of. It makes no arrays that stay: a trace is looked at far more often
@@ -40,7 +41,7 @@ def lines_of(
     header : SwfHeader
         Says the date of second 0, and the name of the machine where the log has none.
     processors : int or None
-        Of the machine.
+        Size of the machine.
     name : str or None
         Of the log.
     quarantined : int
@@ -167,7 +168,7 @@ def _whole(column: pd.Series[Any]) -> npt.NDArray[np.int64]:
 
 
 def _numbers(column: pd.Series[Any]) -> npt.NDArray[np.float64]:
-    """Return a column as numbers, shared with it if it can be; NaN is missing, and what is no number."""
+    """Return a column as numbers, shared with it if it can be; NaN is missing, and what is not a number."""
     if column.dtype.kind not in "iufb":
         column = pd.to_numeric(column, errors="coerce")
     return column.to_numpy(dtype=np.float64, na_value=np.nan)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What all tests share: how Hypothesis searches, and where the logs are."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Jobs and schedules drawn by hand: small tables of text in, small tables and pictures of text out.
 
 A table has a line of headings and a line a job; a line ends where it ends, or at a slash between blanks. ``.`` is a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The policies of the package, for tests that hold of every one, and jobs with all that any of them asks for."""
 
 from __future__ import annotations

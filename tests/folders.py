@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Where the repository begins, and where the published values are that tests compare with."""
 
 from __future__ import annotations

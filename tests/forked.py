@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Processes of their own that load nothing anew: each is forked from a process that has loaded it.
 
 A started process takes two seconds before its first line runs. Where that is not what a test is about, ``PIPELINE`` and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tables compared quickly: where many examples compare them, pandas' own assertion takes longer than what is tested."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Golden output: a digest of what each stage makes of known logs, beside the version that the stage declares.
 
 A content key holds the declared ``code_version`` of a stage, not its code. So when a stage makes something else of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What two nights make of the golden logs: a part of ``golden.py``."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What each stage makes of the golden logs: a part of ``golden.py``."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The pages of the documentation: their Python blocks, and the tables on them."""
 
 from __future__ import annotations

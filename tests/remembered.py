@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What experiments of papers measured, kept while the tests run: golden values and quick runs ask for the same ones."""
 
 from __future__ import annotations

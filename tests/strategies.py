@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Hypothesis strategies that tests share: traces, headers, utility functions, and the text of logs.
 
 Whatever they draw is legal unless the name says otherwise, and they lean towards what real logs have: missing

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What ``swftools describe`` prints: figures of a log."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The pages under ``docs``: their Python blocks run, and what they claim of the code is so.
 
 The blocks of a page run in order, in one namespace, in a directory of their own. They are checked by the asserts in

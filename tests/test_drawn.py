@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The language of drawn jobs and schedules: each word means what ``drawn.py`` says."""
 
 from __future__ import annotations

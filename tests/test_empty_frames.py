@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tables without rows are copies of one, and never one and the same."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A stage whose output changes declares another version; ``golden.py`` says how."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Headers: every label of SWF 2.2, what real logs make of them, and back to the same lines."""
 
 from __future__ import annotations

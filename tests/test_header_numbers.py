@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Numbers of headers: read, or told and missing, never guessed at."""
 
 from __future__ import annotations

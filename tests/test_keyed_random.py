@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Keyed random numbers: Philox4x64-10 held against Random123's vectors and numpy, and the keys of jobs."""
 
 from __future__ import annotations

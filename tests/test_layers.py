@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The floors of the house: who may import whom."""
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import pytest
 from tests.folders import ROOT
 
 ROOMS = [
-    *("swftools._version", "swftools.errors", "swftools.output", "swftools.kernel", "swftools.keyed_random"),
+    *("swftools._version", "swftools.going", "swftools.errors", "swftools.output", "swftools.kernel"),
+    "swftools.keyed_random",
     *("swftools.parameters", "swftools.fields"),
     *("swftools.header", "swftools.tables", "swftools.trace_in_brief", "swftools.trace", "swftools.utility"),
     "swftools.formats",

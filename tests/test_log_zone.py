@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A log's time zone: one rule, whoever asks for it."""
 
 from __future__ import annotations

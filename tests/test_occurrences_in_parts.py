@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Job numbers that stand several times in a log: a part of it draws what the whole does."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Offered load: work over capacity, by hand and for any trace."""
 
 from __future__ import annotations

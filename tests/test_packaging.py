@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What packages it agrees with ``setup.cfg``: the recipe, the citation, the container, the checks before a commit."""
 
 from __future__ import annotations
@@ -5,6 +6,8 @@ from __future__ import annotations
 import configparser
 import re
 import shlex
+import subprocess
+import tomllib
 from typing import Any
 
 import pytest
@@ -83,3 +86,24 @@ def test_checks_before_a_commit_are_those_of_make() -> None:
         assert program.startswith(".venv/bin/")
         words = [word for word in rest if word not in ("--force-exclude", "--fix")]
         assert " ".join(["$(BIN)/" + program.removeprefix(".venv/bin/"), *words]) in makefile
+
+
+def test_every_python_file_names_its_licence() -> None:
+    """In its first line, or behind ``#!``; ``make licence`` adds what is missing."""
+    notice = f"# SPDX-License-Identifier: {setup()['metadata']['license']}"
+    names = subprocess.run(
+        ["git", "ls-files", "*.py", "*.pyi"], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout.split()
+    assert len(names) > 1000
+    beginnings = {name: (ROOT / name).read_text(encoding="utf-8").splitlines()[:2] for name in names}
+    lacking = [name for name, lines in beginnings.items() if notice != lines[lines[0].startswith("#!")]]
+    assert lacking == []
+
+
+def test_the_linter_asks_for_the_same_line() -> None:
+    """By the same words."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["ruff"]["lint"]
+    assert re.search(
+        settings["flake8-copyright"]["notice-rgx"],
+        f"#!/bin/sh\n# SPDX-License-Identifier: {setup()['metadata']['license']}\n",
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A policy that needs a column is refused, by name, where the trace lacks it: it would silently be another policy."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tests stand in the rooms of what they test, and are found where the pages say that they are."""
 
 from __future__ import annotations

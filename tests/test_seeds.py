@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a seed means where there are several logs: they share its draws, and whoever chooses one is told so."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Choosing the jobs of an experiment, and scaling their load."""
 
 from __future__ import annotations

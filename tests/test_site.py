@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The site of the documentation: what it makes from the code, and that examples keep to public names.
 
 ``make docs`` builds it, where a link that leads nowhere and a page without a place are errors.

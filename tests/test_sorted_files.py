@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Parquet files say in which order their rows are, if they are."""
 
 from __future__ import annotations

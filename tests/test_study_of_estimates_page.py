@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The table of what tightened requests do to schedules, as it is printed on its page."""
 
 from __future__ import annotations

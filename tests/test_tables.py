@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tables between pandas, Arrow and Parquet: nothing lost, nothing wrong let through, equal bytes for equal tables."""
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ def test_to_arrow_refuses_what_does_not_fit(columns: dict[str, Any], message: st
 
 def test_to_arrow_refuses_repeated_columns() -> None:
     """A frame with a column twice is no table."""
-    with pytest.raises(SchemaError, match=r"columns stand twice: \['run_time'\]"):
+    with pytest.raises(SchemaError, match=r"columns appear twice: \['run_time'\]"):
         to_arrow(pd.concat([jobs(), jobs()[["run_time"]]], axis=1), "jobs")
 
 
@@ -208,7 +209,7 @@ def test_check_table_lists_every_complaint() -> None:
     for complaint in (
         "unknown columns ['node']",
         "missing columns ['status', 'user_id']",
-        "columns stand twice: ['wait_time']",
+        "columns appear twice: ['wait_time']",
         "column 'run_time', row 1: -5.0 is outside",
     ):
         assert complaint in str(caught.value)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Trace: columns in, arrays out, and what makes two traces the same."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Absolute submissions are rounded to the millisecond, halves among them, and never cut off."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The kernels that only tests want, compiled ahead with all others: ``python -m tests.warm``, which ``make test`` does.
 
 They are the checked forms, which look at each index: the engine, the policies that are run so, and what reads logs. Two

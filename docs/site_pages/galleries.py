@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Galleries: what is registered under names, a page a kind, made from the registries themselves."""
 
 from __future__ import annotations
@@ -47,9 +48,14 @@ def meanings(owner: object) -> dict[str, str]:
     return {name: one_line(" ".join(lines)) for name, lines in found.items()}
 
 
+def inherited_meanings(kind: type[Any]) -> dict[str, str]:
+    """Return what a class and those that it inherits from say of each parameter."""
+    return {name: text for each in reversed(kind.__mro__) for name, text in meanings(each).items()}
+
+
 def of_parameters(parameters: type[Parameters], left_out: Iterable[str] = ()) -> str:
     """Return a table of parameters: each with its default and what it means; nothing where there are none."""
-    said = {name: text for kind in reversed(parameters.__mro__) for name, text in meanings(kind).items()}
+    said = inherited_meanings(parameters)
     usual = {each.name: each.default for each in parameters.__dataclass_fields__.values()}
     shown = {name: f"`{value}`" for name, value in usual.items() if isinstance(value, (int, float, str, bool))}
     rows = [
@@ -131,7 +137,7 @@ def _bounds() -> str:
 
 
 def _of_class(kind: type[Any]) -> str:
-    said, parameters = meanings(kind), inspect.signature(kind).parameters.values()
+    said, parameters = inherited_meanings(kind), inspect.signature(kind).parameters.values()
     rows = [
         (f"`{each.name}`", "" if each.default is each.empty else f"`{each.default}`", said.get(each.name, ""))
         for each in parameters

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Links of pages to files that are no pages, such as ``../data_catalog.yaml``: on the site they are a file's name.
 
 The pages are read where they lie as well, in a checkout, where such a link leads to the file.

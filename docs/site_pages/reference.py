@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The reference: every public name of every public package, from its docstring."""
 
 from __future__ import annotations

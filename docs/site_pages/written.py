@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Files that are written only where they change, so that a second build reads no page again."""
 
 from __future__ import annotations

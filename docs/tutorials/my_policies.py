@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The policy of the tutorial ``plot_own_policy.py``."""
 
 from swftools.simulator import NOBODY, first_waiting, fits, next_waiting, policy, start, width

@@ -1,9 +1,10 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """
 From a log to a figure
 ======================
 
 You have a log and want the figure that most papers on scheduling have: how does the bounded slowdown grow with the load,
-under several policies? This takes five minutes.
+under several policies? This takes five minutes. You need the extra ``plots`` (matplotlib).
 
 Load the log
 ------------

@@ -1,9 +1,10 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """
 From my centre's Slurm log to a report
 ======================================
 
 You run a machine under Slurm and want to know how busy it was, how long jobs waited and how good requests were. This takes
-ten minutes.
+ten minutes. You need the extras ``plots`` and ``report``.
 
 Get the log
 -----------

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Mail the findings of a re-evaluation, with its report if there is one.
 
 In reevaluate.yaml: ``on_finding: ./mail_findings.py operators@example.org``, and ``report: true`` for a page with

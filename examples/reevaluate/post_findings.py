@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Post the findings of a re-evaluation to a chat.
 
 In reevaluate.yaml: ``on_finding: ./post_findings.py https://chat.example.org/hooks/KEY``. Reads the JSON that it is

@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is known about logs: the cards of ``data_catalog.yaml``, read strictly."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The cards of ``data_catalog.yaml`` as frozen dataclasses, whose types pydantic checks.
 
 The keys are explained at the top of that file. ``pipelines/catalog/reader.py`` reads it; whatever needs more than one
@@ -189,7 +190,7 @@ class LogCard:
 
     @property
     def read_as(self) -> str:
-        """The format with its options, as ``read_log`` takes it; those not given are what else the card says."""
+        """The format with its options, as for ``read_log``; those not given are what else the card says."""
         machine = self.machine
         told = {
             "time_zone": machine.time_zone,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is wrong in a file of YAML that pydantic has checked: in words, with the line, the key and a remedy."""
 
 from __future__ import annotations

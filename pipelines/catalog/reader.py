@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The catalogue of source logs and published data sets: read ``data_catalog.yaml`` and check all of it.
 
 Three passes over one file: its YAML (``strict_yaml``, by ruamel.yaml), whose first mistake ends the reading; the types
@@ -105,7 +106,7 @@ def _told_elsewhere(loc: KeyPath, own: Mapping[Any, Any]) -> bool:
 
 
 def _between_cards(raw: Mapping[Any, Any], complete: Mapping[Any, Any]) -> Iterator[Problem]:
-    """Yield what is wrong between keys or cards; values of a wrong type are passed over."""
+    """Yield what is wrong between keys or cards; values of a wrong type are skipped."""
     logs = _mapping(raw.get("logs"))
     for kind in ("logs", "data_sets"):
         yield from _equal_but_for_case(kind, _mapping(raw.get(kind)))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Read a small YAML 1.2 file written by hand: plain values only, no surprises, and the line of every key.
 
 Beyond ``ruamel.yaml``, which reads it and refuses keys that stand twice, anchors, aliases (so that no file can expand),

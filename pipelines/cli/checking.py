@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command that checks schedules, check-schedule, and how what is found in one is printed."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a shell offers when a word of a command is completed: names of logs, policies, data sets, formats, rules.
 
 Of a value that has parameters (``easy:reservations=2``), and of a list (``fcfs,easy``), the last name is completed.

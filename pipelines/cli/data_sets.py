@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Commands for what is published: versions, tag, rollback, promote, verify, prune."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command that tells two versions of a data set apart: diff."""
 
 from __future__ import annotations

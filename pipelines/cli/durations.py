@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Times of a command line: 90, 30m, 1h30m, 04:00:00, 1-12:00:00; and how they are printed."""
 
 from __future__ import annotations
@@ -76,5 +77,5 @@ class Duration(click.ParamType):  # type: ignore[type-arg]  # as of which versio
             return float(value)
         seconds = seconds_of(value)
         if seconds is None or not math.isfinite(seconds):
-            self.fail(f"{value!r} is no time such as 90 (seconds), 30m, 4h, 04:00:00 or 1-12:00:00", param, ctx)
+            self.fail(f"{value!r} is not a time such as 90 (seconds), 30m, 4h, 04:00:00 or 1-12:00:00", param, ctx)
         return seconds

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command that measures the energy of schedules: energy."""
 
 from __future__ import annotations
@@ -18,22 +19,32 @@ from swftools.output.shown_text import shown
 @takes_a_log
 @reads_a_log
 @click.option(
-    "--policies", default="easy", show_default=True, shell_complete=complete_policy, help="fcfs,easy:reservations=2,..."
+    "--policies",
+    default="easy",
+    show_default=True,
+    shell_complete=complete_policy,
+    help="Policies, as fcfs,easy:reservations=2.",
 )
-@click.option("--busy-power", type=float, help="W of a processor that runs a job whose log has no power.")
-@click.option("--idle-power", type=float, default=0.0, show_default=True, help="W of a processor that runs none.")
-@click.option("--static-power", type=float, default=0.0, show_default=True, help="W of what is always on.")
+@click.option("--busy-power", type=float, help="Watts of a busy processor, for jobs without logged power.")
+@click.option("--idle-power", type=float, default=0.0, show_default=True, help="Watts of an idle processor.")
+@click.option("--static-power", type=float, default=0.0, show_default=True, help="Watts of all that is always on.")
 @click.option("--price", metavar="FILE", help="Prices over time: .csv or .parquet.")
 @click.option("--intensity", metavar="FILE", help="Carbon intensities over time, gCO2/kWh: .csv or .parquet.")
-@click.option("--time-zone", help="Of times in these files that have none, such as UTC or Europe/Paris.")
-@click.option("--price-per", type=click.Choice(["kWh", "MWh"]), default="kWh", show_default=True, help="Of prices.")
+@click.option("--time-zone", help="Zone of times without one in these files: UTC, Europe/Paris.")
 @click.option(
-    "--gaps", type=click.Choice(["refuse", "hold"]), default="refuse", show_default=True, help="Of the files."
+    "--price-per", type=click.Choice(["kWh", "MWh"]), default="kWh", show_default=True, help="Unit of prices."
 )
-@click.option("--origin", help="When second 0 is, as 2022-01-01T00:00Z; default: as the log says.")
+@click.option(
+    "--gaps",
+    type=click.Choice(["refuse", "hold"]),
+    default="refuse",
+    show_default=True,
+    help="Gaps in these files: refuse them, or hold the last value.",
+)
+@click.option("--origin", help="Moment of second 0, as 2022-01-01T00:00Z; default: the log's.")
 @simulates
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of every random draw.")
-@click.option("-o", "--output", help="Write the table there: .csv.")
+@click.option("-o", "--output", help="Write the table into this file: .csv.")
 @json_option
 @says_its_progress
 def measure_log_energy(  # noqa: PLR0913, PLR0917 (options by name)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command for experiments: experiment."""
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ TRIAL = 3
 )
 @click.argument("file")
 @click.option("--only", help="A subset that the file names; default: all cells.")
-@click.option("--dry-run", is_flag=True, help="Say how many cells there are, how many are there, and stop.")
-@click.option("--trial", is_flag=True, help=f"With --dry-run: run {TRIAL} cells, to say how long the rest takes.")
+@click.option("--dry-run", is_flag=True, help="Say how many cells there are and how many are finished, then stop.")
+@click.option("--trial", is_flag=True, help=f"With --dry-run: run {TRIAL} cells, to estimate how long the rest takes.")
 @click.option("--data-set", help="Name to publish under; default: the experiment's, with the subset's.")
 @data_root_of_task
 @runs_cells

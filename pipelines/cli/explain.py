@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command that tells why a job went first: explain."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command that lists the formats of logs: formats."""
 
 from __future__ import annotations

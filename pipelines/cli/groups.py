@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The group of all commands: help by families, and one line for whatever goes wrong."""
 
 from __future__ import annotations

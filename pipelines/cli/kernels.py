@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command of the console script for compiled kernels: warm-up."""
 
 from __future__ import annotations

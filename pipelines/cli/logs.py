@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Commands for logs: describe, estimates, validate, convert."""
 
 from __future__ import annotations

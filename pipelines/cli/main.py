@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The console script ``swftools``: thin commands over the functions of swftools and the tasks of pipelines.
 
 A file a family of commands. They import what is heavy when they run, so that help and version appear at once. Exit

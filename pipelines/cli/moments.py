@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Moments of a command line: tomorrow 09:00, 2027-03-01 18:30, +6h; and how they are printed."""
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def moment_of(text: str, now: datetime, zone: tzinfo | None) -> datetime:
         return (now + timedelta(seconds=ahead)).astimezone(UTC)
     found = _CLOCK.fullmatch(said)
     if not found:
-        raise ParameterError(f"{text!r} is no moment such as {FORMS}")
+        raise ParameterError(f"{text!r} is not a time such as {FORMS}")
     own = _offset(found["zone"]) or zone
     today = now.astimezone(own).date()
     day = found["day"]
@@ -81,7 +82,7 @@ def moment_of(text: str, now: datetime, zone: tzinfo | None) -> datetime:
         else:
             date = datetime.strptime(day, "%Y-%m-%d").date()
     except ValueError:
-        raise ParameterError(f"{text!r} is no moment such as {FORMS}") from None
+        raise ParameterError(f"{text!r} is not a time such as {FORMS}") from None
     moment = _in_utc(datetime.combine(date, clock), own, text)
     if day is None and moment <= now:
         moment = _in_utc(datetime.combine(date + timedelta(days=1), clock), own, text)

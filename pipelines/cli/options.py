@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What options of several commands have in common: how a log is read, numbers within bounds, how much is said."""
 
 from __future__ import annotations
@@ -42,9 +43,9 @@ data_root = click.option(
 data_root_of_task = click.option("--data-root", help="Directory, or s3://bucket/prefix; default ./data.")
 report_of_task = click.option("--report", is_flag=True, help="Also write a report, VERSION.html beside the version.")
 _engine = [
-    click.option("--workers", type=click.IntRange(1), help="Cells at a time; default: one a core."),
+    click.option("--workers", type=click.IntRange(1), help="Cells to run at a time; default: one per core."),
     click.option("--cluster", help="tcp://HOST:PORT of a Dask scheduler, or slurm:FILE.yaml; default: this machine."),
-    click.option("--cell-lines", metavar="FILE", help="Add a line in JSON for each cell: seconds, or its error."),
+    click.option("--cell-lines", metavar="FILE", help="Append a JSON line for each cell: its seconds or its error."),
 ]
 
 
@@ -78,7 +79,7 @@ def format_of_task(command: Command) -> Command:
     return click.option(
         "--format",
         shell_complete=complete_format,
-        help="Format with options, as slurm:time_zone=Europe/Berlin; default: recognised. swftools formats",
+        help="Format with options, as slurm:time_zone=Europe/Berlin; default: recognised. See swftools formats.",
     )(command)
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What commands give: JSON on standard output, and files, where what would go wrong is found before the work."""
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ def check_folder(output: str, folder: Path | None = None) -> None:
     if not folder.is_dir():
         raise click.UsageError(f"{output}: there is no folder {folder}; make it first, or mend the path")
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise click.UsageError(f"{output}: folder {folder} may not be written to; choose another")
+        raise click.UsageError(f"{output}: folder {folder} is not writable; choose another")
 
 
 def _is_same(log: str, output: str) -> bool:

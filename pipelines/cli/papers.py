@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command for papers: reproduce."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Commands for people to look at: report, plot."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command that says what a job submitted now would be told of its wait: predict."""
 
 from __future__ import annotations

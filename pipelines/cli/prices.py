@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command that prices a schedule: price."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a user sees while something takes long: a bar on a terminal, at most a line elsewhere. All on stderr."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command that simulates jobs with reservations: reservations."""
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ UNITS = {
 }
 """Of measures that are no shares or ratios."""
 
+REPLANS = click.Choice(["changes", "never"])
+
 
 @click.command(short_help="Simulate jobs that reserve by predicted waits.", name="reservations")
 @takes_a_log
@@ -39,19 +42,25 @@ UNITS = {
 @click.option(
     "--policy", default="easy", show_default=True, shell_complete=complete_policy, help="Name or module:name."
 )
-@click.option("--share", type=float, default=0.1, show_default=True, help="Of the jobs that ask for a reservation.")
-@click.option("--probability", type=float, default=0.95, show_default=True, help="That they ask for, up to .99.")
-@click.option("--every", type=Duration(), default="6h", show_default=True, help="Between the times at which they run.")
-@click.option("--ahead", type=Duration(), help="So long from each job's submission on, instead.")
-@click.option("--step", type=Duration(), default="30", show_default=True, help="Between two times of submission.")
-@click.option("--replans", type=click.Choice(["changes", "never"]), default="changes", show_default=True, help="Plans.")
-@click.option("--adapt", type=float, default=0.0, show_default=True, help="Ask for more at each miss: 0.01.")
-@click.option("--waits", default="binomial", show_default=True, help="How waits are bounded; as of evaluate.")
-@click.option("--by", default="queue", show_default=True, help="Groups of waits: queue, partition, user, all.")
-@click.option("--training", type=click.IntRange(0), default=1000, show_default=True, help="Waits known beforehand.")
+@click.option("--share", type=float, default=0.1, show_default=True, help="Share of the jobs that reserve.")
+@click.option(
+    "--probability", type=float, default=0.95, show_default=True, help="Probability that they ask for, up to .99."
+)
+@click.option("--every", type=Duration(), default="6h", show_default=True, help="Reserved times are multiples of this.")
+@click.option("--ahead", type=Duration(), help="Instead, reserve this long after each job's submission.")
+@click.option("--step", type=Duration(), default="30", show_default=True, help="Time between two tried submissions.")
+@click.option("--replans", type=REPLANS, default="changes", show_default=True, help="When to plan held jobs anew.")
+@click.option(
+    "--adapt", type=float, default=0.0, show_default=True, help="Ask for so much more after each miss, such as 0.01."
+)
+@click.option("--waits", default="binomial", show_default=True, help="Bound of waits, as in evaluate --methods.")
+@click.option("--by", default="queue", show_default=True, help="Predict by group: queue, partition, user or all.")
+@click.option(
+    "--training", type=click.IntRange(0), default=1000, show_default=True, help="Waits to learn before the first plan."
+)
 @simulates
-@click.option("--seed", type=SEED, default=0, show_default=True, help="Who asks, and of the simulation.")
-@click.option("-o", "--output", help="Write who asked for what, and what came of it: .csv or .parquet.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of every random draw.")
+@click.option("-o", "--output", help="Write each reservation and its outcome into this file: .csv, .parquet.")
 @json_option
 @says_its_progress
 def reservations(  # noqa: PLR0913, PLR0917 (options by name)
@@ -68,7 +77,7 @@ def reservations(  # noqa: PLR0913, PLR0917 (options by name)
     as_json: bool,
     **chosen: Any,
 ) -> None:
-    """Replay a log in which a share of the jobs reserves by predicted waits (VARQ), beside the same without.
+    """Replay a log in which a share of the jobs reserves by predicted waits (VARQ), and once more without.
 
     \b
     Example: swftools reservations KTH-SP2-1996-2.1-cln.swf.gz --share .5 \\

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command that says when to submit a job so that it runs at a time: reserve."""
 
 from __future__ import annotations
@@ -30,24 +31,38 @@ OLD = 86_400.0
 
 
 @click.command(short_help="Plan when to submit a job so that it runs at a time.", name="reserve")
-@click.option("--state", type=click.Path(), help="What a wait predictor has learnt, a file.")
-@click.option("--history", help="Name of a history, whose newest state is asked, and which knows names of queues.")
-@click.option("--method", help="Of those that the history follows; default: its first.")
+@click.option("--state", type=click.Path(), help="File with the state of a wait predictor.")
+@click.option("--history", help="Name of a history: asks its newest state; queues may be given by name.")
+@click.option("--method", help="Method, of those that the history follows; default: its first.")
 @data_root_of_task
-@click.option("--queue", help="Of the job, where the state is by queue.")
-@click.option("--user", help="Of the job, where the state is by user.")
-@click.option("--partition", help="Of the job, where the state is by partition.")
-@click.option("--group", help="Of the job, as tables of predictions have it: 3, or 3/17 by queue and user.")
-@click.option("--processors", type=PROCESSORS, default=1, show_default=True, help="That the job requests.")
-@click.option("--requested-time", type=Duration(), required=True, help="How long it is to run: 30m, 4h, 04:00:00.")
-@click.option("--start", required=True, help='When it is to run: "tomorrow 09:00", 2027-03-01T09:00, +6h.')
-@click.option("--probability", type=float, default=0.95, show_default=True, help="Above 0, up to .99.")
-@click.option("--longest", type=Duration(), help="The longest request that the queue takes, such as 24h.")
-@click.option("--step", type=Duration(), default="30", show_default=True, help="Between two times of submission.")
-@click.option("--zone", help="Of times, such as Europe/Berlin; default: that of this machine.")
-@click.option("--now", help="Plan from another moment on, as --start gives it; default: the clock's.")
-@click.option("--command", default=COMMAND, show_default=True, help="To be run; {time} is the request as Slurm has it.")
-@click.option("--picture", metavar="FILE", help="Draw the probability by submission: .svg, .png or .pdf.")
+@click.option("--queue", help="Queue of the job, if the state is by queue.")
+@click.option("--user", help="User of the job, if the state is by user.")
+@click.option("--partition", help="Partition of the job, if the state is by partition.")
+@click.option("--group", help="Group of the job, as in tables of predictions: 3, or 3/17 by queue and user.")
+@click.option("--processors", type=PROCESSORS, default=1, show_default=True, help="Processors of the job.")
+@click.option("--requested-time", type=Duration(), required=True, help="How long it needs to run: 30m, 4h, 04:00:00.")
+@click.option("--start", required=True, help='When it must run: "tomorrow 09:00", 2027-03-01T09:00, +6h.')
+@click.option(
+    "--probability",
+    type=float,
+    default=0.95,
+    show_default=True,
+    help="Probability that it runs then: above 0, up to .99.",
+)
+@click.option("--longest", type=Duration(), help="Longest request that the queue accepts, such as 24h.")
+@click.option(
+    "--step",
+    type=Duration(),
+    default="30",
+    show_default=True,
+    help="Step between the times of submission that are tried.",
+)
+@click.option("--zone", help="Time zone, such as Europe/Berlin; default: this machine's.")
+@click.option("--now", help="Plan as of this moment, in the form of --start; default: now.")
+@click.option(
+    "--command", default=COMMAND, show_default=True, help="Command to print; {time} is the request in Slurm's form."
+)
+@click.option("--picture", metavar="FILE", help="Draw the probability by time of submission: .svg, .png or .pdf.")
 @json_option
 def reserve(  # noqa: PLR0913, PLR0917 (options by name)
     state: str | None,
@@ -63,10 +78,10 @@ def reserve(  # noqa: PLR0913, PLR0917 (options by name)
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Say when to submit a job, and what to request, so that it runs at a time with a probability.
+    """Plan when to submit a job, and what to request, so that it runs at a given time with a given probability.
 
-    The request has the time from the submission until the start in it: where the job starts earlier it waits on its
-    processors. Exits with 1 if no submission will do, and says the best that can be had.
+    The request includes the time from submission to that start: a job that starts earlier holds its processors until
+    then. Exits with 1 if no time of submission is good enough, and says the best that can be had.
 
     \b
     Examples: swftools reserve --history site --queue normal --processors 64 \\
@@ -190,18 +205,18 @@ class _Told:
         """Say why there is no submission, and what can be had."""
         plan = self.plan
         if plan.why_denied == "training":
-            known = f"{plan.group_waits:,} waits of group {plan.group} are known, and {plan.training:,} must be"
-            return f"Denied: nothing is told yet: {known}."
+            known = f"{plan.group_waits:,} waits of group {plan.group} are known, and {plan.training:,} are needed"
+            return f"Denied: too early to predict: {known}."
         if plan.why_denied == "too-few-waits":
-            return f"Denied: nothing can be told of so few waits as {plan.group_waits:,}."
+            return f"Denied: {plan.group_waits:,} waits are too few to say anything."
         if plan.why_denied == "unavailable":
-            return "Denied: jobs came, and for longer than usual none has started: the queue seems to be unavailable."
+            return "Denied: the queue seems to be down: jobs came, but none has started for longer than usual."
         if plan.best_probability is None or plan.best_submit_time is None or plan.best_requested_time is None:
-            return "Denied: of no submission anything can be promised. Take a later start."
+            return "Denied: nothing can be promised, whenever the job is submitted. Take a later start."
         return (
             f"Denied: no submission meets it. The best that can be had is {plan.best_probability:.2f}, by a submission "
             f"at {shown_moment(self._moment(plan.best_submit_time), self.zone)} with a request of "
-            f"{clock(plan.best_requested_time)}. Take a later start, or less of a probability."
+            f"{clock(plan.best_requested_time)}. Take a later start, or a lower probability."
         )
 
     def _age(self) -> str:
@@ -211,7 +226,7 @@ class _Told:
         until = datetime.fromisoformat(self.plan.until_utc)
         age = (self.begin - until).total_seconds()
         if age > OLD:
-            return f"; it knows nothing behind {shown_moment(until, self.zone)}, {age / OLD:,.0f} days ago"
+            return f"; it knows nothing after {shown_moment(until, self.zone)}, {age / OLD:,.0f} days ago"
         return ""
 
 

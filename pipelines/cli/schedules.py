@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Commands that make schedules: simulate, compare."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command that simulates several sites and requests at them: sites."""
 
 from __future__ import annotations

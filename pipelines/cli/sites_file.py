@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The file of several sites: which logs they are of, and what is asked of them; read strictly, with line numbers."""
 
 from __future__ import annotations

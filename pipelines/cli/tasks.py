@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Commands that run tasks: augment, run; and what compare shares with them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command for waits in queues: evaluate."""
 
 from __future__ import annotations
@@ -33,11 +34,15 @@ from pipelines.cli.tasks import flags_of, run_task
 )
 @click.option("--by", help="Predict by group: queue, partition, user or all; default queue.")
 @click.option("--options", help="Options of the replay, as quantile=0.9,clustering=false.")
-@click.option("--deadline", type=click.FloatRange(0), help="Of right verdicts, s; default 3600.")
+@click.option(
+    "--deadline",
+    type=click.FloatRange(0),
+    help="Also judge, for each job, whether it starts within so many seconds; default 3600.",
+)
 @click.option("--rules", help="Cleaning rules, as default,cancelled:action=quarantine; default: the card's.")
 @click.option("--data-set", help="Name to publish under; default: the log's name, with -waits.")
 @data_root_of_task
-@click.option("--workers", type=click.IntRange(1), help="Replays at a time.")
+@click.option("--workers", type=click.IntRange(1), help="Replays to run at a time.")
 @report_of_task
 @dry_run
 @json_option

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command that says when a job would start that is submitted now, by the state of a queue: whatif."""
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class _Job(click.ParamType):  # type: ignore[type-arg]  # as of which version it
             return value
         given = dict(part.partition("=")[::2] for part in str(value).replace(" ", "").split(","))
         if set(given) != {"processors", "time"}:
-            self.fail(f"{value!r} is no job such as processors=64,time=4h", param, ctx)
+            self.fail(f"{value!r}: write a job as processors=64,time=4h", param, ctx)
         seconds = seconds_of(given["time"])
         if not given["processors"].isdecimal() or not seconds:
             self.fail(f"{value!r}: give whole processors, and a time such as 4h, 30m or 04:00:00", param, ctx)
@@ -47,7 +48,7 @@ class _Away(click.ParamType):  # type: ignore[type-arg]  # as above
             return value
         given = dict(part.partition("=")[::2] for part in str(value).replace(" ", "").split(","))
         if not {"processors"} <= set(given) <= {"processors", "in", "for"}:
-            self.fail(f"{value!r} is not such as processors=32,in=3h,for=2h", param, ctx)
+            self.fail(f"{value!r}: write it as processors=32,in=3h,for=2h", param, ctx)
         after = 0.0 if given.get("in", "0") in ("0", "now") else seconds_of(given["in"])
         time = seconds_of(given["for"]) if "for" in given else None
         if not given["processors"].isdecimal() or after is None or ("for" in given and not time):
@@ -56,13 +57,22 @@ class _Away(click.ParamType):  # type: ignore[type-arg]  # as above
 
 
 @click.command(short_help="Simulate when a job would start, from today's queue.", name="whatif")
-@click.option("--running", "path", required=True, type=click.Path(), help="What squeue or sacct printed.")
-@click.option("--processors", type=PROCESSORS, required=True, help="Of the machine.")
+@click.option("--running", "path", required=True, type=click.Path(), help="File with the output of squeue or sacct.")
+@click.option("--processors", type=PROCESSORS, required=True, help="Processors of the machine.")
 @click.option("--less", type=click.IntRange(0), default=0, help="Processors that are out of order.")
-@click.option("--away", type=_Away(), multiple=True, help="Go away: processors=32,in=3h,for=2h; several.")
-@click.option("--job", "jobs", type=_Job(), multiple=True, required=True, help="processors=64,time=4h; several.")
-@click.option("--policies", default="easy", help="Separated by commas; default: easy.")
-@click.option("--longest", type=Duration(), help="What to take for jobs without a time limit, such as 7d.")
+@click.option(
+    "--away", type=_Away(), multiple=True, help="Processors to lose: processors=32,in=3h,for=2h; may be repeated."
+)
+@click.option(
+    "--job",
+    "jobs",
+    type=_Job(),
+    multiple=True,
+    required=True,
+    help="Job to submit: processors=64,time=4h; may be repeated.",
+)
+@click.option("--policies", default="easy", help="Policies, separated by commas; default: easy.")
+@click.option("--longest", type=Duration(), help="Time limit of jobs that have none, such as 7d.")
 @json_option
 def whatif(
     path: str,
@@ -74,10 +84,10 @@ def whatif(
     longest: float | None,
     as_json: bool,
 ) -> None:
-    """Say when a job would start that is submitted now, by policies, from what runs and waits at the moment.
+    """Say when a job submitted now would start under some policies, given what runs and waits at the moment.
 
-    Every job is taken to run as long as it may, and nobody else to come. The queue is what squeue or sacct printed, as
-    text or by --json. Of processors that go away (--away) nobody is told before; jobs that run there begin anew.
+    Assumes that every job runs as long as it may, and that no other job comes. The queue is the output of squeue or
+    sacct, as text or by --json. No policy knows beforehand that processors go away (--away); jobs on them start over.
 
     \b
     Example: squeue --array --format="%i|%T|%C|%l|%M|%V" > now.txt
@@ -122,6 +132,6 @@ def _lines(queue: QueueSnapshot, found: pd.DataFrame, windows: pd.DataFrame, pro
         begin = "at once" if wait == 0 else "never" if wait == math.inf else clock(wait)
         yield f"{policy[:24]:<24} {width:>10,} {clock(time):>12} {begin:>12}  {behind:,}"
     yield ""
-    yield "free processors, if running jobs end as requested and nobody starts:"
+    yield "free processors, if running jobs end as requested and no job starts:"
     for time, free_then in windows.head(8).itertuples(index=False, name=None):
         yield f"  {'now' if time == 0 else f'in {clock(time)}':<16} {free_then:>10,}"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The axes of an experiment, and the product of them that makes its cells."""
 
 from __future__ import annotations

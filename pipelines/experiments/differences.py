@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which differences between policies are more than noise: pairs of repetitions, and ranks over logs.
 
 A repetition is a seed and a shake; two policies that ran the same one are a pair. What is asked of each setting (a log

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The file of an experiment: read strictly, so that a slip of the pen is told before any work.
 
 A file ``experiments/NAME.yaml`` is a mapping. Its axes (``axes.AXES``) are lists, or one value; all else is the same

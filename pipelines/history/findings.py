@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a person should look at: where coverage, tightness, cleaning, load or a policy leaves its tolerance."""
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def of_coverage(coverage: pd.DataFrame, period: str, settings: Settings) -> Iter
 def of_cleaning(
     accounts: dict[str, Any], ingested: pd.DataFrame, since: float, settings: Settings
 ) -> Iterator[Finding]:
-    """Yield months of which cleaning removed too many records, and files of which too many lines are no records.
+    """Yield months of which cleaning removed too many records, and files of which too many lines are not records.
 
     Parameters
     ----------
@@ -101,7 +102,7 @@ def of_machines(ingested: pd.DataFrame, processors: int | None, since: float, *,
     ingested : pandas.DataFrame
         The table of files.
     processors : int or None
-        Of the machine.
+        Size of the machine.
     since : float
         Files whose last submission is before are not looked at, s.
     is_given : bool

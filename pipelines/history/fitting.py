@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What augmentations that look at a whole trace are fitted to in a history: once, so that old jobs keep their values.
 
 The parameters are fitted to the jobs that the history has in the night in which the augmentation is first asked for,

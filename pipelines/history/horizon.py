@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Where a history ends: at the last submission, unless it is one of few that stand far behind all others.
 
 A wrong date would else put the end of the history into a year in which nothing happens, and all that is told of the

@@ -1,7 +1,8 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The inbox of a history: a folder, or a prefix on S3, whose files are known by their text alone.
 
 A file is read once through. On the way its text is compared with the beginnings of all that is known: what the history
-has of it already is passed over. Then what is new is read, one file at a time, so that the memory holds one text. A
+has of it already is skipped. Then what is new is read, one file at a time, so that the memory holds one text. A
 file that changes while it is read, or whose last line has no end yet, is left, or that line is, for the next run.
 """
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What has arrived in an inbox is put into a history: each text once, whatever its file is called.
 
 One file is read at a time, and what is made of it waits on disk until all are read: they are taken in the order of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The state that a history keeps of a wait predictor, for questions that are to be answered at once.
 
 A local data root is read without the store, whose libraries take longer to load than the answer.

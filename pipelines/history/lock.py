@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One run at a time of a history on this machine; on S3, of two that publish the second begins anew."""
 
 from __future__ import annotations

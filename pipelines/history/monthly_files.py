@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Months of a book that are kept on disk but for those that were used last: a first run may have many years of them."""
 
 from __future__ import annotations

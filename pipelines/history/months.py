@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """From the records of a month to its jobs: cleaned, and augmented by what a job's own numbers decide.
 
 A month is cleaned by itself, so that no later one changes it. Augmentations that depend on all jobs of a log would give
@@ -58,9 +59,9 @@ class Making:
     header : SwfHeader
         Of the history.
     processors : int, optional
-        Of the machine.
+        Size of the machine.
     rules : list
-        Cleaning rules, as ``clean`` takes them.
+        Cleaning rules, as for ``clean``.
     augmentations : sequence of Augmentation
         What adds columns.
     fitted : mapping of str to Fitted

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One run of a re-evaluation, from what has arrived to a published version."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A run's tables and files, published as the next version of the history."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The settings of a re-evaluation: ``reevaluate.yaml``, each key with its default, checked with line numbers."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the latest version of a history has: its files, its months, its names, and by what settings it was made."""
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class State:
         Raises
         ------
         HistoryError
-            The data set is no history, or one of a later package.
+            The data set is not a history, or one of a later package.
         StorageError
             Its manifest is damaged.
         """

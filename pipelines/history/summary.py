@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """summary.md: the page of a version that a person reads in the morning."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """ReevaluateLogs: take what has arrived into a history, evaluate it again, and publish what came of it."""
 
 from __future__ import annotations
@@ -91,10 +92,10 @@ class HistoryTarget(luigi.Target):
 class ReevaluateLogs(StageTask):
     """Add new logs of an inbox to a history, and evaluate it again.
 
-    Reads the files of the inbox and the latest version of the history; writes ``<data root>/<history>/<version>/`` with
-    the jobs of all files, parted by month, the records that they were made of, the files, predictions of waits and how
-    good they are, and ``summary.md``, and a report beside it if the settings want one; complete when the history has
-    all that the inbox has, by the same settings.
+    Reads the files of the inbox and the latest version of the history. Writes ``<data root>/<history>/<version>/`` with
+    the jobs of all files by month, the records behind them, the files, predictions of waits and how good they are, and
+    ``summary.md``; and a report beside it if the settings ask for one. Complete when the history has everything in the
+    inbox, by the same settings.
     """
 
     settings = luigi.Parameter(default="", description="path of reevaluate.yaml; default: all as by default")
@@ -142,11 +143,11 @@ class ReevaluateLogs(StageTask):
 
     @property
     def cache(self) -> Path:
-        """Where it is kept what is known of the inbox's files by their stamps, and the lock."""
+        """Where the lock is, and what is known of the inbox's files by their time stamps."""
         return work_root(self.data_root) / "inbox"
 
     def check(self) -> None:
-        """Raise if the inbox is not there, the data set is no history, or an augmentation has no place in one."""
+        """Raise if the inbox is not there, the data set is not a history, or an augmentation has no place in one."""
         Inbox(self.chosen.inbox)
         State.load(self.root, self.chosen.history)
         augmentations_wanted(self.chosen, self.root.location)

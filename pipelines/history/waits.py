@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Predictions of waits, month by month: what is known at the end of a month is kept, and goes on into the next.
 
 A month whose jobs changed is replayed from what was known before it, and so are those behind it. So what is published
@@ -162,7 +163,7 @@ def _known_before(
 ) -> tuple[int, WaitPredictor]:
     """Return a predictor with what was known at the end of the last of some months, and how many of them it knows.
 
-    A state that is damaged is passed over: the one before it serves as well, and so does none at all, which only
+    A state that is damaged is skipped: the one before it serves as well, and so does none at all, which only
     takes longer.
     """
     by = groups_of(settings.waits.by)

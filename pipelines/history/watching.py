@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is looked at anew on the last days of a history: how its workload drifts, and how policies fare."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Logs by name: cards, paths and models; finding, fetching and generating them.
 
 The public names stand in ``__init__.pyi``; each is imported when it is first used, and none of them loads luigi.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Bring a log over HTTP into a file: whole and verified, or not there at all.
 
 What has come so far lies beside the destination as ``NAME.part``; a later attempt, also of a later run or after a
@@ -148,7 +149,7 @@ def _fault(path: Path, sha256: str, max_bytes: int) -> str:
 
 
 class _Patience(urllib3.Retry):
-    """Waits as long as a server asks, within bounds; a Retry-After that makes no sense is passed over."""
+    """Waits as long as a server asks, within bounds; a Retry-After that makes no sense is skipped."""
 
     def get_retry_after(self, response: urllib3.BaseHTTPResponse) -> float | None:
         try:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Remember what was computed of a file for as long as the file is the same, in processes that live long."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which log a name means: a card of the catalogue, a file, and where its text can be had; or a model."""
 
 from __future__ import annotations

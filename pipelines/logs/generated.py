@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Logs that are generated: ``lublin-feitelson:jobs=10000,load=0.8`` names a workload as a path names a file."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How a log's text is read: its format with options, and whether names are told. From a command line, or a card."""
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class HowRead:
     format : str
         Name of a format with options behind it, as in ``slurm:time_zone=Europe/Berlin``; empty: it is recognised.
     anonymise : str
-        As ``read_log`` takes it. The key of the hashes is the setting ``anonymise_key``, which is written nowhere.
+        As for ``read_log``. The key of the hashes is the setting ``anonymise_key``, which is written nowhere.
     """
 
     format: str = ""

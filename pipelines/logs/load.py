@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Load a log by name as everything here takes it: with its card's machine, and cleaned by its card's rules.
 
 The console loads logs by ``load_log``; the tasks, which keep each step on disk, take the same steps by ``as_its_log``
@@ -39,11 +40,11 @@ class LoadedLog:
     Parameters
     ----------
     log : Log
-        What is known of it.
+        What the catalogue and the file say of it.
     trace : Trace
         Its jobs.
     report : CleaningReport, optional
-        What cleaning did; None where there was none.
+        What cleaning did; None if the log was not cleaned.
     """
 
     log: Log
@@ -65,19 +66,19 @@ def load_log(
     Parameters
     ----------
     name : str
-        As ``find_log`` takes it; or the path of a jobs table that ends in .parquet, or of a folder of its parts; or
-        ``-``, /dev/stdin or a pipe, which are read to their end.
+        As for ``find_log``; or the path of a jobs table that ends in .parquet, or of a folder of its parts; or
+        ``-``, /dev/stdin or a pipe, which is read to its end.
     clean : bool
         Apply cleaning rules.
     rules : iterable of str or mapping, optional
         Which ones; by default those of the log's card, else the default rules.
     processors : int, optional
-        Of the machine; by default those of the card, else of the header. It is told to who uses the cleaned trace:
-        rules judge by the machine of the log.
+        Size of the machine in the trace that is returned; by default that of the card, else of the header. Cleaning
+        rules always use the machine of the log.
     strict : bool
-        Raise at the first line that is no job.
+        Raise at the first line that is not a job.
     how : HowRead, optional
-        Its format and options, where they are not to be recognised or taken from its card; and whether names are told.
+        Its format and options, if they should not be recognised or taken from its card; and whether to withhold names.
 
     Raises
     ------

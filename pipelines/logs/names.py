@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Names of logs, by which data sets are called: of files, in letters that are safe anywhere, and of models."""
 
 from __future__ import annotations

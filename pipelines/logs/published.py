@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A published version as a log: its jobs, with the header and the machine that its manifest tells."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Whether a log continues another: a log that grows keeps its name, one that only shares the name must not."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The hash of a log's decompressed text, by which it is known."""
 
 from __future__ import annotations

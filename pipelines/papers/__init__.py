@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Papers whose tables are made anew, beside the published values: a folder each, registered by being imported here."""
 
 from pipelines.papers import barsanti2006, chiang2008, lee2009, nurmi2009, yuan2010

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The table ``reproduction``: what a paper prints beside what we measured, and whether that is the same."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What to cite: of a log by its card, of a version of a data set, of a paper; with terms and whom to thank."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How pictures of papers look: the colour of each policy, names of months that can be read, what abbreviations mean."""
 
 from __future__ import annotations

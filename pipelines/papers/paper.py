@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a paper is: experiments on logs, tables that are made of what they measure, and the values that it prints.
 
 A paper is a folder of this one: its experiments, each a function of a trace, parameters and a seed; its tables, each of
@@ -47,9 +48,9 @@ class Experiment:
         Takes a trace, the parameters and a seed; returns a frame with the columns ``MEASURED``, whose row order is
         kept.
     parameters : type
-        Of its parameters, each with a default; its ``NAME`` is the experiment's name.
+        Class of its parameters, each with a default; its ``NAME`` is the experiment's name.
     units : mapping of str to str
-        Of its measures; 1 where none is given.
+        Units of its measures; 1 by default.
     """
 
     function: Callable[[Trace, Any, int], pd.DataFrame]
@@ -67,12 +68,12 @@ class Run:
 
     @property
     def text(self) -> str:
-        """The experiment and all its parameters, by which what it measured is found."""
+        """The experiment and all its parameters, by which its measurements are found."""
         return self.parameters.to_text()
 
     @property
     def short_text(self) -> str:
-        """The experiment and those of its parameters that are not as they are where none are given."""
+        """The experiment and those of its parameters that differ from their defaults."""
         usual = type(self.parameters)().to_mapping()
         chosen = {name: value for name, value in self.parameters.to_mapping().items() if value != usual[name]}
         return write_entry(self.experiment, chosen)
@@ -93,7 +94,7 @@ class Within:
         return "within " + " or ".join(parts)
 
     def holds(self, ours: float, published: float) -> bool:
-        """Whether a value is near enough; what lies on the limit is."""
+        """Whether a value is near enough; a value on the limit is."""
         distance = abs(ours - published)
         return bool(distance <= self.absolute + 1e-9 or distance <= self.relative * abs(published) + 1e-9)
 
@@ -105,9 +106,9 @@ class Cell:
     Parameters
     ----------
     row, column : str
-        As printed; the column may be a statement in words of our own.
+        As printed; the column may be a statement in our own words.
     ours : float
-        What we measured; NaN if it could not be.
+        Our value; NaN if it could not be measured.
     definition : str
         What is measured.
     unit, reading, is_chosen, spread, note
@@ -115,11 +116,11 @@ class Cell:
     printed : str, optional
         The published value as it stands in the paper.
     rule : Within, optional
-        When it counts as reproduced; None where it cannot be compared.
+        When the value counts as reproduced; None if it cannot be compared.
     reproduces : bool, optional
-        Of statements, which no rule decides.
+        The verdict on a statement, for which there is no rule.
     why : str
-        The note of a value that is not reproduced.
+        Note on why a value is not reproduced.
     """
 
     row: str
@@ -174,19 +175,19 @@ class PaperTable:
     Parameters
     ----------
     number : str
-        By which it is asked for, such as 4.1.
+        Its number, by which it is asked for, such as 4.1.
     place : str
-        As the paper calls it; ``OURS`` where it has none such.
+        Its name in the paper; ``OURS`` if the paper has none.
     title : str
-        What it shows, in words of our own.
+        What it shows, in our own words.
     plan : callable
-        Takes a log's name and whether it is to be quick; returns the runs that it needs on the log.
+        Takes a log's name and whether to be quick; returns the runs that it needs on the log.
     cells : callable
-        Takes what was measured, the published table, and whether it was to be quick; yields cells in order.
+        Takes the measurements, the published table, and whether to be quick; yields cells in order.
     printed : mapping of str to mapping
-        The published values, as ``read_printed`` returns them; none where it prints none.
+        The published values, as ``read_printed`` returns them; empty if the paper prints none.
     is_list : bool
-        Shown a cell a line, rather than as a grid.
+        Show one cell on each line, not a grid.
     """
 
     number: str
@@ -217,9 +218,9 @@ class Paper:
     tables : sequence of PaperTable
         In order.
     pictures : mapping of str to callable
-        By name: what draws it from the table ``measurements``.
+        By name, functions that draw it from the table ``measurements``.
     drawn_on : str
-        The one of ``logs`` on which experiments run that draw their own jobs; nobody need cite it for the paper.
+        The one of ``logs`` for experiments that draw their own jobs; it need not be cited for the paper.
     """
 
     name: str

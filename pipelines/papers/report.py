@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A reproduction in words: each table with published and ours side by side, and every value that is another."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reports: a published version as one HTML file for people. A kind of version is a file here and its line below."""
 
 from pipelines.reports import comparison as _comparison  # noqa: F401 (a line for each kind)

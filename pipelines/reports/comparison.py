@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The report on a comparison: each policy's usual measures, and how the policies differ."""
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def _drawn(comparison: pd.DataFrame, measure: str) -> Shown:
 
 
 def usual(comparison: pd.DataFrame) -> Rows:
-    """Return the usual measures as a table: a row a policy, the mean over seeds."""
+    """Return the usual measures as a table: a row for each policy, the mean over seeds."""
     by_seed, units = usual_by_seed(comparison)
     wide = by_seed.groupby("policy", sort=False)[list(units)].mean()
     heads = [words_of(name, unit) for name, unit in units.items()]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The report on a history: what to look at, what changed since the night before, and how bounds and workload go."""
 
 from __future__ import annotations

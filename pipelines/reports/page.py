@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A report as one HTML file: it needs no network and no script, prints, and reads on a phone, dark or light."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a report is made of, and which parts a version of each kind gets."""
 
 from __future__ import annotations

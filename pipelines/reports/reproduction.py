@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The report on a reproduction: each table of the paper, what it prints and what came out here."""
 
 from __future__ import annotations

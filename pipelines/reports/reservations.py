@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The report on reservations: what was promised, met and paid, what it did to the others, and who was denied."""
 
 from __future__ import annotations

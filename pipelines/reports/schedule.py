@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The report on a schedule: its usual measures, the machine and its queue over time, and how long jobs waited."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The report on a trace: what became of its lines, who submitted what and when, and how long they waited."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The report on an evaluation of waits: how often bounds were right, and how tight they were."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Where data sets are published: versions, their manifests, the storage below, the catalogue for intake.
 
 The public names stand in ``__init__.pyi``; each is imported when it is first used, and none of them loads luigi.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Citations as BibTeX: entries made of what cards and papers say in words, and text that LaTeX takes.
 
 A citation in words is AUTHORS: TITLE. WHERE, YEAR. What does not have that form becomes an entry of kind misc that

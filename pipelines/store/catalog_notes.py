@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the catalogue says of each version, kept beside it, so that writing it anew reads no manifest twice.
 
 Every publication writes the whole catalogue, and a data set that grows has hundreds of versions. What the catalogue

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What two manifests say of how their versions were made, leaf by leaf."""
 
 from __future__ import annotations

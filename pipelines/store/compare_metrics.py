@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The results of two versions beside one another: means over runs, their spread, and whether they differ by more."""
 
 from __future__ import annotations
@@ -131,7 +132,7 @@ def _results(table: pa.Table, how: ComparedTable, value: Value) -> dict[Key, Res
 
 
 def _result(mean: float | None, spread: float | None, runs: int) -> Result:
-    """Return a result without what is no number to JSON, nor spread that is rounding alone."""
+    """Return a result without what is not a number to JSON, nor spread that is rounding alone."""
     if mean is None or not math.isfinite(mean):
         return Result(None, None, runs)
     if spread is None or not math.isfinite(spread):

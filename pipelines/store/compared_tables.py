@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is compared in the tables of two versions: which columns say what a row is of, and which are its values.
 
 A table of results has its line here and nothing else anywhere; tables of jobs, and predictions of single waits, have

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What changed between two versions of a data set, by their manifests and their tables of results.
 
 Flow: two manifests, and where both versions have a table of ``compared_tables`` that table of either, become one
@@ -31,18 +32,17 @@ def compare_versions(root: PublishedData, data_set: str, a: str, b: str) -> dict
     data_set : str
         Name of the data set.
     a, b : str
-        The versions: names, their beginnings, tags or ``latest``. What is said of a change is said of the way from
-        `a` to `b`.
+        The versions: names, their beginnings, tags or ``latest``. Changes are described from `a` to `b`.
 
     Returns
     -------
     dict
-        ``data_set``; ``a`` and ``b``, of each ``version``, ``published_at``, ``is_latest`` and ``tags``;
+        ``data_set``; ``a`` and ``b``, each with ``version``, ``published_at``, ``is_latest`` and ``tags``;
         ``is_different``; ``facts`` as ``compare_facts`` returns them; ``metrics``, by table as ``compare_metrics``
         returns them, or ``problem``, why the table could not be compared; ``tables``, by name ``change`` ("added",
-        "gone" or "changed"), ``rows`` of each, and of what changed ``columns``: ``added``, ``gone``, ``redefined`` and
-        ``moved``, the latter by how far; ``files``: ``added``, ``gone`` and ``changed`` with their bytes, and how many
-        are ``equal``. A file that tells its version's name, and so always differs, says so (``tells_version``).
+        "gone" or "changed"), ``rows`` of each and, if changed, ``columns``: ``added``, ``gone``, ``redefined`` and
+        ``moved`` (by how far); ``files``: ``added``, ``gone`` and ``changed`` with their bytes, and how many are
+        ``equal``. Files that always differ, because they contain the version's name, are in ``tells_version``.
 
     Raises
     ------
@@ -144,7 +144,7 @@ def _share(part: int, rows: int) -> float:
 
 
 def _distance(a: Mapping[str, Any], b: Mapping[str, Any]) -> float:
-    """Return how far the mean of a column moved, as a share of the column's range; 0 for one that is no number."""
+    """Return how far the mean of a column moved, as a share of the column's range; 0 for one that is not a number."""
     found = [column.get(key) for column in (a, b) for key in ("min", "max", "mean")]
     numbers = [float(number) for number in found if isinstance(number, int | float)]
     if len(numbers) < len(found):

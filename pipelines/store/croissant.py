@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """croissant.json of a version: files, tables and columns as Croissant, which loaders of machine learning read.
 
 It is written last, as datapackage.json is, since it tells the hash of every other file. It follows from the content

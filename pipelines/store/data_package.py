@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """datapackage.json of a version: its tables and files as a Frictionless Data Package, from the column dictionary.
 
 It is written last, since it tells size and hash of every other file.

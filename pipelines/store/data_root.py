@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The publishing store: versioned, immutable data sets that any Parquet reader opens by path.
 
 Last station of the flow. Under the data root stand ``<data set>/<version>/<table>/part-0.parquet``, extra
@@ -93,16 +94,16 @@ class DataRoot(PublishedData):
         tables : mapping of str to pyarrow.Table, PartedTable or LongTable
             Tables of the column dictionary by name.
         manifest : mapping
-            What to record beside the store's own entries. The catalogue shows ``licence``,
+            What to record besides the store's own entries. The catalogue shows ``licence``,
             ``acknowledgement``, ``citation`` and ``source_url``.
         files : mapping of str to path or Shared
-            Further files by published name, copied as they are, or shared with another version.
+            More files by published name, copied as they are, or shared with another version.
         last : mapping of str to callable
-            What writes the text of a file that tells of all others, by published name: it is given what the manifest
-            says of them.
+            Files that describe all others, by published name: each function gets what the manifest says of the others
+            and returns the text.
         after : str or None, optional
-            The version that `latest` must name, None for none: of two that go on from the same version, the second
-            is not published. By default it does not matter.
+            The version that `latest` must name, or None for none. So if two runs start from the same version, the
+            second one is not published. By default `latest` may name any version.
 
         Raises
         ------
@@ -131,7 +132,7 @@ class DataRoot(PublishedData):
     def put_report(self, data_set: str, version: str, page: str) -> str:
         """Put a report beside a version, or in place of the one that is there; return its path.
 
-        It is no part of the version, whose bytes do not depend on what draws pictures, and goes when the version does.
+        It is not part of the version, whose bytes must not depend on matplotlib. It is removed with the version.
         """
         key = self._key(data_set, version) + REPORT
         with storage_errors(f"{self.storage.address(key)}: cannot be written"):
@@ -165,7 +166,7 @@ class DataRoot(PublishedData):
         Raises
         ------
         VersionNotFoundError
-            There is no such version, or none before the current one; damaged versions are passed over.
+            There is no such version, or none before the current one; damaged versions are skipped.
         """
         return self.promote(data_set, self.previous(data_set) if version is None else version)
 
@@ -179,7 +180,7 @@ class DataRoot(PublishedData):
         name : str
             The tag.
         force : bool
-            Let the tag name this version from now on where it names another one, or is damaged.
+            If the tag names another version, or is damaged, let it name this one from now on.
 
         Raises
         ------
@@ -188,7 +189,7 @@ class DataRoot(PublishedData):
         ParameterError
             The tag names another version, or is the name of one.
         UnsafeNameError
-            It is no name for a tag.
+            It is not a name for a tag.
         StorageError
             The version's manifest, or the tag, is damaged, or the tag could not be written.
         """
@@ -228,18 +229,18 @@ class DataRoot(PublishedData):
         self.storage.remove(key)
 
     def withdraw(self, versions: Collection[tuple[str, str]]) -> None:
-        """Remove versions for good, from the catalogue first, so that it never names what is not there.
+        """Remove versions for good. They leave the catalogue first, so that it never names a version that is gone.
 
         Parameters
         ----------
         versions : collection of (str, str)
-            Data set and version, by its whole name. It is no mistake if one is gone already.
+            Data set and version, by its whole name. It is not a mistake if one is gone already.
 
         Raises
         ------
         StorageError
-            `latest` or a tag names one of them by now, a tag of the data set is damaged, or one could not be removed;
-            those before it are gone.
+            `latest` or a tag names one of them in the meantime, a tag of the data set is damaged, or one could not be
+            removed. Those before it are already removed.
         """
         keys = [self._key(data_set, version) for data_set, version in versions]
         with storage_errors(f"{self.location}: not all versions were removed"):

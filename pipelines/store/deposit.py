@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A version as a folder to be handed to a repository of data: its files, and what each kind of repository reads.
 
 The files are those of the version, byte by byte, and are checked on the way. What is written beside them follows from
@@ -59,7 +60,7 @@ def export_version(
     data_set, version : str
         Names; the version also by a tag, the beginning of its name, or ``latest``.
     folder : str or path
-        What to make, in a folder that exists; it must not be there, or be empty.
+        Folder to make, in one that exists; it must not exist yet, or be empty.
 
     Raises
     ------

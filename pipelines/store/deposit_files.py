@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What goes with a version into a repository: ro-crate-metadata.json, .zenodo.json, from its manifest.
 
 References

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The difference of two versions in words, for a terminal: what was done otherwise, then what came of it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The catalogue of what is published: ``catalog.yaml`` on the data root, for people and for intake 2.
 
 Every table of every version is the entry ``<data set>@<version>.<table>``; ``<data set>.<table>`` is the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A data root in a local directory: versions appear by one rename and go by another."""
 
 from __future__ import annotations
@@ -159,7 +160,7 @@ class LocalStorage(Storage):
             yield file
 
     def remove(self, key: str) -> None:
-        """Delete a file; it is no mistake if another process was faster."""
+        """Delete a file; it is not a mistake if another process was faster."""
         with storage_errors(f"{self.address(key)}: cannot be removed"):
             (self._base / key).unlink(missing_ok=True)
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Where a data root can be: which storage a location means."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a published version says of itself: ``manifest.json``, a function of the content alone."""
 
 from __future__ import annotations

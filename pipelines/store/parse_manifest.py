@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reading a manifest: everything that the store relies on is checked, whatever else it says is left as it is."""
 
 from __future__ import annotations

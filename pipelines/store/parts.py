@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A table in several parts, of which a new version writes those that changed and shares the others.
 
 A data set that grows is published night after night. What did not change since the version before, a month of jobs for

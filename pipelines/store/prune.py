@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What may go from a data root and a work root, and its removal.
 
 A plan is looked at, then carried out. Nothing that `latest` or a tag names is ever in it, and whatever goes is out of
@@ -71,8 +72,9 @@ def plan_prune(root: DataRoot, data_set: str | None = None, keep: int = 1) -> Pl
     data_set : str, optional
         Name of a data set; by default all.
     keep : int
-        How many of a data set's newest versions stay, besides those that `latest` and tags name. Damaged versions do
-        not count and go unless one of these names them; where `latest` names none that is there, one stays anyhow.
+        How many of a data set's newest versions to keep, besides those that `latest` and tags name. Damaged versions
+        do not count, and are removed unless `latest` or a tag names them. If `latest` names no existing version, one is
+        kept anyway.
 
     Returns
     -------
@@ -120,7 +122,7 @@ def plan_prune_work(work_root: Path) -> Plan:
     ----------
     work_root : Path
         Such as ``<data root>/.work``; it need not exist. Only what has the form of a stage's output is found there:
-        ``<stage>/<content key>``, and the downloads. While a run is under way, removing it lets that run fail.
+        ``<stage>/<content key>``, and the downloads. Do not remove it during a run: the run would fail.
 
     Returns
     -------

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is published under a data root, for reading: data sets, versions, their manifests and tables.
 
 A damaged version is told of where versions are listed and is an error where it is asked for; it never keeps the

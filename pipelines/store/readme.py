@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """README.md of a version: what a person who comes upon the directory must know, from the facts of its manifest."""
 
 from __future__ import annotations

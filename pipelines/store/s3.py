@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A data root on S3: files go under their final keys, the manifest last and on condition that there is none."""
 
 from __future__ import annotations
@@ -205,7 +206,7 @@ class S3Storage(Storage):
             return bytes(self._s3.get_object(Bucket=self._bucket, Key=self._key(key))["Body"].read())
 
     def remove(self, key: str) -> None:
-        """Delete a file; it is no mistake if another process was faster."""
+        """Delete a file; it is not a mistake if another process was faster."""
         with self._errors(f"{self.address(key)}: cannot be removed"):
             self._s3.delete_object(Bucket=self._bucket, Key=self._key(key))
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Schedules that were published, as they were when the simulation ended."""
 
 from __future__ import annotations

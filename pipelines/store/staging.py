@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Directories for files on their way to their place, and the sweeping of those that dead processes left.
 
 They stand in ``.staging`` beside the place, on the same file system, and tell host and process of their owner in

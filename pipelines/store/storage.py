@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The floor below the publishing store: files under one root, whatever keeps them.
 
 Files are addressed by keys relative to the root, such as ``sdsc/3f2a/manifest.json``. The kinds of storage differ
@@ -90,7 +91,7 @@ class Storage(ABC):
 
     @abstractmethod
     def withdraw(self, key: str) -> None:
-        """Take a directory of files out of sight at once, then remove it; it is no mistake if it is gone already."""
+        """Take a directory of files out of sight at once, then remove it; it is not a mistake if it is gone already."""
 
     @abstractmethod
     def left_overs(self, directory: str) -> list[str]:
@@ -159,4 +160,4 @@ class Storage(ABC):
 
     @abstractmethod
     def remove(self, key: str) -> None:
-        """Delete a file; it is no mistake if another process was faster."""
+        """Delete a file; it is not a mistake if another process was faster."""

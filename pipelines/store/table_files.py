@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A table of a version as a Parquet file: equal rows give equal bytes, and a damaged file one clear error."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tags: names that people give to versions for good, such as ``paper-2026``; what has one is not pruned.
 
 A tag is a text file of its data set, ``<data set>/.tags/<tag>``, that names a version, as ``latest`` does.
@@ -29,7 +30,7 @@ def tag_key(storage: Storage, data_set: str, name: str) -> str:
     Raises
     ------
     UnsafeNameError
-        It is no name for a tag, or a symbolic link leads out of the root.
+        It is not a name for a tag, or a symbolic link leads out of the root.
     """
     return storage.check_inside(f"{check_name(data_set, 'data set')}/{TAGS}/{check_name(name, 'tag')}")
 

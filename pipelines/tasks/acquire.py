@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """AcquireLog: bring a log, shipped, local or from its card's url, verified into the work directory."""
 
 from __future__ import annotations
@@ -51,9 +52,9 @@ def _say_once(problem: str) -> None:
 class AcquireLog(LogTask):
     """Copy or download a log into the work directory and verify its checksum.
 
-    Reads the shipped file, a local path or the card's url; writes ``<work root>/logs/<sha256>/log``, as compressed as
-    it came, a folder where the log is several files; complete when that exists. What was downloaded stays in
-    ``<work root>/downloads``. A log whose names are withheld is not acquired, but read where it is: see ``open_text``.
+    Reads the shipped file, a local path or the card's url. Writes ``<work root>/logs/<sha256>/log``, compressed as it
+    came; a folder if the log is several files. Complete when that exists. Downloads stay in ``<work root>/downloads``.
+    A log whose names are withheld is not copied but read in place: see ``open_text``.
     """
 
     def requires(self) -> list[luigi.Task]:

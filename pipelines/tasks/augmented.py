@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The cleaned trace with the columns of augmentations."""
 
 from __future__ import annotations

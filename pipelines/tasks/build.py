@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """BuildAugmentedTrace: publish the cleaned, augmented trace of a log as a version of a data set."""
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ from swftools.tables import read_table, to_pandas
 class BuildAugmentedTrace(LogPublishingTask):
     """Publish a log as a cleaned, augmented, versioned data set.
 
-    Reads the cleaned trace and the columns of each augmentation; writes ``<data root>/<data set>/<version>/`` with the
-    tables jobs, quarantine, merged, repairs, cleaning_report, of accounting logs names, and those of the
-    augmentations, an extended SWF file, a README.md, a datapackage.json and a manifest, and moves ``latest``; complete
+    Reads the cleaned trace and the columns of each augmentation. Writes ``<data root>/<data set>/<version>/`` with the
+    tables jobs, quarantine, merged, repairs and cleaning_report, names (of accounting logs), the tables of the
+    augmentations, an extended SWF file, a README.md, a datapackage.json and a manifest. Then moves ``latest``. Complete
     when that version is published.
     """
 

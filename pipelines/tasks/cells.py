@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """CellsTask: what tasks have in common that run many cells and publish one table of them.
 
 Experiments, comparisons of policies and tables of papers differ in what a cell is and in what is made of all of them.

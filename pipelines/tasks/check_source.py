@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """CheckSource: a data set's versions come from one log, as it grows, unless its user says otherwise."""
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from swftools.errors import OtherSourceError, StorageError, VersionNotFoundError
 class CheckSource(LogTask):
     """Refuse to publish a version of another log than the data set's earlier versions.
 
-    Reads the manifests of these, and of a log that is not the one they name as much text as theirs had; writes
-    nothing; complete when the log is the same, or begins with one of theirs.
+    Reads their manifests and, if the log is not the one that they name, as much of its text as theirs had. Writes
+    nothing. Complete when the log is the same, or begins with one of theirs.
     """
 
     priority = 100

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """CleanTrace: apply named cleaning rules to a trace."""
 
 from __future__ import annotations

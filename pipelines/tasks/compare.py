@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """ComparePolicies: publish one table of the metrics of several policies and seeds."""
 
 from __future__ import annotations
@@ -150,7 +151,7 @@ class ComparePolicies(CellsTask, MeasuringTask, LogPublishingTask):
 
 
 def as_markdown(comparison: pd.DataFrame, *, synthetic: bool = False) -> str:
-    """Return the usual measures of a comparison in Markdown: a row a measure with its unit, a column a policy.
+    """Return the usual measures of a comparison in Markdown: a row for each measure, a column for each policy.
 
     Columns that do not fit ``WIDTH`` go into further tables. With several seeds a value is the mean over them, and
     their standard deviation stands behind it unless it is zero. Utility, whose functions are made up, is there if it is

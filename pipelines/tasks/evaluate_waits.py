@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """EvaluateWaitPredictions: publish what jobs would have been told of their waits, and how good it was."""
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class EvaluateWaitPredictions(ReplayTask, LogPublishingTask):
     )
 
     def check_values(self) -> None:
-        """Raise ParameterError if an option is outside its domain, or a method is none that jobs can be told."""
+        """Raise ParameterError if an option is outside its domain, or a method cannot predict waits."""
         super().check_values()
         check_deadline(self.deadline)
         _ = self.cells
@@ -191,7 +192,7 @@ def figures_as_markdown(found: pd.DataFrame) -> str:
 def figures_as_text(found: pd.DataFrame) -> str:
     """Return the same as lines for a terminal, with what they mean."""
     rows = found[found["grouped_by"] == "all"].to_dict("records")
-    numbers = "{:>7}{:>7} {:>16} {:>18}{:>8}{:>7}"
+    numbers = "{:>7}{:>7} {:>18} {:>18}{:>8}{:>7}"
     width = min(max((len(row["method"]) for row in rows), default=0), WIDTH - len(numbers.format(*[""] * 6)) - 2)
     lines = ["All jobs, in others' figures:"]
     lines.append(" " * (width + 2) + numbers.format("1 min", "10 min", "half", "90 %", "right", "same"))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a version says of the log it was made of: origin and terms, what became of the jobs, what had to be assumed."""
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ def facts_of(
     report : pandas.DataFrame
         Its cleaning_report.
     parameters : mapping of str to mapping
-        As ``assumptions_of`` takes them.
+        As for ``assumptions_of``.
     is_simulated : bool
         It is, and the run says itself what it takes for requests that are missing.
     """

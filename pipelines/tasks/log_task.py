@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """LogTask: what all tasks of one log have in common, and how they bear that the log changes meanwhile."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The jobs of a long log with the columns of its augmentations, read from their files a piece at a time."""
 
 from __future__ import annotations

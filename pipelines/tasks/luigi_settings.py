@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """luigi as this package wants it: its settings, what it shows of an error, and what it takes for a wrong command line.
 
 ``apply_defaults`` is for every program that uses tasks; the rest is for luigi's own command and the console script.
@@ -7,12 +8,14 @@ from __future__ import annotations
 
 import io
 import logging
+import multiprocessing
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack, redirect_stderr
 from typing import Any
 
 import luigi
+import luigi.worker
 from luigi.cmdline_parser import CmdlineParser
 from luigi.configuration import get_config
 from luigi.parameter import ParameterException
@@ -32,9 +35,22 @@ def apply_defaults() -> None:
         for option, value in shipped.items(section):
             if not config.has_option(section, option):
                 config.set(section, option, value)
+    if sys.platform == "linux":
+        _fork_workers()
     luigi_log = logging.getLogger("luigi-interface")
     if not any(isinstance(item, _PlainErrors) for item in luigi_log.filters):
         luigi_log.addFilter(_PlainErrors())
+
+
+def _fork_workers() -> None:
+    """Let luigi fork its workers on Linux, as Python did by default until 3.14, whatever the default is now.
+
+    A forked worker has all modules loaded and the progress of the others in its memory. A worker from a fork server
+    would load numba and pandas again for each task.
+    """
+    context = multiprocessing.get_context("fork")
+    luigi.worker.multiprocessing = context  # type: ignore[assignment, attr-defined]
+    luigi.worker.TaskProcess._Popen = staticmethod(context.Process._Popen)  # type: ignore[assignment, method-assign]
 
 
 def task_of(arguments: Sequence[str]) -> luigi.Task:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """MeasureSchedule: the metrics of a schedule."""
 
 from __future__ import annotations

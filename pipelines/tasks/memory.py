@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Memory that allocators keep for later: given back between the steps of a run, which need it in other sizes."""
 
 from __future__ import annotations

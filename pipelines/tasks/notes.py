@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Notes of a policy as files: a Parquet file a table, those of our policies as the dictionary of columns says."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One look at the logs: while thousands of cells are gone through, what they share is found and hashed once.
 
 A task's key follows from its log as it is now, so it is made anew whenever it is asked for: logs change. Of cells that

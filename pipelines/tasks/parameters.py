@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Parameters of tasks: how rules, methods and augmentations are given on a command line or in Python.
 
 Those of tasks that simulate are in ``simulation_parameters.py``.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """ParseLog and GenerateTrace: from a log's text, or from a model, to a trace."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """PriceSchedule: publish what the jobs of a schedule cost; PriceJobs: a part of them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is said while tasks run: which stage begins, the how-manyth of how many, how far it is, how long it took."""
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class SharedCount:
 
     def __init__(self) -> None:
         self._memory = mmap.mmap(-1, 8)
-        self._lock = multiprocessing.Lock()
+        self._lock = multiprocessing.get_context("fork").Lock()
 
     @property
     def value(self) -> int:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """PublishExperiment: one table of all cells that the file of an experiment names, and which differences are noise."""
 
 from __future__ import annotations
@@ -65,10 +66,9 @@ class PublishExperiment(CellsTask):
     """Simulate all cells of an experiment's file, and publish one table of their metrics.
 
     Reads the metrics of each cell; they are tasks of their own, the same as of ComparePolicies: what is finished is not
-    computed again, and ``--processes N`` runs N at a time, ``--cluster`` as
-    many as that has workers. Writes ``<data root>/<name>/<version>/`` with the tables
-    experiment, experiment_differences and experiment_ranks, the first two as CSV, a page in Markdown, a README.md, a
-    datapackage.json and a manifest; complete when that version is published.
+    computed again. ``--processes N`` runs N at a time, ``--cluster`` as many as the cluster has workers. Writes ``<data
+    root>/<name>/<version>/`` with the tables experiment, experiment_differences and experiment_ranks, the first two as
+    CSV, a page in Markdown, a README.md, a datapackage.json and a manifest; complete when that version is published.
     """
 
     code_version = 2
@@ -176,7 +176,7 @@ class PublishExperiment(CellsTask):
         Raises
         ------
         OtherSourceError
-            The data set of that name is no experiment.
+            The data set of that name is not an experiment.
         """
         root, name = self.output().root, self.data_set_name
         latest = root.latest(name)
@@ -278,7 +278,7 @@ def _metrics_of(cell: MeasureSchedule) -> pd.DataFrame:
 
 
 def usual_values(cells: list[MeasureSchedule]) -> pd.DataFrame:
-    """Return the usual measures of finished cells, a row each, as ``compare_with_baseline`` takes them."""
+    """Return the usual measures of finished cells, a row each, as for ``compare_with_baseline``."""
     parts = []
     for cell in cells:
         metrics = _metrics_of(cell)

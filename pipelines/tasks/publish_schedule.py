@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """PublishSchedule: publish the schedule of a trace under a policy, so that nobody need simulate it again."""
 
 from __future__ import annotations

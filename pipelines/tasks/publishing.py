@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """PublishingTask: what tasks that publish a version of a data set have in common; LogPublishingTask: of one log."""
 
 from __future__ import annotations

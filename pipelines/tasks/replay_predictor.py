@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """CheckWaits and ReplayPredictor: what each job of a log would have been told of its wait, by one method."""
 
 from __future__ import annotations
@@ -75,8 +76,8 @@ class ReplayTask(RulesTask):
 class CheckWaits(ReplayTask):
     """Check once, before any replay, that a log has waits and the groups asked for.
 
-    Reads the cleaned trace; writes ``<work root>/waits/<key>/waits.json``, how many jobs there are and how many of them
-    started; complete when that exists.
+    Reads the cleaned trace. Writes ``<work root>/waits/<key>/waits.json``: how many jobs there are, and how many
+    started. Complete when that exists.
     """
 
     code_version = 1

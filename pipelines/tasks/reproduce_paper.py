@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """ReproducePaper: publish the tables of a paper, the values that it prints beside ours."""
 
 from __future__ import annotations

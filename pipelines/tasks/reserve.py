@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """SimulateReservations and PublishReservations: a log in which a share of the jobs reserves by predicted waits."""
 
 from __future__ import annotations

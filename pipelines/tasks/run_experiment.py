@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """RunExperiment: what an experiment of a paper measures on a log."""
 
 from __future__ import annotations

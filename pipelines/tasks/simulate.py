@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """SimulatePolicy: the schedule of a trace under a policy."""
 
 from __future__ import annotations

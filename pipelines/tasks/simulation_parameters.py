@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Parameters of the tasks that simulate, as text; apart, since what they name takes time to import."""
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ class RestartOverheadParameter(luigi.Parameter):
 
 
 class WindowParameter(luigi.Parameter):
-    """Which jobs of a log are simulated, as ``select_jobs`` takes it: ``month=2000-07,warm_up=604800``, or JSON."""
+    """Which jobs of a log are simulated, as for ``select_jobs``: ``month=2000-07,warm_up=604800``, or JSON."""
 
     def normalize(self, value: Any) -> str:
         """Return the conditions as canonical JSON; empty stays empty.

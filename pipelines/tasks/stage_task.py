@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """StageTask: what all tasks have in common, a data root, and that they say how far they are."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Targets: outputs of stages that appear whole or not at all."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 from .fixed_survey import FixedCheckpointSurvey as FixedCheckpointSurvey
 from .fixed_survey import fix_checkpoint_survey as fix_checkpoint_survey
 from .fixed_survey import infer_fixed_checkpoints as infer_fixed_checkpoints

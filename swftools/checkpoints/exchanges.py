@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Exchanges of answers between the choices of a survey, until each choice has its share of the processor hours."""
 
 from __future__ import annotations

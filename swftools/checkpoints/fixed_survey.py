@@ -1,4 +1,5 @@
-"""A checkpoint survey of a trace that grows: whose answers it has is settled once, and stays.
+# SPDX-License-Identifier: BSD-3-Clause
+"""A checkpoint survey of a trace that grows: answers are assigned to jobs once, and stay.
 
 In a whole trace an answer belongs to the job that fits it best, and a synthetic survey is made up over all jobs; so a
 further job may change those of others. Here the answers are given to the jobs of a beginning of the trace. Each later
@@ -39,7 +40,7 @@ class FixedCheckpointSurvey:
     Parameters
     ----------
     answers : pandas.DataFrame
-        One row an answer: user_id, processors, choice, the key job_number and job_occurrence of its job, -1 where
+        One row for each answer: user_id, processors, choice, the key job_number and job_occurrence of its job, -1 where
         unknown, int64; interval, s, float64. Without a job the occurrence is -1.
     is_synthetic : bool
         Whether it was made up, and no user was asked.
@@ -47,7 +48,7 @@ class FixedCheckpointSurvey:
     Raises
     ------
     ParameterError
-        The columns are not these.
+        The columns differ from these.
     """
 
     answers: pd.DataFrame
@@ -87,10 +88,9 @@ def fix_checkpoint_survey(trace: Trace, survey: CheckpointSurvey) -> FixedCheckp
     Parameters
     ----------
     trace : Trace
-        As ``infer_checkpoints`` takes it.
+        As for ``infer_checkpoints``.
     survey : CheckpointSurvey
-        Answers that fit no job of the trace still count among those of their user, but are not given to a job that
-        comes later.
+        Answers that fit no job of the trace still count for their user, but are not given to a later job.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def infer_fixed_checkpoints(
     Parameters
     ----------
     trace : Trace
-        That of which they were settled, or a part or a continuation of it, with the same keys.
+        The trace for which the answers were assigned, or a part or a continuation of it, with the same keys.
     fixed : FixedCheckpointSurvey
         From ``fix_checkpoint_survey``.
     parameters : CheckpointParameters, optional
@@ -140,7 +140,7 @@ def infer_fixed_checkpoints(
     Returns
     -------
     pandas.DataFrame
-        As the columns that ``infer_checkpoints`` returns, and equal to them for the trace of which they were settled.
+        The same columns as from ``infer_checkpoints``, with equal values for the trace for which they were assigned.
     """
     chosen = parameters or CheckpointParameters()
     row = _rows(trace, fixed.answers)

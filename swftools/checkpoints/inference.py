@@ -1,7 +1,9 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which jobs of a trace write checkpoints, inferred from a survey of their users; and the side file for SWF users.
 
-A model for want of records: a job has its user's own answer, one drawn from the user's answers for jobs as wide, or
-none, and each job says which. Draws are keyed by job, so any order of jobs and of answers gives the same.
+This is a model, because there are no records. A job has its user's own answer, or one drawn from the user's answers for
+jobs as wide, or none, and each job says which. Draws are keyed by job, so the order of jobs and answers does not
+matter.
 
 References
 ----------
@@ -65,7 +67,7 @@ class CheckpointParameters(Parameters):
     seed : int
         From 0 to 2**64 - 1. Logs share the draws of a seed (docs/seeds.md): give each its own.
     workload : {"pooled", "answers"}
-        Lee's second workload, which infers what was not answered, or the first, the answers alone.
+        Lee's second workload, which infers missing answers, or his first, which uses the answers alone.
 
     Raises
     ------
@@ -121,15 +123,15 @@ def infer_checkpoints(
 
     Notes
     -----
-    An answer belongs to the job of its job_number, of several jobs of that number to the one whose user, width and
-    submit_time agree; without job_number to the nearest job of the user as wide and submitted within 1 s. What is
-    missing in the answer, and a missing width, agree with anything. A job so answered has that answer, "other"
-    (choice 5) being no checkpointing; a declined answer is none. For each other job one of the answers of its user
-    with as many processors is drawn, answers for jobs that are not in the trace among them; a job without such
-    answers is assumed to write no checkpoints. Unknown users are not one user: their answers serve their own jobs.
-    An interval may be longer than its job ran, since the user was asked before.
+    An answer belongs to the job with its job_number; if several have it, to the one whose user, width and submit_time
+    agree. Without a job_number it belongs to the nearest job of the user with that width, submitted within 1 s. A value
+    missing in the answer, and a missing width, agree with anything. "Other" (choice 5) means no checkpointing; a
+    declined answer does not count as an answer. Each other job draws one of its user's answers for that many
+    processors, also answers for jobs that are not in the trace. A job without such answers is assumed to write no
+    checkpoints. Unknown users are not treated as one user: their answers serve only their own jobs. An interval may be
+    longer than its job ran, because users were asked beforehand.
 
-    The draw of a job depends on seed, job_number and job_occurrence, and on the answers in its pool, in no order.
+    The draw of a job depends on seed, job_number and job_occurrence, and on the answers in its pool in any order.
 
     References
     ----------
@@ -262,7 +264,7 @@ def write_checkpoints(jobs: pd.DataFrame, path_or_file: str | Path | IO[Any]) ->
     ----------
     jobs : pandas.DataFrame
         With job_number, performs_checkpointing, checkpoint_interval, checkpoint_source and
-        is_checkpoint_survey_synthetic; job_occurrence is written where the number alone is not the key.
+        is_checkpoint_survey_synthetic; job_occurrence is written if numbers repeat.
     path_or_file : str, Path or file
         A file opened for text or bytes is left open.
 

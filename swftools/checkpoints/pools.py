@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """From answers to jobs: a job has its own answer, or one drawn from its user's answers for jobs as wide.
 
 Where answers belong is found by ``inference.py``, for a whole trace, or was found before, for one that grows
@@ -43,11 +44,11 @@ def columns_of_answers(
     trace : Trace
         Its key (job_number, job_occurrence), user and width are used.
     answers : pandas.DataFrame
-        With user_id, processors, choice and interval (s), one answer a job.
+        With user_id, processors, choice and interval (s), one answer for each job.
     row : array of int, shape (answers,)
         The row of the job of each answer, -1 for none; no job has two.
     seed : int
-        Of the draws.
+        Seed of the draws.
     is_pooled : bool
         Whether jobs without an answer draw one from those of their user for jobs as wide.
     is_synthetic : bool

@@ -1,7 +1,8 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The checkpoint survey: users' answers whether their jobs write checkpoints, read, checked, written, summed up.
 
-A survey is a CSV file with one answer a line. ``swftools.checkpoints.inference`` gives the answers to the jobs of a
-trace; ``swftools.checkpoints.synthetic_survey`` makes up surveys where there is none.
+A survey is a CSV file with one answer for each line. ``swftools.checkpoints.inference`` gives the answers to the jobs
+of a trace; ``swftools.checkpoints.synthetic_survey`` makes up surveys where there is none.
 
 References
 ----------
@@ -74,17 +75,18 @@ class CheckpointSurvey:
     Parameters
     ----------
     answers : pandas.DataFrame
-        One row an answer, one answer a job: answer_number (row of the file, first = 1), user_id, processors,
-        job_number, submit_time (s), choice, interval (s). Integers are Int64, times float64; missing is NA or NaN.
+        One row for each answer, one answer for each job: answer_number (row of the file, first = 1), user_id,
+        processors, job_number, submit_time (s), choice, interval (s). Integers are Int64, times float64; missing is NA
+        or NaN.
     comments : tuple of str
         The comment lines before the header of the file, without the ``#``.
     name : str
-        What errors call the survey: the file's name.
+        Name of the survey in error messages: the file's name.
 
     Raises
     ------
     ParameterError
-        The columns are not these.
+        The columns are not the ones above.
     """
 
     answers: pd.DataFrame
@@ -114,10 +116,10 @@ def read_checkpoint_survey(path_or_file: str | Path | IO[Any]) -> CheckpointSurv
     r"""Read a checkpoint survey from a CSV file.
 
     The file is UTF-8 text: comment lines (``# ...``), a header with the names of the columns in any order, and one
-    line an answer: user_id, processors, job_number, submit_time, choice, interval_minutes. Of job_number and
-    submit_time one may be empty, or its column left out; user_id may be empty where job_number is told. A comment
-    ``# synthetic: ...`` marks a survey that was generated. The same answer twice for one job is one answer. A file
-    with a header only is a survey without answers.
+    line for each answer: user_id, processors, job_number, submit_time, choice, interval_minutes. One of job_number and
+    submit_time may be empty, or its column left out; user_id may be empty if job_number is given. A comment
+    ``# synthetic: ...`` marks a generated survey. The same answer twice for one job counts once. A file with only a
+    header is a survey without answers.
 
     Parameters
     ----------
@@ -171,7 +173,7 @@ def write_checkpoint_survey(survey: CheckpointSurvey, path_or_file: str | Path |
     Parameters
     ----------
     survey : CheckpointSurvey
-        Is read back with the same values, to the last bit; answers are numbered anew.
+        The survey; reading the file gives the same values, to the last bit, with new answer numbers.
     path_or_file : str, Path or file
         A file opened for text or bytes is left open.
 
@@ -202,7 +204,7 @@ def summarize_checkpoint_survey(choice: npt.ArrayLike, processor_hours: npt.Arra
     Returns
     -------
     pandas.DataFrame
-        The table ``checkpoint_summary``: one row a choice. Shares are missing where there is nothing to share.
+        The table ``checkpoint_summary``: one row for each choice. Shares are missing where there is nothing to share.
 
     References
     ----------
@@ -231,7 +233,7 @@ def _check_header(table: CommentedCsv) -> None:
     """Raise ParameterError unless the columns are those of a survey."""
     header, optional = table.header, {"job_number", "submit_time"}
     faults = [f"column {name!r} is unknown" for name in header if name not in SURVEY_COLUMNS]
-    faults += [f"column {name!r} stands twice" for name in SURVEY_COLUMNS if header.count(name) > 1]
+    faults += [f"column {name!r} appears twice" for name in SURVEY_COLUMNS if header.count(name) > 1]
     faults += [f"no column {name!r}" for name in SURVEY_COLUMNS if name not in {*header, *optional}]
     faults += [] if optional & set(header) else ["neither a column 'job_number' nor a column 'submit_time'"]
     if faults:
@@ -239,7 +241,7 @@ def _check_header(table: CommentedCsv) -> None:
 
 
 def _parsed(number: int, cells: dict[str, str]) -> tuple[list[str], _Answer]:
-    """Return what is no number in a line, and its answer without that."""
+    """Return what is not a number in a line, and its answer without that."""
     values: dict[str, Any] = dict.fromkeys(SURVEY_COLUMNS)
     mistakes = []
     for name, cell in cells.items():
@@ -307,7 +309,7 @@ class CommentedCsv(NamedTuple):
 
 
 def read_commented_csv(path_or_file: str | Path | IO[Any], what: str) -> CommentedCsv:
-    """Read comment lines, a header and rows of as many cells; empty lines are passed over.
+    """Read comment lines, a header and rows of as many cells; empty lines are skipped.
 
     Raises
     ------
@@ -381,7 +383,7 @@ def whole_of(text: str) -> int | None:
 
 
 def seconds_of(minutes: str) -> float | None:
-    """Return the seconds of a text of minutes, rounded once; None if it is no number above 0."""
+    """Return the seconds of a text of minutes, rounded once; None if it is not a number above 0."""
     if not _NUMBER.fullmatch(minutes):
         return None
     seconds = float(Fraction(minutes) * 60)

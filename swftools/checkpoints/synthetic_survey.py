@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Synthetic checkpoint surveys: made-up answers to the survey of Lee 2009, for the jobs of any trace.
 
 The real survey is not public. A synthetic one has its totals: responses by choice, shares of processor hours,
@@ -65,10 +66,10 @@ class CheckpointSurveyParameters(Parameters):
     seed : int
         From 0 to 2**64 - 1. Logs share the draws of a seed (docs/seeds.md): give each its own.
     answers : int
-        Number of answers, declined ones among them; the published survey has 1,365.
+        Number of answers, including declined ones; the published survey has 1,365.
     response_share : float
         At most this share of the jobs gets an answer other than declined (published: 1,010 of 4,203 jobs), so that
-        a short trace gets a survey of its size; 1 asks for as many answers as ``answers`` says.
+        a short trace gets a smaller survey; 1 means as many answers as ``answers`` says.
 
     Raises
     ------

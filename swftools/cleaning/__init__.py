@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Cleaning: named rules that keep, repair, flag, merge or quarantine jobs, and an account of every one.
 
 A rule returns a ``Decision`` (``rules.py`` has ours); ``apply.py`` carries it out and keeps the books.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Carry out what cleaning rules decide, and keep an account of every job.
 
 A rule decides (``rules.py``); this module carries the decision out and keeps the books, so that no
@@ -41,11 +42,11 @@ class CleaningReport(ShowsItself):
     Parameters
     ----------
     steps : pandas.DataFrame
-        One row a step (table ``cleaning_report`` of the column dictionary); step 0 is reading.
+        One row for each step (table ``cleaning_report`` of the column dictionary); step 0 is reading.
     repairs : pandas.DataFrame
-        One row a changed value, with the old one (table ``repairs``).
+        One row for each changed value, with the old one (table ``repairs``).
     merged : pandas.DataFrame
-        One row a line that became part of another job (table ``merged``).
+        One row for each line that became part of another job (table ``merged``).
     """
 
     steps: pd.DataFrame
@@ -94,7 +95,7 @@ def clean(trace: Trace, rules: Iterable[RuleSpec] | None = None) -> tuple[Trace,
     Parameters
     ----------
     trace : Trace
-        As read, the whole log; its own quarantine is carried on. It is not changed.
+        The whole log as read; its quarantine is kept. The trace is not changed.
     rules : iterable of str or mapping, optional
         Names, with parameters as in ``cancelled:action=quarantine``, or mappings of ``rule`` to a name and of
         parameters to values; ``module:function`` names a rule of your own; ``default`` stands for
@@ -106,23 +107,23 @@ def clean(trace: Trace, rules: Iterable[RuleSpec] | None = None) -> tuple[Trace,
         Jobs kept, with the flag columns and ``job_occurrence``, ``submit_timestamp`` and ``width``; removed
         jobs in ``quarantine`` under the rule's name with source line number and text, and merged lines in ``merged``.
     report : CleaningReport
-        One row a step, with counts that always balance.
+        One row for each step, with counts that always balance.
 
     Raises
     ------
     UnknownRuleError
         No rule has that name; the message lists the names.
     ParameterError
-        A rule has no such parameter, or refuses its value. Every rule is tried on a trace without jobs
-        before any is applied, so that this shows at once.
+        A rule has no such parameter, or refuses its value. Every rule is tried on a trace without jobs before any is
+        applied, so you see this error at once.
     RuleError
-        A rule failed, or decided what cannot be carried out.
+        A rule failed, or its decision cannot be carried out.
 
     Notes
     -----
-    ``job_occurrence`` is counted over all job lines before any rule: which rules remove other jobs does not
-    change a job's key, and so not its random draws. Flags that the jobs already carry are kept, and a trace
-    cleaned by the default rules and cleaned by them again is the same trace.
+    ``job_occurrence`` is counted over all job lines before any rule. So a job's key, and its random draws, do not
+    depend on which other jobs are removed. Flags that the jobs already have are kept. Cleaning a clean trace again by
+    the default rules changes nothing.
 
     Examples
     --------

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Decisions: what a cleaning rule says about the jobs of a trace, and whether it can be carried out.
 
 A rule may be anybody's. What it returns is therefore checked here in every part, before ``apply.py`` acts
@@ -34,7 +35,7 @@ _REPAIRABLE = {column.name: column for column in SWF_FIELDS if column is not JOB
 class Decision:
     """What a rule decides about the jobs of a trace; every array or Series has one element for each job.
 
-    A Series is matched by its index, all else by position. Jobs that nothing is said of stay as they are.
+    A Series is matched by its index, all else by position. Jobs that the decision does not mention stay as they are.
 
     Parameters
     ----------

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A detector that proposes flurries: stretches of a log in which a single user submits a great part of the jobs.
 
 It only proposes. Whether a burst is a flurry is for a person to say, in the log's card, under the cleaning rule
@@ -38,17 +39,17 @@ def propose_flurries(
 ) -> pd.DataFrame:
     """Propose flurries of a log: one row for each, the largest first.
 
-    For each user the stretch of consecutive submissions is found in which the user's jobs, less ``least_share``
-    of all jobs, are most (a maximum-sum stretch); for a user with a greater share of the whole log, less that. It
-    is proposed if it is no more than half of the log, and the user submitted at least ``least_jobs`` jobs in it,
-    at least ``times_usual`` times as densely as outside it and ``times_others`` times as densely as the busiest of the
-    other users usually does elsewhere. Before and behind it the search goes on.
+    For each user, finds the stretch of consecutive submissions that maximizes the number of the user's jobs minus
+    ``least_share`` times the number of all jobs in it (a maximum-sum stretch); for a user with a larger share of the
+    whole log, that share is used. The stretch is proposed if it is at most half of the log, and the user submitted at
+    least ``least_jobs`` jobs in it, at least ``times_usual`` times as densely as outside it and ``times_others`` times
+    as densely as the busiest other user usually does elsewhere. Then the search goes on before and after it.
 
     Parameters
     ----------
     trace : Trace
         A log, cleaned or not. Jobs are taken in order of submission; those without user, job number or
-        submission time are passed over.
+        submission time are skipped.
     least_jobs : int
         Fewest jobs of a flurry. The smallest that the archive filtered from our five logs has 452.
     least_share : float
@@ -73,10 +74,10 @@ def propose_flurries(
 
     Notes
     -----
-    Differs from the source: Tsafrir and Feitelson pick flurries out by eye from plots of submissions; the
-    criterion above is ours, tested by planting the archive's published flurries in clean logs. It is made for logs in
-    which bursts are the exception. Where they are how users work (campaigns of hundreds of jobs, or few users at a
-    time), ``times_others`` keeps it from proposing them all, and a flurry must be nearly alone to be seen.
+    Differs from the source: Tsafrir and Feitelson find flurries by eye in plots of submissions. The criterion above is
+    ours; it was tested by planting the archive's published flurries in clean logs. It is made for logs in which bursts
+    are the exception. If all users work in bursts (campaigns of hundreds of jobs, or few users at a time),
+    ``times_others`` keeps it from proposing them all, and a flurry is found only if its user was nearly alone.
 
     Examples
     --------

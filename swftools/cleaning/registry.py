@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Cleaning rules by name: how one is registered and looked up, which are the default, and what parameters they take.
 
 A rule is called ``rule(trace, parameters)`` if it was registered with a class of parameters. Without one its keywords

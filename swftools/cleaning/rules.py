@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The cleaning rules: what each removes, repairs or marks, why, and how many jobs of which public log.
 
 A rule is a function of a Trace, and of its parameters where it has some, that returns a ``Decision``; ``apply.py``

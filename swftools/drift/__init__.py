@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Drift: how far the jobs of the last weeks are from those of the year before.
 
 ``measure_drift`` compares both windows aspect by aspect (``aspects.py``), by statistics that are registered by name

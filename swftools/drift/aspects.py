@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The aspects of a workload whose drift is measured: what each takes of a job, by which statistics, up to where.
 
 docs/drift.md tells how often each threshold was passed on logs of the Parallel Workloads Archive.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """measure_drift: the table of how far the recent window is from the reference."""
 
 from __future__ import annotations
@@ -65,40 +66,40 @@ def measure_drift(
     Parameters
     ----------
     jobs : pandas.DataFrame
-        Cleaned jobs, as ``Trace.jobs``, in any order; the columns ``JOB_COLUMNS`` are used. Times are s. Jobs of other
-        times than both windows do no harm, and neither do those without submit_time.
+        Cleaned jobs, as ``Trace.jobs``, in any order; the columns ``JOB_COLUMNS`` are used. Times are s. Jobs outside
+        both windows, and jobs without submit_time, are ignored.
     processors : int or None
-        Of the machine; None where it is not known.
+        Size of the machine; None where it is not known.
     now : float
         End of the recent window, s, as submissions are counted. Later jobs are left out.
     recent_days : int
-        The recent window: jobs submitted later than so many days before ``now``, and not after it.
+        Length of the recent window, which ends at ``now``.
     reference_days : int
-        The reference: so many days before that; where the first job given is later, so many as there are since its day.
+        Length of the reference before that; less if the first job is later.
     thresholds : mapping, optional
-        Other thresholds: ``{"run_time": {"kolmogorov_smirnov": 0.3}}``. None in place of a number: measured, never
-        told. A statistic that is not measured of the aspect by default (``list_drift_aspects``) is added.
+        Other thresholds: ``{"run_time": {"kolmogorov_smirnov": 0.3}}``. With None instead of a number the statistic is
+        measured but never reported. A statistic that is not measured by default (``list_drift_aspects``) is added.
 
     Returns
     -------
     pandas.DataFrame
-        One row an aspect and statistic, table ``workload_drift`` of the column dictionary: the same rows for all jobs.
-        The drift is missing, and never beyond its threshold, where a window has fewer than 100 jobs with the aspect (of
-        arrivals: where the reference has), where the reference is of fewer days than the recent window, and where the
-        statistic has no meaning (a mean of 0 in the reference; no number of processors).
+        One row for each aspect and statistic, table ``workload_drift`` of the column dictionary: the same rows for all
+        jobs. The drift is missing, and never beyond its threshold, where a window has fewer than 100 jobs with the
+        aspect (of arrivals: where the reference has), where the reference is of fewer days than the recent window, and
+        where the statistic has no meaning (a mean of 0 in the reference; no number of processors).
 
     Raises
     ------
     ParameterError
-        A column lacks, a window is no whole number of days, ``now`` no time, or a threshold is not that of a statistic
-        that fits an aspect.
+        A column is missing, a window is not a whole number of days, ``now`` is not a time, or a threshold is for a
+        statistic that does not fit the aspect.
 
     Notes
     -----
-    Jobs that have not ended are in no log, so the last days lack the longest jobs: where jobs run for days, give a
-    ``now`` as many days before the end of the log. Days are 24 h, counted back from the end of each window.
+    A log holds only jobs that have ended, so its last days lack the longest jobs. If jobs run for days, give a ``now``
+    that many days before the end of the log. Days are 24 h, counted back from the end of each window.
 
-    Nothing is drawn and no clock is asked: equal jobs and ``now`` give an equal table, in whatever order they come.
+    There are no random draws and no clock: equal jobs and ``now`` give an equal table, in any order of jobs.
 
     Examples
     --------

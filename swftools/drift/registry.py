@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Statistics of drift by name: the decorator that registers one with all its facts."""
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class DriftStatistic:
     Parameters
     ----------
     name : str
-        By which it is asked for.
+        Its name, by which it is asked for.
     compare : callable
         Takes the recent sample and the reference; returns the drift, without unit. NaN where it has no meaning.
     figure : callable

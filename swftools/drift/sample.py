@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Sample: the known values of one aspect in one window, with what several statistics need of them made once."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The statistics by which two windows of a workload are compared.
 
 References

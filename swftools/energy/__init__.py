@@ -1,4 +1,5 @@
-"""Energy of finished schedules: the machine's power over time, what it costs, and what carbon it stands for.
+# SPDX-License-Identifier: BSD-3-Clause
+"""Energy of finished schedules: the machine's power over time, its cost, and its carbon emissions.
 
 ``measure_energy(schedule, idle_power=50)`` returns a table like that of ``measure``; with a series of prices or of
 carbon intensities, read by ``read_rates``, also cost and carbon.

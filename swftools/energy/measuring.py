@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Measures of a schedule's energy: joules, energy-delay product, power over time, cost and carbon."""
 
 from __future__ import annotations
@@ -52,23 +53,23 @@ def measure_energy(
     parameters : EnergyParameters, optional
         Defaults if not given.
     price : Rates, optional
-        What a kWh costs, over time; of ``read_rates``. Adds cost and price.
+        Price of a kWh over time, from ``read_rates``. Adds cost and price.
     intensity : Rates, optional
-        Carbon of a kWh, g of CO2 equivalents, over time. Adds carbon and carbon_intensity.
+        Carbon of a kWh over time, g of CO2 equivalents. Adds carbon and carbon_intensity.
     origin : datetime or str, optional
-        When second 0 of the schedule is, with a zone or offset (``"2022-01-01T00:00Z"``). By default as its jobs say
-        (``submit_timestamp``, which cleaned logs with a UnixStartTime have). An old log may so be put into a year of
-        which prices are known.
+        Moment of second 0 of the schedule, with a zone or offset (``"2022-01-01T00:00Z"``). By default that of its jobs
+        (``submit_timestamp``, which cleaned logs with a UnixStartTime have). Use it to move an old log to a year with
+        known prices.
     label : str, optional
-        What the column policy says; the policy's name by default.
+        Text of the column policy; by default the policy's name.
     **changes
         Single parameters by name: ``busy_power=200, idle_power=80``.
 
     Returns
     -------
     Measures
-        Rows like those of ``measure``, to be put below them: policy, classed_by, job_class, measure, statistic,
-        parameter (missing), jobs, value, unit. P is the power of the machine (``power_over_time``), over the window.
+        Rows of the same form as those of ``measure``: policy, classed_by, job_class, measure, statistic, parameter
+        (missing), jobs, value, unit. P is the power of the machine (``power_over_time``) over the window.
 
         ================ ============= ======== ================================================================
         measure          statistic     unit     what
@@ -89,19 +90,19 @@ def measure_energy(
         carbon_intensity time_mean     gCO2/kWh mean over the window
         ================ ============= ======== ================================================================
 
-        Values are missing where no time passes; energy_delay by_turnaround is of all jobs, whatever the window.
+        Values are missing if no time passes; energy_delay by_turnaround covers all jobs, whatever the window.
 
     Raises
     ------
     ParameterError
         A parameter is outside its domain, jobs have no power, a series does not cover the schedule, an intensity is
-        negative, or nothing says when second 0 is.
+        negative, or the moment of second 0 is unknown.
 
     Notes
     -----
-    The energy-delay product is that of Gonzalez and Horowitz 1996 with the makespan for the delay. The window must be
-    the same for schedules that are compared by energy: a policy that ends earlier idles less, and what else would have
-    run then is not known.
+    The energy-delay product is that of Gonzalez and Horowitz 1996, with the makespan as the delay. Compare the energy
+    of schedules over the same window: a policy that ends earlier idles less, and what else would have run then is
+    unknown.
 
     References
     ----------
@@ -203,14 +204,14 @@ def _origin(schedule: Schedule, origin: datetime | str | None) -> float:
         try:
             stamp = pd.Timestamp(origin)
         except (ValueError, TypeError) as error:
-            raise ParameterError(f"origin={origin!r} is no time such as '2022-01-01T00:00Z'") from error
+            raise ParameterError(f"origin={origin!r} is not a time such as '2022-01-01T00:00Z'") from error
         if pd.isna(stamp) or stamp.tzinfo is None:
             raise ParameterError(f"origin={origin!r} has no zone; write it as '2022-01-01T00:00Z' or with an offset")
         return float(stamp.timestamp())
     jobs = schedule.jobs
     known = jobs["submit_timestamp"].notna() if "submit_timestamp" in jobs else pd.Series(dtype="bool")
     if not known.any():
-        raise ParameterError("nothing says when second 0 of the schedule is; give it by origin='2022-01-01T00:00Z'")
+        raise ParameterError("the moment of second 0 of the schedule is unknown; give it by origin='2022-01-01T00:00Z'")
     first = int(np.argmax(known.to_numpy()))
     return float(jobs["submit_timestamp"].iloc[first].timestamp()) - float(jobs["submit_time"].iloc[first])
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Power of the machine over time: an exact step function, from the runs of a schedule."""
 
 from __future__ import annotations
@@ -26,17 +27,17 @@ class EnergyParameters(Parameters):
     Parameters
     ----------
     busy_power : float, optional
-        Power of a processor that runs a job, W: of all jobs, or of those whose power is not logged.
+        Power of a busy processor, W: for all jobs, or for those whose power is not logged.
     logged : bool
-        Take of a job with a ``mean_power`` that, over its logged width, for the power of each of its processors.
+        If a job has a ``mean_power``, use it, divided by its logged width, as the power of each of its processors.
     idle_power : float
         Power of a processor that runs no job, W; 0: only jobs count.
     static_power : float
-        Power of what is always on beside the processors, W: network, storage, cooling.
+        Power of everything else that is always on, W: network, storage, cooling.
     percentiles : sequence of float
-        Of the power over time, from 0 to 100.
+        Percentiles of the power over time, from 0 to 100.
     window : (float, float), optional
-        Time, s, over which all is taken; by default from the first submission to the last end.
+        Begin and end of the time that counts, s; by default the first submission and the last end.
 
     Raises
     ------
@@ -87,8 +88,8 @@ def power_of_jobs(jobs: pd.DataFrame, parameters: EnergyParameters) -> JobPower:
     if is_assumed.any():
         if parameters.busy_power is None:
             raise ParameterError(
-                f"{int(is_assumed.sum()):,} of {len(jobs):,} jobs have no mean_power in the log; say what a busy "
-                "processor takes by busy_power= (W)"
+                f"{int(is_assumed.sum()):,} of {len(jobs):,} jobs have no mean_power in the log; give the power "
+                "of a busy processor by busy_power= (W)"
             )
         watts[is_assumed] = parameters.busy_power
     return JobPower(watts, is_assumed)
@@ -100,7 +101,7 @@ def power_over_time(schedule: Schedule, parameters: EnergyParameters | None = No
     Parameters
     ----------
     schedule : Schedule
-        As simulated. Its jobs may have the column ``mean_power``, as the log they come from.
+        A schedule; its jobs may have the log's column ``mean_power``.
     parameters : EnergyParameters, optional
         Defaults if not given.
     **changes
@@ -109,14 +110,13 @@ def power_over_time(schedule: Schedule, parameters: EnergyParameters | None = No
     Returns
     -------
     pandas.DataFrame
-        One row an instant at which a run starts or ends or a job is submitted, with rising times; values hold to the
-        next one's, and of the last row for ever.
+        One row for each instant at which a run starts or ends or a job is submitted, with rising times; values hold to
+        the next one's, and of the last row for ever.
 
         * time: s.
-        * job_power: W of all processors that run a job. What a run takes for overhead, or for work that is lost, counts
-          like any of its power.
-        * idle_power: W of all that run none.
-        * power: W of both and of what is always on.
+        * job_power: W of all busy processors, also during overhead and for work that is lost later.
+        * idle_power: W of all idle processors.
+        * power: W of both and of everything that is always on.
 
     Raises
     ------
@@ -125,8 +125,8 @@ def power_over_time(schedule: Schedule, parameters: EnergyParameters | None = No
 
     Notes
     -----
-    A job takes its mean power from its start to its end. On another width than the logged one it takes as much more or
-    less as it has processors.
+    A job takes its mean power from its start to its end. On another width than the logged one, its power is
+    proportional to its processors.
     """
     chosen = chosen_parameters(parameters, changes)
     return steps_of(schedule, power_of_jobs(schedule.jobs, chosen), chosen)

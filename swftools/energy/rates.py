@@ -1,4 +1,5 @@
-"""Rates over time: what a kilowatt-hour costs, or how much carbon it stands for, from a file with times.
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rates over time: the price of a kilowatt-hour, or its carbon emissions, from a file with times.
 
 A rate holds from its time to the next one. Nothing is filled in: a time without a zone, a gap, or a time beyond the
 series is an error that says what to do.
@@ -33,13 +34,13 @@ class Rates:
     Parameters
     ----------
     name : str
-        What messages call it.
+        Its name in messages.
     times : ndarray of float64, shape (n,)
-        From when each value holds, s since 1970, rising strictly.
+        Time from which each value holds, s since 1970, rising strictly.
     values : ndarray of float64, shape (n,)
-        Per kWh; NaN where it is not known, up to the next time.
+        Values per kWh; NaN means unknown until the next time.
     end : float
-        Until when the last one holds.
+        Time until which the last value holds.
     """
 
     name: str
@@ -93,17 +94,17 @@ def read_rates(
     source : path, pandas.DataFrame or pandas.Series
         A file ``.parquet`` or ``.csv`` (also compressed), a table, or values indexed by time.
     column : str, optional
-        The column of the rates; need not be named where only one is of numbers.
+        The column of the rates; needed only if several columns have numbers.
     time : str, optional
-        The column of times; need not be named where only one is of times, or the index is.
+        The column of times; needed only if several columns have times.
     time_zone : str, optional
-        Zone of the tz database of times that have none: ``"UTC"``, ``"Europe/Paris"``. Times with an offset, or a zone,
-        need none. It is never guessed: an hour off is another tariff.
+        Zone of times without one, by its name in the tz database: ``"UTC"``, ``"Europe/Paris"``. Times with an offset
+        or a zone do not need it. It is never guessed, because an hour off is another tariff.
     per : {"kWh", "MWh"}
-        What a rate is per: 50 per MWh is 0.05 per kWh.
+        Unit of energy of the rates: 50 per MWh is 0.05 per kWh.
     gaps : {"refuse", "hold"}
-        What becomes of times without a value: they are refused if a schedule touches them, or the value before goes on.
-        A gap is a missing value, or a step of more than one and a half usual ones (the median).
+        What to do with gaps: refuse them if a schedule runs across them, or let the last value continue. A gap is a
+        missing value, or a step of more than one and a half times the median step.
 
     Returns
     -------
@@ -115,8 +116,8 @@ def read_rates(
     UnreadableLogError
         The file cannot be read.
     ParameterError
-        No column is the one of times, or of rates, or several may be; a time has no zone, is missing, or stands twice;
-        a rate is infinite; there are fewer than two.
+        The column of times or of rates is missing or not unique; a time has no zone, is missing, or occurs twice; a
+        rate is infinite; there are fewer than two.
 
     Examples
     --------
@@ -136,10 +137,10 @@ def read_rates(
     order = np.argsort(seconds, kind="stable")
     seconds, values = seconds[order], values[order] * (PER["kWh"] / PER[per])
     if len(seconds) < 2:
-        raise ParameterError(f"{name}: {len(seconds)} values are no series; give two or more")
+        raise ParameterError(f"{name}: a series needs two values or more, and it has {len(seconds)}")
     steps = np.diff(seconds)
     if not (steps > 0).all():
-        raise ParameterError(f"{name}: {_told(seconds[int(np.argmin(steps))])} stands twice; give each time once")
+        raise ParameterError(f"{name}: {_told(seconds[int(np.argmin(steps))])} appears twice; give each time once")
     if np.isinf(values).any():
         raise ParameterError(f"{name}: the rate of {_told(seconds[int(np.argmax(np.isinf(values)))])} is infinite")
     step = float(np.median(steps))
@@ -216,7 +217,7 @@ def _column(name: str, frame: pd.DataFrame, column: str) -> pd.Series[Any]:
     if column not in frame:
         raise ParameterError(f"{name}: there is no column {column!r}; there are {', '.join(map(str, frame))}")
     if list(frame).count(column) > 1:
-        raise ParameterError(f"{name}: column {column!r} stands twice; give it once")
+        raise ParameterError(f"{name}: column {column!r} appears twice; give it once")
     return frame[column]
 
 
@@ -233,7 +234,7 @@ def _seconds(name: str, stamps: pd.Series[Any], time_zone: str | None) -> FloatA
             stamps = stamps.dt.tz_localize(time_zone, ambiguous="infer", nonexistent="raise")
         except (ValueError, KeyError, TypeError, OSError) as error:
             raise ParameterError(
-                f"{name}: its times are none of {time_zone} ({error}); is it the right zone?"
+                f"{name}: its times do not exist in {time_zone} ({error}); is it the right zone?"
             ) from error
     return stamps.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy("datetime64[ms]").astype(np.int64) / 1000.0
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How good users' estimates of run times are: the requests of any log, and what users say when asked again."""
 
 from swftools.estimates.groups import GROUPINGS

@@ -1,4 +1,5 @@
-"""Into which groups jobs are put: by user, queue, size and requested time.
+# SPDX-License-Identifier: BSD-3-Clause
+"""How jobs are grouped: by user, queue, size and requested time.
 
 A grouping is a line of ``GROUPINGS``: a function from a trace to the number of each job's group, and one from such a
 number to words. Numbers rise in the order in which groups are listed; -1 is unknown, and comes last.

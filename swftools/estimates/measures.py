@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is measured of an estimate, and of which jobs it can be.
 
 References

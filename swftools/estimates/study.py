@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """study_estimates: how good the estimates of users are, overall and group by group.
 
 References
@@ -42,11 +43,11 @@ class EstimateStudy(ShowsItself):
     jobs : int
         Of the trace.
     left_out : mapping of str to int
-        How many of them are not studied, by reason.
+        How many jobs are not studied, by reason.
     inaccuracy : pandas.DataFrame
-        A row a group: ``of`` (requested; estimated, where estimates were given), ``grouped_by`` (all, user, queue,
-        size, requested-time), ``group``, ``jobs``, ``mean`` inaccuracy and its percentiles, ``mean_used`` (run time
-        over what was said) and ``used_all`` (jobs that ran as long as was said, or longer).
+        A row for each group: ``of`` (requested; estimated, where estimates were given), ``grouped_by`` (all, user,
+        queue, size, requested-time), ``group``, ``jobs``, ``mean`` inaccuracy and its percentiles, ``mean_used`` (run
+        time over what was said) and ``used_all`` (jobs that ran as long as was said, or longer).
     used : pandas.DataFrame
         The distribution of run time / requested time: ``used_from``, ``used_to``, ``jobs``, ``share``.
     requests : pandas.DataFrame
@@ -124,10 +125,10 @@ def study_estimates(trace: Trace, estimated: npt.ArrayLike | None = None, *, mos
         missing or 0, those without a run time, and those that were cancelled before they ran (status 5, run time
         0). Jobs that were cancelled while they ran are in, and so are those that failed at once.
     estimated : array of float, shape (jobs,), optional
-        Estimates of the same jobs without being killed for it, s, in the order of ``trace.jobs``: answers to a survey,
-        or those of ``swftools.models.tightened_requests``. NaN where there is none.
+        Estimates that users gave for the same jobs without being killed for it, s, in the order of ``trace.jobs``:
+        answers to a survey, or those of ``swftools.models.tighten_requests``. NaN means no answer.
     most_used : int
-        How many requested times are listed, those of most jobs.
+        How many of the most frequent requested times to list.
 
     Returns
     -------
@@ -137,7 +138,7 @@ def study_estimates(trace: Trace, estimated: npt.ArrayLike | None = None, *, mos
     Raises
     ------
     ParameterError
-        There is not one estimate a job, one is not above 0, or ``most_used`` is no number from 1 on.
+        There is not one estimate a job, one is not above 0, or ``most_used`` is not a number from 1 on.
 
     References
     ----------

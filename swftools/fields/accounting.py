@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The columns of jobs that accounting logs have and SWF has no place for, and the names behind its numbers."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The columns that augmentations add to jobs, by augmentation, and the tables that they publish beside them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The columns of what reading and cleaning put aside, and of the account they give of it."""
 
 from __future__ import annotations

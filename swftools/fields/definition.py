@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a column is: name, type, unit, meaning, missing-value rule, SWF position, bounds, and when it is known."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The column dictionary: every column of every table, once.
 
 Name, type, unit, meaning, missing value, SWF position and bounds of each column, and when it is known of a job, live in

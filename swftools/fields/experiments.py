@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The columns of experiments: their cells' metrics, differences from a baseline, ranks over logs."""
 
 from __future__ import annotations

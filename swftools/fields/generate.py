@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is generated from the column dictionary: ``schemas/*.schema.json`` and ``docs/data_dictionary.md``.
 
 ``python -m swftools.fields.generate`` writes them into a checkout; ``--check`` only compares, and exits with 1 where a

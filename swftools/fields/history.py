@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The columns of a history: the records of all files that came, the files, and how bounds of waits fare."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The columns of jobs: the 18 fields of SWF, the key of a job, and what cleaning says of it.
 
 Field names and meanings follow the Standard Workload Format, version 2.2 (Chapin et al. 1999; Parallel

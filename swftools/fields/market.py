@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The columns of prices of finished schedules."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The columns of predicted waits, and of how good they are."""
 
 from __future__ import annotations

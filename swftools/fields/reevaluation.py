@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The columns of what is looked at again and again as a log grows: drift of the workload, and policies watched."""
 
 from __future__ import annotations

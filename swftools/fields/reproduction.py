@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The columns of papers' values beside ours, and of what experiments measured."""
 
 from __future__ import annotations

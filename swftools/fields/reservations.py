@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The columns of reservations by predicted waits in a simulation."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The columns of schedules: what a simulation says of each job, and of each run."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The columns of what a search notes: of each decision, each better order it found, and the order it chose."""
 
 from __future__ import annotations

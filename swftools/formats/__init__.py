@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Logs and traces as files: formats of logs by name, compression, Parquet.
 
 The public names stand in ``__init__.pyi``; each is imported when it is first used. ``read_log``, the front door, is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 from .accounting.format import AccountingFormat as AccountingFormat
 from .accounting.records import Records as Records
 from .compression import create_log as create_log

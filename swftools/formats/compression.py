@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Open a log's bytes, plain or compressed, recognised by their first bytes.
 
 The name may only contradict: a file named as compressed whose content is not is damaged or misnamed, and no log.
@@ -140,20 +141,20 @@ def open_log(
     Parameters
     ----------
     source : path or binary file object
-        Plain, gzip, bzip2, xz or Zstandard. A file object is read from where it stands and stays open; it may be a
-        pipe, such as ``sys.stdin.buffer``.
+        Plain, gzip, bzip2, xz or Zstandard. A file object is read from its present position and stays open; it may be
+        a pipe, such as ``sys.stdin.buffer``.
     max_bytes : int
-        Most bytes of text to be had from anything but a plain file, which has a size of its own.
+        Largest size of the text once decompressed; a plain file may be larger.
     progress : callable, optional
-        Called as the log is read with the bytes of the file read so far, compressed ones where it is compressed,
-        and the size of the file, None for a pipe. What it raises stops the reading.
+        Called during reading with the bytes of the file read so far (as stored, that is, compressed) and the size of
+        the file (None for a pipe). An exception from it stops the reading.
     is_text : bool
-        Whether what is read is text: Parquet is refused then.
+        Whether text is expected: Parquet is refused then.
 
     Raises
     ------
     UnreadableLogError
-        There is no such file, it is a directory, it may not be read, or it is of a kind that is no log. Or a file is
+        There is no such file, it is a directory, it may not be read, or it is of a kind that is not a log. Or a file is
         named as compressed (.gz, .bz2, .xz, .zst, .Z) and its content is not.
     ParameterError
         The source is neither a path nor a binary file object, or ``max_bytes`` is negative.
@@ -293,23 +294,23 @@ class _Rejoined:
 def create_log(target: LogSource, *, gzip_level: int = 6) -> Iterator[_Writer]:
     """Open a log for writing; the suffix of a path (.gz, .bz2, .xz, .zst) chooses the compression.
 
-    Equal text gives equal bytes: gzip headers carry neither name nor time. Each compression carries a checksum. A
-    path appears only when all is written; what stood there before stays until then. A file object receives plain
-    text and stays open.
+    Equal text gives equal bytes: gzip headers have neither name nor time. Every compressed file has a checksum. A
+    path appears only when all is written; an old file stays until then. A file object receives plain text and stays
+    open.
 
     Parameters
     ----------
     target : path or binary file object
         Where the text goes.
     gzip_level : int
-        From 1, fast, to 9, small: for .gz alone.
+        From 1 (fast) to 9 (small); for .gz only.
 
     Raises
     ------
     StorageError
         The target cannot be written: no such folder, no permission, disk full.
     ParameterError
-        The target is neither a path nor a binary file object, or its suffix is .Z, which is only read about.
+        The target is neither a path nor a binary file object, or its suffix is .Z, which can only be read.
     """
     if not isinstance(target, str | os.PathLike):
         name = source_name(target)[:LONGEST_NAME_SHOWN]

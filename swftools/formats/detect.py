@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which format a log is in, from the beginning of its text. Each format that is read is imported here, by a line."""
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def detect(head: bytes, name: str) -> tuple[str, str]:
         raise LogFormatError(f"{name}: it is empty")
     table = head_of(head)
     if table is not None and "job_number" in table.columns and table.kind == "parquet":
-        raise LogFormatError(f"{name}: a jobs table of swftools, no log; swftools.formats.read_parquet reads it")
+        raise LogFormatError(f"{name}: a jobs table of swftools, not a log; swftools.formats.read_parquet reads it")
     if table is not None and len(table.columns) >= _TABLE:
         raise LogFormatError(
             f"{name}: a table that no format knows, with the columns {', '.join(table.columns[:60])}; is it one of "

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Decompress gzip, bzip2, xz and Zstandard, which come in members (frames): one after another they are one text.
 
 So their own tools have it, and parallel compressors write nothing else. Anything but a further member, or padding

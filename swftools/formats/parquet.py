@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One trace's jobs as one Parquet file, its SWF header kept as metadata: what ``swftools convert`` writes and reads.
 
 A file for people and other tools, to be named and copied like a log. Stages of a pipeline hand a trace on whole, with
@@ -26,7 +27,7 @@ _HEADER, _MACHINE, _NAMES = b"swf_header", b"machine_processors", b"names"
 def write_parquet(trace: Trace, path: str | os.PathLike[str]) -> None:
     """Write the jobs of a trace as one Parquet file, with header and names in its metadata; it appears whole.
 
-    The quarantine and the provenance have no place in it; ``save_trace`` keeps them.
+    The quarantine and the provenance are not written; ``save_trace`` keeps them.
 
     Parameters
     ----------
@@ -57,8 +58,8 @@ def read_parquet(path: str | os.PathLike[str]) -> Trace:
     Parameters
     ----------
     path : str or path
-        A file, or a folder of such files: parts of one table, in the natural order of their names, the first of which
-        has header and names.
+        A file, or a folder of such files: the parts of one table, in the natural order of their names. The first part
+        has the header and the names.
 
     Raises
     ------

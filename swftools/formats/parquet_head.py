@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What stands for the beginning of a Parquet file where formats are recognised: its magic and its footer.
 
 A Parquet file says what it holds at its end. Its first four bytes with the footer behind them are a Parquet file of

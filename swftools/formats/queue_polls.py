@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Polls of a queue: who waited at a moment, the state of queue and machine, and the wait that was still ahead.
 
 Such tables come with studies of predicted waits (Mila's of the clusters Cedar and Graham of Compute Canada). They are
@@ -37,12 +38,12 @@ class QueuePolls:
     Parameters
     ----------
     rows : pandas.DataFrame
-        A row a job that waited at a poll: log_id, poll_time and submit_time (s since 1970 by the clock of the file),
-        waited and wait_ahead (s, up to the poll and from it on), requested_time and run_time (s), processors,
-        partition, group, logged_state; and as they stand, under their own names, the state of the queue above the job
+        A row for each job that waited at a poll: log_id, poll_time and submit_time (s since 1970 by the clock of the
+        file), waited and wait_ahead (s, before and after the poll), requested_time and run_time (s), processors,
+        partition, group, logged_state; and, under their own names, the state of the queue ahead of the job
         (``q_...``), of the machine (``r_...``) and the shares of its account.
     quarantine : pandas.DataFrame
-        Rows that cannot be: line_number, reason.
+        Impossible rows: line_number, reason.
     """
 
     rows: pd.DataFrame
@@ -67,8 +68,8 @@ def read_queue_polls(path: str | os.PathLike[str]) -> QueuePolls:
     Returns
     -------
     QueuePolls
-        Rows = kept + quarantined. A row is quarantined whose time or wait cannot be read, whose poll is before the
-        submission, whose start is before the poll, or whose poll_wait_sec is not the time from poll to start.
+        Rows = kept + quarantined. A row is quarantined if its time or wait cannot be read, its poll is before the
+        submission, its start is before the poll, or poll_wait_sec is not the time from poll to start.
 
     Raises
     ------
@@ -79,7 +80,7 @@ def read_queue_polls(path: str | os.PathLike[str]) -> QueuePolls:
 
     Notes
     -----
-    Times have no zone there; only their differences are used, which are right unless the clock was changed between.
+    The times there have no zone. Only differences are used, which are right unless the clock was changed in between.
     """
     name = os.fsdecode(path)
     try:

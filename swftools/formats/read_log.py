@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The front door: any log of any format that is known becomes a Trace."""
 
 from __future__ import annotations
@@ -36,42 +37,42 @@ def read_log(
     ----------
     source : path, binary file object, or sequence of paths
         Plain or compressed (gzip, bzip2, xz, Zstandard), recognised by content. A folder, a pattern such as
-        ``acct/2023*`` or several paths are the parts of one log; they are read in the order of their first records.
+        ``acct/2023*`` or several paths are parts of one log; they are read in the order of their first records.
     format : str, optional
-        Name of a format, with options behind it if need be, as in ``"slurm:time_zone=Europe/Berlin"``;
-        ``module:name`` is one of your own. By default it is recognised from the text.
+        Name of a format, with options if need be, as in ``"slurm:time_zone=Europe/Berlin"``; ``module:name`` names one
+        of your own. By default it is recognised from the text.
     strict : bool
-        Raise at the first record that is no job.
+        Raise at the first record that is not a job.
     anonymise : {"no", "numbers", "hash"}
-        Names of users, groups, executables, queues and partitions as they are; numbers only; or keyed hashes of them.
-        Unless "no", nothing else of the log's words is told either: no ids, no texts of lines, no values in reasons.
+        Names of users, groups, executables, queues and partitions as they are, as numbers only, or as keyed hashes.
+        Unless "no", nothing else of the log is quoted either: no ids, no texts of lines, no values in reasons.
     key : str, optional
         The secret of the hashes.
     max_bytes : int
-        Most bytes of text to be had from anything but a plain file.
+        Largest size of the text once decompressed; a plain file may be larger.
     progress : callable, optional
         As in ``open_log``.
     **options
-        Of the format.
+        Options of the format.
 
     Returns
     -------
     Trace
-        Of an accounting log: ``jobs`` in the order of submission and numbered so, second 0 being the first
-        submission, with the columns of accounting logs where the log has them; ``quarantine`` with every record that
-        is no job and why; ``merged`` with every line that became part of a job; ``names``; ``provenance`` with format,
-        options and ``anomalies``, and how many there are of each. Of SWF what ``read_swf`` returns.
+        For an accounting log: ``jobs`` sorted and numbered by submission, with second 0 at the first
+        submission, and with the columns of accounting logs that the log has; ``quarantine`` with every record that
+        is not a job and why; ``merged`` with every line that became part of a job; ``names``; ``provenance`` with
+        format, options and ``anomalies``, with the number of each. For SWF: what ``read_swf`` returns.
 
     Raises
     ------
     UnreadableLogError
         A file is missing, truncated, corrupt or too large.
     LogFormatError
-        The text looks like none of the formats, or like several, or must be told more to be read, such as a time zone.
+        The text looks like no known format, or like several, or an option is needed to read it, such as a time zone.
     ParameterError
         There is no such format or option.
     SwfFormatError
-        With ``strict``: names file, line and reason.
+        With ``strict``; it names file, line and reason.
 
     Examples
     --------

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a format of logs is, and the formats by name.
 
 A format is a class: how it is recognised, its options, and how it is read into a Trace. One of accounting logs is a
@@ -36,7 +37,7 @@ class Reading:
     Parameters
     ----------
     strict : bool
-        Raise at the first line that is no job.
+        Raise at the first line that is not a job.
     privacy : Privacy
         What may be told of its words.
     max_bytes : int
@@ -75,7 +76,7 @@ class LogFormat(Parameters):
         Parameters
         ----------
         head : bytes
-            The beginning of the text, of 64 KiB and less, not empty.
+            The beginning of the text: at most 64 KiB, not empty.
         """
 
     @abstractmethod
@@ -92,36 +93,36 @@ class LogFormat(Parameters):
         return ()
 
     def preface(self, head: bytes) -> bytes | None:  # noqa: ARG002 (for formats that have one)
-        """Return what must stand before a later part of a text for it to be read, such as the names of columns.
+        """Return what a later part of a text needs before it to be read, such as the line with the names of columns.
 
         Parameters
         ----------
         head : bytes
-            The beginning of the text, as ``recognise`` takes it.
+            The beginning of the text, as for ``recognise``.
 
         Returns
         -------
         bytes or None
-            Whole lines; None where a text can only be read from its beginning.
+            Whole lines; None if a text can only be read from its beginning.
         """
         return b""
 
     def cut(self, text: bytes) -> int:
-        """Return where a text of whole lines may be parted, at a record that may go on in the next piece.
+        """Return where a text of whole lines may be cut: before a record that may go on in the next piece.
 
-        By default at its end: each line is a record.
+        By default this is the end of the text: each line is a record.
         """
         return len(text)
 
     def parting(self) -> Callable[[bytes], int]:
-        """Return what says where texts may be parted, for one reading of a log from its beginning.
+        """Return the function that says where texts may be cut, for one reading of a log from its beginning.
 
-        It is ``cut``, unless it takes what stood before a text to know, such as a header far above.
+        By default this is ``cut``. Override it if the answer depends on earlier text, such as a header far above.
         """
         return self.cut
 
     def first_time(self, head: bytes) -> float | None:  # noqa: ARG002 (for formats that can tell)
-        """Return the time of the records in the beginning of a file, by which files are put in order."""
+        """Return the time of the first records of a file; the files of a log are sorted by it."""
         return None
 
 

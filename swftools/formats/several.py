@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The files of a log: one, or several that follow each other, read as one text.
 
 Batch systems begin a new accounting file every day. A folder of them, a pattern or a list is one log: the texts one

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Lines of a log that are asked for later, when its text is no longer in memory."""
 
 from __future__ import annotations

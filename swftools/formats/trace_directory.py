@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A whole Trace as a directory of files: how stages of a pipeline hand it on.
 
 Not the published form (that has versions and a manifest), and not one file for people to copy (``parquet.py``):
@@ -27,16 +28,16 @@ TABLES = ("jobs", "quarantine", "merged", "names")
 
 
 def save_trace(trace: Trace, directory: Path) -> None:
-    """Write a trace into an existing, empty directory; its source lines stay where they are.
+    """Write a trace into an existing, empty directory; its source lines are not copied.
 
-    Each file appears whole. For all of them to appear at once, fill a directory of another name and rename it.
+    Each file appears whole. If all must appear at once, write into a directory of another name and rename it.
 
     Parameters
     ----------
     trace : Trace
         Everything but ``source`` is written.
     directory : Path
-        Where a file of each table, header.txt and trace.json are made.
+        Directory in which a file for each table, header.txt and trace.json are made.
 
     Raises
     ------

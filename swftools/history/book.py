@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The book of a history: its records by month, the names in it, and what becomes of the records of a further file.
 
 Months are loaded when something of theirs comes, so that a night costs the months that it touches. Jobs of accounting

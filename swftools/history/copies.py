@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Lines of one file that say the same of the same job: one counts, the others are copies of it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The records of a file, put into those of a month: each run of a job once, and of several records of it the latest.
 
 What is kept depends on which records came, and not on their order. Of two records of one run that counts in which it

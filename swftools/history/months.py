@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The months of a history, by which its tables are parted: those of the submission, UTC."""
 
 from __future__ import annotations

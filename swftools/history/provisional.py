@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Records that count until their file goes on: what stands behind the place from which a growing file is read again.
 
 A last line may be cut (``50`` of ``5060``), and a last record may lack lines. Such a record counts as long as nothing

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """From the jobs of one file to rows of a history: times since 1970, and what tells a job from all others.
 
 A job is known by its submission and, of accounting logs, its id, else its number. One that was queued again has
@@ -47,10 +48,10 @@ class FileRecords:
     Parameters
     ----------
     records : pandas.DataFrame
-        A row a job, in the order of lines, with the columns of the table ``records`` but for file_number, and for
-        job_occurrence, which is given when they are put into a history.
+        A row for each job, in the order of lines, with the columns of the table ``records`` but for file_number, and
+        for job_occurrence, which is given when they are put into a history.
     rejected : pandas.DataFrame
-        Lines that are no jobs, as a quarantine.
+        Lines that are not jobs, as a quarantine.
     names : pandas.DataFrame
         The names behind the numbers, those of this file.
     not_ended, joined : int

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Compiled functions: the one decorator that makes them, where they are kept, and how to have them ready.
 
 ``@kernel`` stands for numba's ``njit`` everywhere in swftools. ``warm_up`` compiles all of them ahead; ``compiling``

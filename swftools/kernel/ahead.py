@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Having kernels ready before they are needed: after an installation, in an image, before many processes start."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The arrays that kernels are written for, by name; and zeros that take memory only where they are written to."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """numba's cache of compiled functions, keyed to what each kernel is made of and calls.
 
 The one place that knows numba's inside. numba looks a function up by the stamp of its file, and would go on with old

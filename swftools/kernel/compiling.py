@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Who is told that kernels are compiled, which takes a while after an installation or a change, and then no more."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The decorator of compiled functions. numba is imported when the first of them is called."""
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ class Kernel(Generic[P, R]):
     function : callable
         The source; it stays at hand as ``py_func``, and runs interpreted there.
     signature : numba signature, optional
-        The only types it takes. Without it each combination of types that it is called with is compiled.
+        The only argument types. Without it, each combination of types in a call is compiled.
     allocates : bool
         False: neither it nor what it calls makes an array, so references to arrays need not be counted.
     merges : bool
@@ -108,12 +109,13 @@ def kernel(
 def kernel(function: Any = None, /, *, allocates: bool = True, merges: bool = False) -> Any:
     """Make a function a kernel: ``@kernel``, or ``@kernel(signature)`` for given types only.
 
-    Kernels release the interpreter's lock. What is compiled is kept on disk, except of functions that another process
+    Kernels release the interpreter's lock. Compiled code is kept on disk, except for functions that another process
     cannot import: those of a notebook, a script, or another function's body.
 
-    ``@kernel(allocates=False)`` is for kernels that make no array and call none that returns a new one: they are
-    several times as fast where arrays are handed on (``swftools.kernel.cache`` says why), and are refused else.
-    ``@kernel(merges=True)`` is for one that is called at one place, with many arrays, which are then not handed on.
+    ``@kernel(allocates=False)`` is for kernels that make no array and call none that returns a new one; others are
+    refused. They are several times as fast when arrays are passed on (``swftools.kernel.cache`` says why).
+    ``@kernel(merges=True)`` is for a kernel that is called in one place, with many arrays, which then need not be
+    passed.
 
     Examples
     --------

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How numba compiles what only other kernels call: to code for LLVM to go on with, and no further.
 
 A kernel goes, with all that it calls, into each kernel that calls it, and is optimised to the end as part of that one.

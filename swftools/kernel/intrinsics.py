@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What kernels call that no kernel is: the code that ``swftools.kernel.outside`` stands for.
 
 The clock is found by its name in the process, and a function by the number that is handed on; neither is part of what

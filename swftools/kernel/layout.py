@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tuples as compiled code sees them in memory, so that Python hands a kernel no more than where they lie.
 
 numba takes a tuple of arrays apart at each call from Python: of the simulator's machine that took .2 ms, nothing for a

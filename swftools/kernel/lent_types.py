@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """numba's type of a tuple that kernels take by where it lies.
 
 A named tuple is otherwise handed on by its fields: the simulator's machine in 250 words, at each call that is not

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What kernels call that no kernel is: the system's clock, other kernels by a number, tuples by where they lie.
 
 Which function that is can so be chosen when a kernel runs, without it being compiled anew. numba is imported when the

@@ -1,15 +1,18 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a compiled kernel depends on: what it says itself, and what the kernels say that it may call.
 
 numba keys what it keeps to the file of the function alone, and would go on with old code after a change in a function
 that this one calls. Here the key is made of the code of the function and of all kernels that its names reach, and of
 what else these names stand for: numbers, arrays, fields of named tuples, in whatever file they are defined. A change of
-a kernel is a change of those that call it, and of no others; a comment changes nothing. What is compiled from is what
-this process imported, whatever the files say by now.
+a kernel is a change of those that call it, and of no others; a comment or a docstring changes nothing. What is compiled
+from is what this process imported, whatever the files say by now.
 """
 
 from __future__ import annotations
 
+import dis
 import hashlib
+import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -20,6 +23,10 @@ import numpy as np
 
 PACKAGE = Path(__file__).parent.parent
 _MARK = b"swftools.kernel"
+_LOADS_FIRST = re.compile(
+    b"[%s]\0" % bytes(dis.opmap[name] for name in ("LOAD_CONST", "RETURN_CONST") if name in dis.opmap)
+)
+"""Where bytecode loads the first of its constants; or seems to, in the middle of an instruction."""
 
 
 @cache
@@ -94,8 +101,11 @@ def _names(code: CodeType) -> frozenset[str]:
 
 @cache
 def _said(code: CodeType) -> str:
-    """Return what a code says: its bytecode, names and constants."""
-    return f"code {code.co_code!r} {code.co_names} {code.co_varnames} {[_meaning(each) for each in code.co_consts]}"
+    """Return what a code says: its bytecode, names and constants. A docstring is a constant that is never loaded."""
+    constants = code.co_consts
+    if constants and isinstance(constants[0], str) and not _LOADS_FIRST.search(code.co_code):
+        constants = (None, *constants[1:])
+    return f"code {code.co_code!r} {code.co_names} {code.co_varnames} {[_meaning(each) for each in constants]}"
 
 
 def _meaning(value: Any) -> str:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Schedulers that learn: a Gymnasium environment on the simulator's engine, baselines, and agents as policies.
 
 Importing it registers ``swftools/SchedulingEnv-v1``; the extra ``[learning]`` installs Gymnasium.

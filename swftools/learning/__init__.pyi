@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 from .agents import agent_policy as agent_policy
 from .agents import what_it_saw as what_it_saw
 from .comparison import compare_schedulers as compare_schedulers

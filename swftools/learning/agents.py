@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Agents as policies: whoever chooses by what the environment shows decides in the simulator, too."""
 
 from __future__ import annotations
@@ -42,27 +43,28 @@ def agent_policy(
     version: int = 1,
     weights: str | PathLike[str] | None = None,
 ) -> None:
-    """Register an agent as a policy, so that ``simulate``, ``compare`` and all the rest take it by name.
+    """Register an agent as a policy, so that ``simulate``, ``compare`` and all others take it by name.
 
     Parameters
     ----------
     name : str
-        By which it is asked for; in a module of your own ``module:name``.
+        Its name, by which it is asked for; in a module of your own ``module:name``.
     agent : callable, or an object with ``predict``
         Takes the observation, shape (k + 1, 6), and the mask, shape (k + 1,), as ``SchedulingEnv`` shows them, and
-        returns an action. Or what libraries have: ``predict(observation, action_masks=..., deterministic=True)``
-        returns action and state. It must return the same for the same, or schedules are others each time.
+        returns an action. Or an object with the usual method of libraries, ``predict(observation, action_masks=...,
+        deterministic=True)``, which returns action and state. It must return the same action for the same input;
+        otherwise schedules cannot be repeated.
     k, choice
-        As it was trained with.
+        The values that it was trained with.
     version : int
-        Of its schedules: raise it where they change.
+        Version of its schedules: raise it when they change.
     weights : path, optional
-        The file that the agent was read from: what is published depends on its content then, beside the module.
+        The file that the agent was read from. Published versions then depend on its content, and on the module.
 
     Raises
     ------
     ParameterError
-        The name is taken; an option has another value; there is no such file.
+        The name is taken, an option has an unknown value, or there is no such file.
 
     Examples
     --------
@@ -112,14 +114,14 @@ def choosing(agent: Agent | Any) -> Agent:
 def what_it_saw(
     trace: Trace, policy: str, job_number: int, agent: Agent | Any = None, *, k: int = 128, **options: Any
 ) -> pd.DataFrame:
-    """Return what there was to see when a policy started a job: a row an action, of which one is ``chosen``.
+    """Return what a policy saw when it started a job: a row for each action, one of which is ``chosen``.
 
     Parameters
     ----------
     trace : Trace
         The log.
     policy : str
-        Any policy; what it saw is said in the words of the environment.
+        Any policy; what it saw is described in the terms of the environment.
     job_number : int
         The job.
     agent : optional
@@ -127,20 +129,21 @@ def what_it_saw(
     k : int
         Jobs that are seen.
     **options
-        Of ``simulate``; ``overrun="run-on"`` by default, as in the environment.
+        Options of ``simulate``; ``overrun="run-on"`` by default, as in the environment.
 
     Returns
     -------
     pandas.DataFrame
-        A row a waiting job, and one for waiting, whose ``job_number`` is missing: ``processors``, ``estimated_time``
-        and ``waited`` (s), ``fits``, ``goes_ahead`` (it would delay nobody before it), ``allowed``, ``chosen``,
-        ``score``. The same in each row: processors that were ``free``, the time until the first job of the queue could
-        start (``time_to_head``, s) and processors left over then (``spare``), how many were ``waiting``.
+        A row for each waiting job, and one for waiting, whose ``job_number`` is missing: ``processors``,
+        ``estimated_time`` and ``waited`` (s), ``fits``, ``goes_ahead`` (it would not delay the head), ``allowed``,
+        ``chosen``, ``score``. The same in each row: processors that were ``free``, the time until the first job of the
+        queue could start (``time_to_head``, s), the extra processors then (``spare``), and how many jobs were
+        ``waiting``.
 
     Raises
     ------
     ParameterError
-        The job is not in the trace, or never starts; it stood behind the first k when it was started.
+        The job is not in the trace, never starts, or was not among the first k of the queue when it started.
     """
     options = {"overrun": "run-on"} | options
     stepper, eye = Stepper(trace, "fcfs", **options), Eye(k, reserves=False)
@@ -150,7 +153,8 @@ def what_it_saw(
         raise ParameterError(f"job {job_number} is not started by policy {policy!r} in this trace")
     if runs["job_number"].duplicated().any():
         raise ParameterError(
-            f"what it saw is told where each job runs once; policy {policy!r} stops jobs, or numbers stand twice"
+            f"what_it_saw needs jobs that run once and have unique numbers; policy {policy!r} stops jobs, or numbers "
+            "repeat"
         )
     _play_until(stepper, order, job_number)
     eye.look(stepper)
@@ -158,7 +162,7 @@ def what_it_saw(
     rows, jobs, waits = [*range(shown), k], eye.seen.job[:shown], [None]
     numbers = [stepper.job_number(job) for job in jobs]
     if job_number not in numbers:
-        raise ParameterError(f"job {job_number} stood behind the first {k} of the queue when it was started; give k=")
+        raise ParameterError(f"job {job_number} was not among the first {k} of the queue when it was started; give k=")
     times, free = stepper.free_over_time()
     head = int((free >= stepper.width[jobs[0]]).argmax())
     is_so = eye.observation[:shown, [FITS, GOES_AHEAD]] > 0

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How good a scheduler is on jobs that it has not seen: costs on parts of a log, differences with their intervals."""
 
 from __future__ import annotations
@@ -33,36 +34,36 @@ def compare_schedulers(  # noqa: PLR0913 (options by name)
     progress: Callable[[int, int, str], None] | None = None,
     **options: Any,
 ) -> pd.DataFrame:
-    """Compare policies, trained ones among them, on the same parts of a log.
+    """Compare policies, also trained ones, on the same parts of a log.
 
-    Each part is simulated from an empty machine; the first ``warm_up`` of its jobs do not count. Parts follow one
-    another and do not overlap; where there are more than ``episodes``, as many are drawn.
+    Each part is simulated from an empty machine; its first ``warm_up`` jobs do not count. Parts follow one another
+    and do not overlap; if there are more than ``episodes``, that many are drawn.
 
     Parameters
     ----------
     trace : Trace
         Jobs that no policy was trained on.
     policies : sequence of str
-        As ``simulate`` takes them.
+        As for ``simulate``.
     baseline : str
-        One that all are compared with.
+        The policy that all are compared with.
     measure : str
-        Of jobs, of which the mean is taken: ``bounded_slowdown``, ``wait``, ``turnaround`` ... of ``measure``.
+        A measure of jobs, whose mean is taken: ``bounded_slowdown``, ``wait``, ``turnaround`` ... of ``measure``.
     jobs, warm_up, episodes : int
-        Of a part; how many parts.
+        Jobs of a part, those of its warm-up, and the largest number of parts.
     confidence : float
-        Of intervals.
+        Confidence of the intervals.
     seed : int
         For parts that are drawn, and for the bootstrap.
     progress : callable, optional
         Takes the number of parts done, of all parts, and a policy, after each simulation; ``progress_bar`` makes one.
     **options
-        Of ``simulate``; ``overrun="run-on"`` by default, as in the environment.
+        Options of ``simulate``; ``overrun="run-on"`` by default, as in the environment.
 
     Returns
     -------
     pandas.DataFrame
-        A row a policy: mean over parts; ``difference`` to the baseline on the same part, in its mean, and its
+        A row for each policy: mean over parts; ``difference`` to the baseline on the same part, in its mean, and its
         interval from ``low`` to ``high`` (BCa bootstrap over parts); ``verdict``: better or worse where all of the
         interval is, else empty.
 

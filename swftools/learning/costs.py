@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What rewards are made of: a cost of each job when it starts, or a measure of the schedule at the end."""
 
 from __future__ import annotations

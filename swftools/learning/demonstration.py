@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Policies as agents: an episode played as any policy of the simulator decides it, to learn from or to compare with."""
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Demonstration(NamedTuple):
-    """What was seen, allowed and done at each decision of an episode, its reward, and what is told at the end.
+    """What was seen, allowed and done at each decision of an episode, its rewards, and the ``info`` of the end.
 
     ``observations`` has shape (decisions, k + 1, 6), ``masks`` (decisions, k + 1); ``actions`` and ``rewards`` have an
     element a decision.
@@ -33,26 +34,26 @@ class Demonstration(NamedTuple):
 
 
 def demonstrate(env: SchedulingEnv, policy: str | Policy, *, seed: int = 0, **options: Any) -> Demonstration:
-    """Play an episode as a policy decides it: its actions are those that make the policy's schedule.
+    """Let a policy play an episode: the actions are those that make the policy's schedule.
 
-    So any policy is an agent that others can learn from by imitation, or be compared with, reward by reward.
+    So agents can learn from any policy by imitation, or be compared with it, reward by reward.
 
     Parameters
     ----------
     env : SchedulingEnv
-        Without a warm-up, unless the policy is the one that decides it: other policies would begin from elsewhere.
+        Without a warm-up, unless this policy decides the warm-up: another policy would start from another state.
     policy : str or Policy
-        Of those that run each job once, on the processors that it asks for.
+        A policy that runs each job once, on the processors that it asks for.
     seed : int
         For the policy's draws.
     **options
-        Of ``env.reset``: ``log``, ``first``.
+        Options of ``env.reset``: ``log``, ``first``.
 
     Raises
     ------
     ParameterError
-        There is a warm-up; the policy stops jobs, or starts them on other widths, or at times of its own; or it starts
-        one that stands behind the first ``k`` of the queue.
+        There is a warm-up by another policy; or the policy stops jobs, starts them on other widths or at times of its
+        own, or starts a job that is not among the first ``k`` of the queue.
 
     Examples
     --------
@@ -82,7 +83,7 @@ def demonstrate(env: SchedulingEnv, policy: str | Policy, *, seed: int = 0, **op
             rows = np.flatnonzero(slot.episode.seen.job == order.pop(0)[0])
             if not len(rows):
                 raise ParameterError(
-                    f"policy {chosen.name!r} starts a job that stands behind the first {last} of the queue; give k="
+                    f"policy {chosen.name!r} starts a job that is not among the first {last} of the queue; give k="
                 )
             action = int(rows[0])
         after, reward, over, _, info = env.step(action)

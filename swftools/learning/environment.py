@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """``swftools/SchedulingEnv-v1``: one machine, decided job by job, as Gymnasium asks."""
 
 from __future__ import annotations
@@ -29,55 +30,55 @@ INVALID_ACTIONS = ("wait", "raise")
 class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
     """A machine with its queue: at each step one waiting job is started, or all of them wait for the next event.
 
-    An episode is a part of a log, drawn anew at each ``reset``: ``warm_up`` jobs that a policy decides, and ``jobs``
+    An episode is a part of a log, drawn anew at each ``reset``: a policy schedules ``warm_up`` jobs, the agent ``jobs``
     more. It ends when all have started. The engine is that of ``simulate``.
 
-    **Action** ``i`` below ``k`` starts the job of row ``i``; action ``k`` waits until something ends or is submitted
-    and some job fits. ``info["action_mask"]`` and ``action_masks()`` tell which are allowed.
+    **Action** ``i`` below ``k`` starts the job of row ``i``; action ``k`` waits until a job ends or is submitted
+    and some job fits. ``info["action_mask"]`` and ``action_masks()`` say which actions are allowed.
 
     **Observation**, shape (k + 1, 6), of float32 between 0 and 1: a row for each of the first ``k`` waiting jobs: width
-    as a share of the machine, estimated time, time waited, whether it fits now, whether it fits and delays nobody
-    before it in the queue (as EASY asks), and 1; rows without a job are 0. The last row has the share of processors
-    that is free, the time until the first job of the queue can start, the length of the queue as q / (q + k), the
-    share of processors left over then, the time until the next job is expected to end, and 0. A time of t seconds is
-    t / (t + 3600). Run times, and jobs to come, are not seen.
+    as a share of the machine, estimated time, time waited, whether it fits now, whether it fits and by EASY's rule
+    does not delay the head, and 1; rows without a job are 0. The last row has the share of free processors, the time
+    until the first job of the queue can start, the length of the queue as q / (q + k), the share of extra processors
+    at that time, the time until the next job is expected to end, and 0. A time of t seconds is t / (t + 3600). Run
+    times and future jobs are not seen.
 
-    **Reward**: less the cost of each job when it starts, over the number of jobs that count, so that those of an
-    episode add up to less the mean cost; with a ``reference`` to the cost of the reference less one's own.
+    **Reward**: minus the cost of each job when it starts, divided by the number of jobs that count. So the rewards of
+    an episode add up to minus the mean cost; with a ``reference``, to the cost of the reference minus the agent's.
 
     Parameters
     ----------
     log : Trace, EpisodeLog or sequence of them, optional
-        Several are drawn by ``weights``. By default 5,000 jobs of a model.
+        One log, or several that are drawn by ``weights``. By default 5,000 jobs of a model.
     k : int
-        Waiting jobs that are seen; 128 by default.
+        How many waiting jobs are seen; 128 by default.
     jobs, warm_up : int
-        Of an episode; 256 and 64 by default.
+        Jobs of an episode, and of its warm-up; 256 and 64 by default.
     choice : {"fits", "reserve"}
-        Whether only a job that fits may be chosen, or also one that does not; it gets the next reservation then, and
-        others go ahead that do not delay it.
+        Whether only a job that fits may be chosen, or also one that does not; that job then gets the next reservation,
+        and jobs that do not delay it go ahead.
     reward : str or callable
-        ``bounded_slowdown`` by default; ``wait`` (s), ``turnaround`` (s); another measure of
-        ``swftools.simulator.measure``, or a function of the schedule where more is better, which are told at the end.
+        ``bounded_slowdown`` by default; ``wait`` (s), ``turnaround`` (s); or another measure of
+        ``swftools.simulator.measure``, or a function of the schedule (more is better), which come at the end.
     dense : bool
         False: one reward, at the end.
     reference : str, optional
-        A policy whose cost on the same jobs is subtracted.
+        A policy whose cost on the same jobs is the baseline of the reward.
     policy : str
-        Decides the warm-up; easy by default.
+        The policy that decides the warm-up; easy by default.
     invalid : {"wait", "raise"}
-        What is made of an action that is not allowed: it waits (where that is not possible, the first allowed one is
-        taken), and ``info["invalid_actions"]`` counts it; or it is an error, which changes nothing.
+        What happens if an action is not allowed. ``wait``: all jobs wait (if that is not possible, the first allowed
+        action is taken), and ``info["invalid_actions"]`` counts it. ``raise``: an error, which changes nothing.
     weights : sequence of float, optional
         How often each log is drawn; ``env.unwrapped.weights`` may be set between episodes, for a curriculum.
     **options
-        Of ``EpisodeLog``: ``processors``, ``overrun``, ``requests``, ``predictor``, ``cancelled``, ``seed``,
+        Options of ``EpisodeLog``: ``processors``, ``overrun``, ``requests``, ``predictor``, ``cancelled``, ``seed``,
         ``compiled``.
 
     Raises
     ------
     ParameterError
-        An option has another value; a log has fewer jobs than an episode, or jobs without requested time.
+        An option has an unknown value; a log has fewer jobs than an episode, or jobs without requested time.
 
     Examples
     --------
@@ -166,8 +167,8 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
         Raises
         ------
         ParameterError
-            The action is no integer from 0 to k; it is not allowed, and ``invalid="raise"``; or the episode is over,
-            or has not begun.
+            The action is not an integer from 0 to k; it is not allowed, and ``invalid="raise"``; or the episode is
+            over, or has not begun.
         """
         if self._is_over:
             raise ParameterError("the episode is over, or has not begun: call reset()")
@@ -189,11 +190,11 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
         return self._observation.copy(), reward, over, False, info
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """Return which actions are allowed, as maskable PPO of sb3-contrib asks."""
+        """Return which actions are allowed, in the form that maskable PPO of sb3-contrib expects."""
         return self._mask.astype(np.bool_)
 
     def episode_schedule(self) -> Schedule:
-        """Return the schedule of the episode, with its warm-up; where it is not over, the policy decides the rest.
+        """Return the schedule of the episode, with its warm-up; if it is not over, the policy decides the rest.
 
         Raises
         ------
@@ -205,7 +206,7 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
 
     @property
     def slot(self) -> Slot:
-        """The machine of the present episode; an error where none has begun."""
+        """The machine of the present episode; an error if none has begun."""
         if self._slot is None:
             raise ParameterError("no episode has begun: call reset()")
         return self._slot

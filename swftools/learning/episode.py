@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """An episode as compiled code plays it: jobs of a log on a machine of their own, decisions from outside, what is seen.
 
 Nothing here allocates, and nothing is asked of Python: a vector of environments steps in one call. What lies where is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A log made ready for episodes, once for all environments that play on it."""
 
 from __future__ import annotations
@@ -14,28 +15,28 @@ from swftools.trace import Trace
 
 
 class EpisodeLog:
-    """A log made ready for episodes: its jobs in order of submission, once in memory however many play on it.
+    """A log prepared for episodes: its jobs in order of submission, in memory once for all environments.
 
     Parameters
     ----------
     trace : Trace
-        With requested times: run times would be told in advance without them.
+        With requested times: without them, run times would be known in advance.
     processors : int, optional
-        Of the machine; those of the log by default.
+        Size of the machine; those of the log by default.
     policy : str
-        What decides the first jobs of each episode. It must remember nothing, as ``fcfs``, ``easy``, ``sjf``, ``lxf``,
-        ``lxf-backfill`` and ``narrowest`` do.
+        The policy that schedules the first jobs of each episode. It must have no memory: ``fcfs``, ``easy``, ``sjf``,
+        ``lxf``, ``lxf-backfill`` or ``narrowest``.
     reference : str, optional
-        Whose cost is subtracted in rewards; likewise.
+        The policy whose cost is the baseline of rewards; also without memory.
     overrun : {"run-on", "kill", "extend"}
-        As ``simulate`` takes it. ``"extend"`` raises a request to a longer run time, which is a look into the future.
+        As for ``simulate``. ``"extend"`` raises a request to a longer run time, which reveals something of the future.
     **options
-        As ``simulate`` takes them: ``requests``, ``predictor``, ``cancelled``, ``seed``, ``compiled``.
+        As for ``simulate``: ``requests``, ``predictor``, ``cancelled``, ``seed``, ``compiled``.
 
     Raises
     ------
     ParameterError
-        A job has no requested time, policy or predictor remember; what ``Simulation`` raises.
+        A job has no requested time, policy or predictor have a memory, or for the reasons of ``Simulation``.
     """
 
     def __init__(
@@ -59,7 +60,9 @@ class EpisodeLog:
                 "in advance; give requests='tsafrir', which draws some of a model, or leave these jobs out"
             )
         if driver.asked or driver.predictor.observes:
-            raise ParameterError(f"predictor {driver.predictor.name!r} learns, which episodes do not; take 'request'")
+            raise ParameterError(
+                f"predictor {driver.predictor.name!r} learns, and episodes take none that does; use 'request'"
+            )
         self.trace, self.processors = trace, simulation.processors
         self.workload, self.coming, self.restart = workload, workload.coming, workload.restart
         self.options, self.semantics = dict(simulation.options), driver.options.semantics
@@ -107,7 +110,8 @@ def _memoryless(name: str | Policy) -> tuple[Policy, Any]:
     if not _forgets(policy, chosen):
         usable = [each.name for each in list_policies().values() if _forgets(each, each.chosen({}))]
         raise ParameterError(
-            f"policy {policy.name!r} remembers what it saw, or needs what episodes lack; they take {', '.join(usable)}"
+            f"policy {policy.name!r} has a memory, or needs columns that episodes lack; episodes take "
+            f"{', '.join(usable)}"
         )
     return policy, chosen
 

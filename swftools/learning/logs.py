@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The logs that episodes are parts of: made ready once, drawn by weights."""
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class Logs:
     weights : sequence of float, optional
         How often each is drawn; by default all alike.
     **options
-        Of ``EpisodeLog``, for those that are traces.
+        Options of ``EpisodeLog``, for those that are traces.
     """
 
     def __init__(
@@ -95,7 +96,7 @@ class Logs:
 
 @cache
 def default_log(seed: int = 1) -> Trace:
-    """Return 5,000 jobs of a model on 128 processors, with requested times, to try things on; another seed, others.
+    """Return 5,000 jobs of a model on 128 processors, with requested times, to try things on; each seed gives others.
 
     References
     ----------

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A small network that scores each action by its row, in numpy to learn and compiled to decide."""
 
 from __future__ import annotations
@@ -32,10 +33,10 @@ EQUAL = 1e-9
 
 
 class Network(NamedTuple):
-    """Scores of actions: one hidden layer, the same weights for each row, so that the order of rows changes nothing.
+    """Scores of actions: one hidden layer with the same weights for each row, so the order of rows does not matter.
 
     ``hidden`` has shape (11, units): six numbers of the row, five of the machine. As an agent it takes observation and
-    mask, and returns the allowed action of the highest score.
+    mask, and returns the allowed action with the highest score.
     """
 
     hidden: FloatArray
@@ -50,7 +51,7 @@ class Network(NamedTuple):
         return cls(random.normal(0.0, scale, (INPUTS, units)), np.zeros(units), random.normal(0.0, 0.1, units))
 
     def inputs(self, observation: npt.NDArray[np.float32]) -> FloatArray:
-        """Return what is scored, shape (..., k + 1, 11): each row, and behind it the machine."""
+        """Return what is scored, shape (..., k + 1, 11): each row, followed by the machine."""
         seen = np.asarray(observation, np.float64)
         machine = seen[..., -1:, FREE_SHARE : TIME_TO_END + 1]
         rows = seen.copy()
@@ -129,18 +130,18 @@ def network_policy(name: str, network: Network, *, k: int = 128, version: int = 
     Parameters
     ----------
     name : str
-        By which it is asked for; in a module of your own ``module:name``.
+        Its name, by which it is asked for; in a module of your own ``module:name``.
     network : Network
         Trained by ``train``, with ``choice="fits"``.
     k : int
-        Waiting jobs that it sees, as it was trained with.
+        How many waiting jobs it sees: the number that it was trained with.
     version : int
-        Of its schedules: raise it with the weights.
+        Version of its schedules: raise it when the weights change.
 
     Raises
     ------
     ParameterError
-        The name is taken, or cannot be one; weights have other shapes, or are no numbers.
+        The name is taken, or cannot be one; weights have other shapes, or are not numbers.
     """
     made = policy_of(name, network, k=k, version=version)
     add_policy(replace(made, made_in=calling_module(), stamp=network.stamp), network_policy)

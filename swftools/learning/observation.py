@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is seen of machine and queue at a decision, as numbers between 0 and 1, and which actions are allowed."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The options of environments, for one machine and for many: their names, types and defaults."""
 
 from __future__ import annotations

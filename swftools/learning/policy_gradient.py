@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A scheduler learns by trial: a policy gradient in numpy, small enough to be read.
 
 References
@@ -29,7 +30,7 @@ _DECAYS, _TINY = (0.9, 0.999), 1e-8
 
 
 class Trained(NamedTuple):
-    """A network, and how it came to be: a row a batch, with the mean cost of its trials and of the reference."""
+    """A network, and how it came to be: a row for each batch, with the mean cost of its trials and of the reference."""
 
     network: Network
     curve: pd.DataFrame
@@ -50,27 +51,28 @@ def train(
 ) -> Trained:
     """Train a network on parts of a log.
 
-    A batch has ``trials`` trials of each of ``episodes`` episodes. What a trial did is made more likely where
-    its cost is below the mean of that episode's trials, and less likely where it is above.
+    A batch has ``trials`` trials of each of ``episodes`` episodes. The actions of a trial become more likely if its
+    cost is below the mean of that episode's trials, and less likely if it is above.
 
     Parameters
     ----------
     log : Trace, EpisodeLog or sequence of them, optional
-        To learn on; keep another part of the log to be judged on.
+        The log to learn on; keep another part of it for the test.
     batches, episodes, trials : int
-        How long it learns.
+        How long to learn.
     units : int
-        Of the network.
+        Units of the hidden layer.
     rate : float
-        Of learning (Adam).
+        Learning rate (Adam).
     seed : int
-        For the weights that it begins with, the episodes, and what is tried.
+        Seed of the initial weights, of the episodes, and of the actions that are tried.
     network : Network, optional
-        To go on with.
+        Network to continue with.
     progress : callable, optional
-        Takes batches done, batches in all, and the mean cost of the last one in words; ``progress_bar`` makes one.
+        Called with the batches done, all batches, and the mean cost of the last one in words; ``progress_bar`` makes
+        one.
     **options
-        Of ``SchedulingVectorEnv``: ``k`` (32 here), ``jobs``, ``warm_up``, ``reward``, ``reference``.
+        Options of ``SchedulingVectorEnv``: ``k`` (32 here), ``jobs``, ``warm_up``, ``reward``, ``reference``.
 
     Raises
     ------

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The environments under their names in Gymnasium."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What an episode is: how many jobs, what is seen of them, what may be chosen, and what it is rewarded for."""
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ class Rules:
 
 
 def check_sizes(jobs: int, warm_up: int, k: int = 1) -> None:
-    """Refuse sizes of an episode that are no numbers of jobs."""
+    """Refuse sizes of an episode that are not numbers of jobs."""
     for name, value, least in (("k", k, 1), ("jobs", jobs, 1), ("warm_up", warm_up, 0)):
         if not is_whole(value, least, 2**31 - 1):
             raise ParameterError(f"{name}={value!r} is not an integer of {least} or more")

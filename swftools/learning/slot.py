@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The machine on which an environment plays one episode after the other."""
 
 from __future__ import annotations

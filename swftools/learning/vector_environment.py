@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Many environments that step in one compiled call."""
 
 from __future__ import annotations
@@ -24,19 +25,19 @@ from gymnasium.vector.utils import batch_space  # noqa: E402
 
 
 class SchedulingVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[Any]]):
-    """So many ``SchedulingEnv`` in one: all step in one compiled call, on one log in memory.
+    """Many ``SchedulingEnv`` in one: all step in one compiled call, on one log in memory.
 
-    One whose episode ends begins the next in the same step (``AutoresetMode.SAME_STEP``): what it saw last, and what
-    is told of the episode, are in ``info["final_obs"]`` and ``info["final_info"]``.
+    An environment whose episode ends begins the next one in the same step (``AutoresetMode.SAME_STEP``). Its last
+    observation and the ``info`` of the episode are in ``info["final_obs"]`` and ``info["final_info"]``.
 
     Parameters
     ----------
     num_envs : int
-        How many.
+        Number of environments.
     copies : bool
-        Whether what is returned stays as it is at the next step; without copies a step is quicker.
+        Whether to return copies. Without, a step is quicker, but the next step overwrites what was returned.
     log, **options
-        As ``SchedulingEnv`` takes them. An action that is not allowed waits.
+        As for ``SchedulingEnv``. An action that is not allowed waits.
 
     Examples
     --------
@@ -75,12 +76,12 @@ class SchedulingVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDAr
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begin an episode in each; ``seed`` and ``options`` as ``SchedulingEnv.reset`` takes them.
+        """Begin an episode in each; ``seed`` and ``options`` as for ``SchedulingEnv.reset``.
 
-        Each of ``log`` and ``first`` is one for all, or one for each.
+        ``log`` and ``first`` are each one value for all, or one for each environment.
         """
         if isinstance(seed, Sequence):
-            raise ParameterError("seed: give one integer, of which the episodes of all environments are drawn")
+            raise ParameterError("seed: give one integer, from which the episodes of all environments are drawn")
         super().reset(seed=seed)
         given = {name: self._for_each(name, value) for name, value in (options or {}).items()}
         each = [{name: values[i] for name, values in given.items()} for i in range(self.num_envs)]
@@ -90,7 +91,7 @@ class SchedulingVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDAr
     def step(
         self, actions: npt.NDArray[np.int64]
     ) -> tuple[Observation, npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]:
-        """Carry out an action in each, and go on to the next decision of each; rewards and the rest likewise.
+        """Carry out an action in each environment, and go on to the next decision of each; see ``SchedulingEnv.step``.
 
         Raises
         ------
@@ -111,7 +112,7 @@ class SchedulingVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDAr
         return self._shown(self._seen), rewards, over, np.zeros(self.num_envs, np.bool_), info
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """Return which actions are allowed, a row an environment."""
+        """Return which actions are allowed, a row for each environment."""
         return self._masks.astype(np.bool_)
 
     def _play_all(self, actions: npt.NDArray[np.int64]) -> int:

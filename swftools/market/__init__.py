@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Prices of finished schedules: what each user owes, by named mechanisms; a file each, registered by being imported.
 
 ``price(schedule, "vcg", trace=trace)`` returns the prices of jobs, and the bill of each user.

@@ -1,7 +1,8 @@
-"""queue: so much for a processor-hour, by the queue that the user chose.
+# SPDX-License-Identifier: BSD-3-Clause
+"""queue: a price for each processor-hour, by the queue that the user chose.
 
-A queue is known by its name: by ``queues``, by the names that an accounting log tells, or by the header of an SWF log.
-A queue that has no multiple, a job without a queue, and all jobs where nothing names queues have ``others``.
+Names of queues come from ``queues``, from an accounting log, or from the header of an SWF log. ``others`` applies to
+queues without a multiple, to jobs without a queue, and to all jobs if nothing names the queues.
 
 References
 ----------
@@ -35,11 +36,11 @@ class QueueParameters(Parameters):
     rate : float
         Price of a processor-hour in a queue whose multiple is 1.
     multiples : mapping of str to float
-        By name or number of a queue; ``queue:multiples.high=3`` sets one, and the others stay as they are.
+        Multiples by name or number of a queue; ``queue:multiples.high=3`` sets one and keeps the others.
     queues : mapping of int to str
-        Names of queues by number, before those that the log tells.
+        Names of queues by number; they take precedence over those of the log.
     others : float
-        Multiple of all others.
+        Multiple of all other queues.
     """
 
     NAME = "queue"

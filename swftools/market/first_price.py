@@ -1,6 +1,7 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """first-price: each user pays what the job was worth at the turnaround that it got.
 
-A job without a utility function has no price; one that came too late to be worth anything costs nothing.
+A job without a utility function has no price. A job that came too late to be worth anything costs nothing.
 
 References
 ----------

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """fixed: so much for a processor-hour, whatever the schedule.
 
 References
@@ -30,5 +31,5 @@ class FixedParameters(Parameters):
 
 @mechanism("fixed", parameters=FixedParameters)
 def fixed(sale: Sale, parameters: FixedParameters) -> FloatArray:
-    """Return the price of the hours that were run, not of those requested, which the paper leaves open."""
+    """Return the price of the hours that were run; the paper leaves open whether it means the requested ones."""
     return parameters.rate * sale.processor_hours

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Long work on many jobs, in parts: by several processes, with progress, and kept so that it can be gone on with.
 
 What is found does not depend on how many processes there are, nor on how often the work broke off.
@@ -32,16 +33,16 @@ ASKED = "asked.txt"
 
 @dataclass(frozen=True)
 class Work:
-    """How long work is carried out.
+    """How to carry out work that takes long.
 
     Parameters
     ----------
     processes : int
-        At a time, where the system can fork; elsewhere one.
+        Processes at a time, if the system can fork; otherwise one.
     kept : str or path, optional
-        Folder, which is made, in which finished parts are kept; who asks for the same again goes on from there.
+        Folder for finished parts, which is made if need be; the same call again continues from there.
     progress : callable, optional
-        Called with the numbers of jobs that are done and of all, and the submission of the last (s), after each part.
+        Called after each part with the jobs done, all jobs, and the submission of the last one (s).
 
     Raises
     ------
@@ -63,11 +64,11 @@ class Work:
         Parameters
         ----------
         make : callable
-            Called once in each process; returns what finds the numbers of some jobs, one behind the other.
+            Called once in each process; returns a function that computes the numbers of some jobs, one after the other.
         times : numpy.ndarray of float64
-            When the jobs were submitted, rising, s; for what is told of progress.
+            Submissions of the jobs, rising, s; for progress.
         asked : str
-            What all depends on; kept parts of something else are refused.
+            Stands for everything that the result depends on; kept parts of something else are refused.
 
         Raises
         ------

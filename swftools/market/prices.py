@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """price(): the prices of a finished schedule, and what each user owes."""
 
 from __future__ import annotations
@@ -40,11 +41,11 @@ class Prices(ShowsItself):
     Parameters
     ----------
     jobs : pandas.DataFrame
-        One row a job that was priced, in the order of the schedule: table ``prices`` of the column dictionary.
+        One row for each job that was priced, in the order of the schedule: table ``prices`` of the column dictionary.
     mechanism : str
         The mechanism with all its parameters.
     policy : str
-        Of the schedule.
+        Policy of the schedule.
     """
 
     jobs: pd.DataFrame
@@ -60,9 +61,9 @@ class Prices(ShowsItself):
         Returns
         -------
         pandas.DataFrame
-            One row a user, whoever owes most first: user_id (missing: of jobs that tell none), jobs (that have a
+            One row for each user, the largest bill first: user_id (missing for jobs without a user), jobs (with a
             price), price, utility_got (jobs without a function count 0), processor_hours. The last three are sums over
-            all jobs that were priced, those without a price too.
+            all jobs that were to be priced, also those without a price.
         """
         jobs = self.jobs.assign(jobs=self.jobs["price"].notna().astype("int64"))
         summed = jobs.groupby("user_id", dropna=False, sort=True)[["jobs", *SUMMED]].sum()
@@ -106,30 +107,30 @@ def price(
     Parameters
     ----------
     schedule : Schedule
-        Of any policy, whole.
+        A complete schedule of any policy.
     mechanism : str
         Name of a mechanism, also with parameters as in ``vcg:horizon=24h``; ``module:name`` of one of yours.
     trace : Trace, optional
-        Of which the schedule was made; ``vcg`` simulates it again, and ``queue`` looks up names in it.
+        The trace that was simulated; ``vcg`` simulates it again, and ``queue`` looks up names in it.
     jobs : pandas.DataFrame, optional
-        Keys of the jobs to price, of the schedule: job_number, and job_occurrence where numbers repeat; all by default.
+        Keys of the jobs to price: job_number, and job_occurrence where numbers repeat; by default all of the schedule.
     sample : int, optional
-        So many of these are drawn; by default, or where there are fewer, all of them.
+        Draw this many of these jobs; by default, or if there are fewer, all of them.
     seed : int
-        For that draw.
+        Seed of that draw.
     processes : int
-        That work at a time, where a mechanism takes long; prices do not depend on it.
+        Processes to use for a mechanism that takes long; prices do not depend on it.
     kept : str or path, optional
-        Folder in which a mechanism that takes long keeps what is done; the same call goes on from there.
+        Folder in which a mechanism that takes long stores finished parts; the same call continues from there.
     progress : callable, optional
-        Called with the numbers of jobs that are done and of all, and the submission of the last (s), if it takes long.
+        Called with the jobs done, all jobs, and the submission of the last one (s), if it takes long.
     **parameters
-        Of the mechanism.
+        Parameters of the mechanism.
 
     Returns
     -------
     Prices
-        With a reason where a job has no price.
+        The prices, with a reason for each job without one.
 
     Raises
     ------

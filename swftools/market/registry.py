@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Mechanisms by name: the decorator that registers one with all its facts."""
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ class Mechanism:
     Parameters
     ----------
     name : str
-        By which it is asked for.
+        Its name, by which it is asked for.
     set_prices : callable
         Takes a ``Sale`` and the parameters; returns a number for each job of the sale, in units of the system's choice.
         NaN: the job has no price. Below 0: its user is paid.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Sale: what a mechanism is told of the jobs that it sets prices for."""
 
 from __future__ import annotations
@@ -21,18 +22,18 @@ class Sale:
     Parameters
     ----------
     schedule : Schedule
-        Whole.
+        The complete schedule.
     trace : Trace, optional
-        Of which the schedule was made.
+        The trace that was simulated.
     rows : numpy.ndarray of int64
         Rows of ``schedule.jobs`` that are priced.
     utility : numpy.ndarray of float64
         What each of them is worth to its user at the turnaround that it got; NaN where it has no function.
     processor_hours : numpy.ndarray of float64
-        What each of them used: processors times hours, of all its work that counts. What a policy made it do twice, by
-        stopping it, and what going on took, is not charged to its user.
+        Processors times hours of its useful work. Work that a policy made it do twice, by stopping it, and restart
+        overhead are not charged to its user.
     work : Work
-        How long work is done: in parts, by several processes, with progress.
+        Runs long work: in parts, by several processes, with progress.
     """
 
     schedule: Schedule
@@ -53,7 +54,7 @@ class Sale:
         return values
 
     def digest(self) -> str:
-        """Return a text that is another one for another schedule, other jobs, or other utility functions."""
+        """Return a text that differs for another schedule, other jobs, or other utility functions."""
         jobs, made = self.schedule.jobs, hashlib.sha256(self.rows.tobytes())
         for name in ("job_number", "job_occurrence", "submit_time", "start_time", "end_time"):
             made.update(jobs[name].to_numpy(dtype=np.float64, na_value=-1.0).tobytes())

@@ -1,6 +1,7 @@
-"""vcg: each user pays what the job cost the others, by simulating on without it.
+# SPDX-License-Identifier: BSD-3-Clause
+"""vcg: each user pays what the job cost the others, found by a simulation that goes on without it.
 
-For job i, of which it is known how all went:
+For job i, once the whole schedule is known:
 
 1. The others are the jobs that were there when it was submitted, and those that came until its *horizon*.
 2. and 3. What these are worth at the turnarounds that they got: AU_true.
@@ -8,13 +9,13 @@ For job i, of which it is known how all went:
    state just before its submission: AU_alt.
 6. The price is AU_alt - AU_true, what the others lost by job i; at least ``floor``.
 
-As exact as the policy is: another order, or other random draws, may help the others or harm them, and so move the price
-either way. It is exact if the policy finds the best schedule with and without the job; see ``docs/market.md``.
+The price is exact if the policy finds the best schedule both with and without the job. Otherwise another order, or
+other random draws, may help or harm the others, and move the price either way; see ``docs/market.md``.
 
 Cost of a price
 ---------------
-A copy of the simulation, and its decisions until all of the others have ended or are worth nothing any more. The whole
-takes one pass through the log besides, by each process.
+A copy of the simulation, and its decisions until all of the others have ended or are worth nothing any more. In
+addition each process passes through the log once.
 
 References
 ----------
@@ -73,14 +74,15 @@ class VcgParameters(Parameters):
     Parameters
     ----------
     horizon : str
-        Until when others come that count: ``run``, until the job ended; or so long after that: 600s, 90min, 24h, 14d.
+        Other jobs count if they arrive before this: ``run``, the end of the job; or a time after it: 600s, 90min, 24h,
+        14d.
     later : {"absent", "present", "nowhere"}
-        Whether those that come after the horizon, who do not count, come in the simulation without the job. As in the
-        paper they are absent, which leaves the others more room than they had in what happened, and so makes prices
-        higher. Present they are in both, which takes longest. With nowhere they are in neither: what is compared is
-        then a second simulation, with the job and without them, and not what happened.
+        Whether jobs that arrive after the horizon, which do not count, take part in the simulation without the job.
+        absent, as in the paper: they do not, so the others have more room than in the schedule, and prices are higher.
+        present: they are in both, which takes longest. nowhere: they are in neither; the comparison is then with a
+        second simulation, with the job and without them, not with what happened.
     floor : float, optional
-        The least price; none: what was found, also below 0.
+        The lowest price; none: prices as computed, also below 0.
     """
 
     horizon: str = text(RUN, words=f"{RUN}, or a duration such as 600s, 90min, 24h or 14d", admits=is_horizon)

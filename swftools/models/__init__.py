@@ -1,6 +1,7 @@
-"""Workload models: what is generated rather than read, each in a file of its own.
+# SPDX-License-Identifier: BSD-3-Clause
+"""Workload models: they generate jobs instead of reading them. Each has a file of its own.
 
-The public names stand in ``__init__.pyi``; each is imported when it is first used. A model of whole workloads is a
+The public names are listed in ``__init__.pyi``. Each is imported when it is first used. A model of whole workloads is a
 module with ``generate``: ``swftools.models.lublin_feitelson.generate(1000)``.
 """
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 from . import cirne_berman as cirne_berman
 from . import lublin_feitelson as lublin_feitelson
 from . import speedup as speedup

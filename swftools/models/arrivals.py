@@ -1,6 +1,7 @@
-"""Other arrivals for the jobs of a trace: Lublin-Feitelson, Poisson, the log's own days shuffled, or squeezed.
+# SPDX-License-Identifier: BSD-3-Clause
+"""New submission times for the jobs of a trace: Lublin-Feitelson, Poisson, the log's own days shuffled, or squeezed.
 
-The jobs keep their order of submission, and everything else; what changes is when they come.
+The jobs keep their order of submission and everything else. Only their submission times change.
 
 References
 ----------
@@ -36,7 +37,7 @@ MODELS = ("lublin-feitelson", "poisson", "bootstrap", "scaled")
 
 @dataclass(frozen=True)
 class ArrivalParameters(Parameters):
-    """Parameters of other arrivals.
+    """Parameters of generated arrivals.
 
     Parameters
     ----------
@@ -47,9 +48,9 @@ class ArrivalParameters(Parameters):
     load : float, optional
         Offered load to be met; the log's own rate of arrivals by default. Not with bootstrap.
     factor : float, optional
-        For model scaled, instead of a load: what times between arrivals are multiplied by.
+        For model scaled, instead of a load: the factor by which times between arrivals are multiplied.
     types : {"all", "batch", "interactive", "mix"}
-        For model lublin-feitelson: whose arrivals.
+        For model lublin-feitelson: the type of jobs whose arrivals to use.
     block_days : int
         For model bootstrap: days of a block; 7 keeps weeks whole.
 
@@ -90,8 +91,9 @@ def generate_arrivals(trace: Trace, parameters: ArrivalParameters | None = None)
     Returns
     -------
     pandas.DataFrame
-        One row a job, in the order and with the index of ``trace.jobs``: model_submit_time, whole seconds; missing
-        where submit_time is. The first job comes when it came in the log (bootstrap: when its first block does).
+        One row for each job, in the order and with the index of ``trace.jobs``: model_submit_time, whole seconds;
+        missing where submit_time is. The first job comes when it came in the log (bootstrap: when its first block
+        does).
 
     Raises
     ------
@@ -100,24 +102,23 @@ def generate_arrivals(trace: Trace, parameters: ArrivalParameters | None = None)
 
     Notes
     -----
-    Models, of n jobs between the log's first and last submission:
+    The models place n jobs between the log's first and last submission:
 
-    * *lublin-feitelson*: their gamma times between arrivals on their daily cycle, with the alpha solved so that
-      the n arrivals take the log's own time, or the time that gives the load; what is then left, mostly a few
-      parts in a hundred thousand, is made up by stretching the points (``daily_cycle.py``), not the clock. A
-      rate that no alpha gives is met by stretching alone, unless a load was asked for.
+    * *lublin-feitelson*: gamma times between arrivals on the daily cycle of that model, with alpha solved so that
+      the n arrivals take the log's own time, or the time that gives the load. The small remainder, mostly a few
+      parts in a hundred thousand, is removed by stretching the points (``daily_cycle.py``), not the clock. A
+      rate that no alpha gives is reached by stretching alone, unless a load was asked for.
     * *poisson*: a Poisson process whose rate follows the log's own daily cycle in half hours, given that its first
       and last of n arrivals are at the ends.
-    * *bootstrap*: whole blocks of the log's own local days, drawn with replacement, until there are n arrivals. A log
-      without a whole block that has a job keeps its times. The time that they take, and so the load, varies with the
-      blocks drawn: its standard deviation over its mean is about that of the jobs a block, over the root of the number
-      of blocks. For a short log of bursts that is much; ``scale_to_load`` meets the load afterwards.
+    * *bootstrap*: whole blocks of the log's own local days, drawn with replacement, until there are n arrivals. If the
+      log has no whole block with a job, it keeps its times. The total time, and so the load, varies with the blocks
+      drawn: its relative standard deviation is about that of the number of jobs in a block, divided by the root of the
+      number of blocks. For a short log of bursts that is a lot; use ``scale_to_load`` afterwards to reach a load.
     * *scaled*: every time between arrivals multiplied by one factor.
 
-    The daily cycle stands where the log's header says that second 0 is (UnixStartTime and time zone; without them
-    at midnight); clocks are not put forward in summer. Jobs submitted in one second keep their order by job number,
-    then occurrence. A trace of fewer than two jobs, or whose jobs all come at once, keeps its times; with a load
-    asked for, that is an error.
+    The log's header says at what time of the day second 0 is (UnixStartTime and time zone; without them, midnight).
+    Summer time is ignored. Jobs submitted in the same second keep their order by job number, then occurrence. A trace
+    with fewer than two jobs, or whose jobs all come at once, keeps its times; if a load was asked for, it is an error.
 
     Examples
     --------
@@ -170,10 +171,10 @@ def fit_factor(trace: Trace, parameters: ArrivalParameters) -> float:
 
 
 def scale_arrivals(trace: Trace, factor: float) -> pd.DataFrame:
-    """Multiply the submission of every job by a factor, from second 0 of the log on.
+    """Multiply the submission time of every job, counted from second 0 of the log, by a factor.
 
-    Each job's new time follows from its own alone, so that it stays when the trace grows. ``generate_arrivals`` by
-    model scaled lets the first job keep its time instead.
+    A job's new time follows from its own time alone, so it stays when the trace grows. With the model scaled,
+    ``generate_arrivals`` keeps the time of the first job instead.
 
     Parameters
     ----------
@@ -190,7 +191,7 @@ def scale_arrivals(trace: Trace, factor: float) -> pd.DataFrame:
     Raises
     ------
     ParameterError
-        A time is later than a log can say.
+        A time is later than a log can hold.
 
     Examples
     --------
@@ -213,9 +214,9 @@ def apply_arrivals(trace: Trace) -> Trace:
     Returns
     -------
     Trace
-        Sorted by submission. The logged submissions are gone, and with them what only they gave a meaning:
-        wait_time, think_time and preceding_job_number are missing; submit_timestamp, where it is, is made anew.
-        line_number, or (job_number, job_occurrence), leads back to the log.
+        Sorted by submission. The logged submissions are replaced, so wait_time, think_time and preceding_job_number,
+        which depend on them, are missing; submit_timestamp, if there is one, is computed again. line_number, or
+        (job_number, job_occurrence), leads back to the log.
 
     Raises
     ------
@@ -234,7 +235,7 @@ def apply_arrivals(trace: Trace) -> Trace:
 
 
 def start_of_day(header: SwfHeader) -> float:
-    """Return the local time of the day at second 0 of a log, s since midnight; 0 if the header does not tell.
+    """Return the local time of the day at second 0 of a log, s since midnight; 0 if the header does not say.
 
     Examples
     --------

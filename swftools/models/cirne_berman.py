@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Rigid jobs by the model of Cirne and Berman: sizes, requested times and their accuracy, cancellations, arrivals.
 
 ``generate`` makes a whole Trace, which every later stage takes. Unlike ``lublin_feitelson.py`` it knows what users
@@ -90,14 +91,15 @@ class CirneBermanParameters(Parameters):
     jobs : int
         Number of jobs; none gives an empty trace.
     processors : int
-        Machine; the rate of arrivals grows with it. Sizes do not, up to 128, but none is wider than the machine.
+        Size of the machine. The arrival rate grows with it. Sizes of jobs go up to 128 on any machine, but no job is
+        wider than the machine.
     seed : int
         From 0 to 2**64 - 1.
     site : {"anl", "ctc", "kth", "sdsc"}
-        Whose arrivals. Those of kth are about half as many as in its log.
+        The site whose arrivals to use. kth has about half as many as its log.
     load : float, optional
-        Offered load (``swftools.offered_load``) to be met, by one factor on the rate of arrivals. Needs two jobs.
-        Without it the load is that of the site's rate.
+        Offered load (``swftools.offered_load``) to reach, by one factor on the arrival rate. Needs two jobs. By
+        default the load is that of the site's rate.
     start_hour : int
         Hour of the day at second 0.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The daily cycle of arrivals: how many arrivals each half hour of the day gets, and the clock that it drives.
 
 Arrival processes here are stationary in *points* of time, of which each half hour of the day takes as many as its

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The distribution of user estimates: which requested times the jobs of a trace have, and how many jobs have each.
 
 Users ask for few and round times: twenty of them, the *head*, hold nine jobs in ten, and the longest that is
@@ -95,11 +96,11 @@ def requested_time_distribution(
     rng : numpy.random.Generator
         Source of random numbers.
     bins : mapping of float to int, optional
-        Number of jobs by requested time, s, where they are known. At the maximum it stands in place of the model's
-        share of 21.7 %. Any other takes the place of the default time that is nearest (itself if it is one, else
-        one that is not among ``COMMON_TIMES`` as long as there is any; of equally near ones the shorter), and of
-        the nearest size but the maximum's (of equally near ones the larger). Bins take their places in order of
-        time. Other times of the head are rescaled so that it holds 89 % of the jobs as before.
+        Number of jobs by requested time, s, if known. A bin at the maximum replaces the model's share of 21.7 %. Any
+        other bin replaces the nearest default time (itself if it is one, else one that is not among ``COMMON_TIMES`` as
+        long as there is any; of equally near ones the shorter), and the nearest size but the maximum's (of equally near
+        ones the larger). Bins are placed in order of time. The other times of the head are rescaled so that the head
+        still holds 89 % of the jobs.
     distinct : {"table", "power-law"}
         How the number K of distinct estimates follows from the number of jobs: interpolated in the table of the
         authors, or 0.653566 x jobs ** 0.547761.
@@ -112,8 +113,8 @@ def requested_time_distribution(
     Raises
     ------
     ParameterError
-        A parameter is outside its domain; or a bin is longer than the maximum, they hold more jobs than there are
-        (or than the head may hold), are more than the head has times, or leave jobs without any estimate.
+        A parameter is outside its domain; a bin is longer than the maximum; the bins hold more jobs than there are
+        (or than the head may hold); there are more bins than the head has times; or jobs would have no estimate.
 
     Notes
     -----
@@ -123,11 +124,11 @@ def requested_time_distribution(
     with a = 1 + 12.1039 K ** -0.6026, on whole minutes; their sizes 795.6 p ** -2.267 with p = 21, 22 ... share 11 %
     and are paired with them at random.
 
-    Differs from the paper (whose program fails, or is silent) where there are few jobs or a small maximum. With a
-    maximum of 5700 s or less fewer than 20 times exist for the head, so that it has those, in their proportions, and
-    the tail the rest of the K as far as it finds times. With K no more than the head has times (226 jobs for 20)
-    there is no tail, and the K most popular times hold all jobs, in their proportions.
-    There is at least one estimate, the maximum.
+    Differs from the paper for few jobs and for a small maximum, where its program fails or the text says nothing. With
+    a maximum of 5700 s or less, fewer than 20 times exist for the head; it has those, in their proportions, and the
+    tail has the rest of the K as far as there are times. If K is no larger than the number of times in the head (226
+    jobs for 20), there is no tail, and the K most popular times hold all jobs, in their proportions. There is always at
+    least one estimate, the maximum.
 
     References
     ----------

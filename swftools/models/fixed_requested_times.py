@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """User estimates of a trace that grows: what was fitted once, and each job's draw from it.
 
 ``generate_requested_times`` hands out a given number of estimates to all jobs of a trace, so that each further job
@@ -38,12 +39,12 @@ class FixedRequestedTimes:
     times : array of float, shape (estimates,)
         Distinct requested times, s, ascending.
     chances : array of float, shape (estimates,)
-        Chance that a job has this one, given that it has none of the shorter ones; the last is 1.
+        Chance that a job has this estimate, given that it has none of the shorter ones; the last is 1.
 
     Raises
     ------
     ParameterError
-        They are not such.
+        The arrays break these rules.
     """
 
     times: FloatArray
@@ -83,27 +84,27 @@ def fit_requested_times(trace: Trace, parameters: RequestedTimeParameters | None
     Parameters
     ----------
     trace : Trace
-        As ``generate_requested_times`` takes it, with one job at least.
+        As for ``generate_requested_times``, with one job at least.
     parameters : RequestedTimeParameters, optional
         Defaults if not given.
 
     Raises
     ------
     ParameterError
-        There is no job, or as ``generate_requested_times`` says.
+        There is no job, or for the reasons of ``generate_requested_times``.
 
     Notes
     -----
-    The model hands n estimates out to n jobs, in order of descending run time; each job draws one of those left that
-    suffice it, all with equal chance. When the jobs longer than a time t have theirs, as many estimates above t are
-    left as there were more of them than jobs, whichever were drawn. So a job as long as t has t with the chance
+    The model gives n estimates to n jobs, in order of descending run time: each job draws one of the remaining
+    estimates that are long enough, all with equal chance. When the jobs longer than a time t have theirs, the number of
+    remaining estimates above t is fixed, whichever were drawn. So a job as long as t gets t with the chance
 
         estimates of t / (estimates of t or more - jobs longer than t),
 
-    and else one above; and what is above is thinned out evenly by shorter jobs, so that the chances hold for them too.
-    They are exactly those that the model gives to each job of the trace, before chance.
+    and otherwise a longer one. Shorter jobs thin out the longer estimates evenly, so the chances hold for them too.
+    They are exactly the chances that the model gives to each job of the trace.
 
-    Differs from the model: the numbers of jobs with each estimate are met in the mean, not to the job.
+    Differs from the model: the number of jobs with each estimate is met on average, not to the job.
 
     Examples
     --------
@@ -128,15 +129,16 @@ def draw_requested_times(trace: Trace, fitted: FixedRequestedTimes, *, seed: int
     trace : Trace
         Its run times and the key of jobs (job_number, job_occurrence) are used. A missing run time counts as 0.
     fitted : FixedRequestedTimes
-        Of another trace, or of a beginning of this one.
+        Fitted to another trace, or to a beginning of this one.
     seed : int
         From 0 to 2**64 - 1.
 
     Returns
     -------
     pandas.DataFrame
-        One row a job, in the order and with the index of ``trace.jobs``: model_requested_time (s), never missing, and
-        never less than the run time, but for jobs longer than the longest time that was fitted, which have that.
+        One row for each job, in the order and with the index of ``trace.jobs``: model_requested_time (s), never
+        missing, and never less than the run time, but for jobs longer than the longest time that was fitted, which have
+        that.
 
     Examples
     --------

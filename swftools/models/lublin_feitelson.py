@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Rigid jobs by the model of Lublin and Feitelson: sizes, run times that depend on them, arrivals with a daily cycle.
 
 ``generate`` makes a whole Trace, which every later stage takes; ``arrival_times`` only the arrivals, of which
@@ -51,22 +52,22 @@ class LublinFeitelsonParameters(Parameters):
     jobs : int
         Number of jobs; none gives an empty trace.
     processors : int
-        Machine; sizes scale with it (``JobType.on_machine``) and none is wider. On a machine of 1 processor all
-        jobs are serial.
+        Size of the machine. Sizes of jobs scale with it (``JobType.on_machine``), and none is wider. On a machine of
+        1 processor all jobs are serial.
     seed : int
         From 0 to 2**64 - 1.
     types : {"all", "batch", "interactive", "mix"}
-        One parameter set for all jobs; those of batch or of interactive jobs alone; or both streams together.
+        One parameter set for all jobs; batch jobs or interactive jobs alone; or both streams together.
     load : float, optional
-        Offered load (``swftools.offered_load``) to be met by solving for alpha: with ``mix``, for one factor on
+        Offered load (``swftools.offered_load``) to reach, by solving for alpha; with ``mix``, for one factor on
         both alphas. Needs two jobs.
     alpha : float, optional
-        ``aarr`` of the type, the model's own knob of the load, lower is heavier; not with ``mix`` or ``load``.
+        ``aarr`` of the type, the model's own knob of the load: lower is heavier. Not with ``mix`` or ``load``.
     start_hour : int
         Hour of the day at second 0.
     overrides : mapping of str to mapping of str to float
-        Other values of parameters by type, such as ``{"batch": {"u_med": 4.5}}``; sizes so given are not scaled
-        to the machine.
+        Other values of parameters by type, such as ``{"batch": {"u_med": 4.5}}``; sizes given here are not scaled to
+        the machine.
 
     Raises
     ------
@@ -98,7 +99,7 @@ class LublinFeitelsonParameters(Parameters):
 
     @property
     def job_types(self) -> dict[str, JobType]:
-        """The parameter sets in use, on this machine and with what overrides them."""
+        """The parameter sets in use, scaled to this machine and with overrides applied."""
         chosen = {}
         for name in MODES[self.types]:
             values = dict(self.overrides.get(name, {}))
@@ -109,12 +110,12 @@ class LublinFeitelsonParameters(Parameters):
 
     @classmethod
     def from_mapping(cls, parameters: Mapping[str, Any]) -> Self:
-        """Make parameters from a mapping; a type of jobs may stand for itself within overrides, as ``batch.u_med=4``.
+        """Make parameters from a mapping; ``batch.u_med=4`` is short for ``overrides.batch.u_med=4``.
 
         Raises
         ------
         ParameterError
-            A name is unknown or a value outside its domain, or a type stands in both places.
+            A name is unknown, a value is outside its domain, or a type is given in both forms.
         """
         values = dict(parameters)
         if types := {name: values.pop(name) for name in sorted(set().union(*MODES.values()) & set(values))}:

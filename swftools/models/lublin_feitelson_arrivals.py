@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Arrivals of the Lublin-Feitelson model: independent streams, each with its daily cycle, and the alpha for a rate.
 
 Times between arrivals are drawn in points (``daily_cycle.py``) by a stream of numbers keyed by the number of the

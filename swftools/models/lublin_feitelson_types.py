@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The parameter sets of the Lublin-Feitelson model: batch jobs, interactive jobs, and all jobs as one type.
 
 References

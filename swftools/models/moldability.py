@@ -1,8 +1,9 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Moldability for the jobs of a trace: a speedup curve and the widths that each job could run on.
 
-Logs tell one width and one run time. A model adds the rest, for schedulers that choose widths: Cirne and Berman's
-survey of users, the simple curve of Barsanti and Sodan, or Downey's parameters. Draws are keyed by job. The curves
-themselves are in ``swftools.models.speedup``.
+A log has one width and one run time for each job. A model adds the rest, for schedulers that choose widths: Cirne and
+Berman's survey of users, the simple curve of Barsanti and Sodan, or Downey's parameters. Draws are keyed by job. The
+curves themselves are in ``swftools.models.speedup``.
 
 References
 ----------
@@ -73,17 +74,17 @@ class SpeedupParameters(Parameters):
     seed : int
         From 0 to 2**64 - 1. Logs share the draws of a seed (docs/seeds.md): give each its own.
     model : {"cirne-berman", "simple", "downey"}
-        Whose curves and bounds.
+        The model of curves and bounds.
     moldable_share : float
-        Share of jobs that are moldable, before the rigid ones of the constraint "survey"; Barsanti and Sodan take
+        Share of jobs that are moldable, not counting the rigid ones of the constraint "survey"; Barsanti and Sodan use
         0.8, 0.9 and 1.
     constraint : {"p2bias", "any", "power-of-two", "survey"}
         Widths that a job can have between its bounds. p2bias: powers of two if its own width is one, else any.
         survey: 2 % rigid, 10 % powers of two, 2 % squares, 8 % even, 8 % multiples of 4, 70 % any.
     sigma_factor : float
-        Multiplies sigma (cirne-berman): the larger, the slower speedup rises.
+        Multiplies sigma (cirne-berman): the larger it is, the slower speedup rises.
     choices : int, optional
-        Widths that each job offers, where so many are allowed, up to 100; drawn by default.
+        Number of widths that each job offers, if that many are allowed, up to 100; drawn by default.
     max_parallelism : int, optional
         Largest A (downey); the machine's processors by default.
 
@@ -148,16 +149,16 @@ def generate_speedup(trace: Trace, parameters: SpeedupParameters | None = None) 
     Parameters
     ----------
     trace : Trace
-        Its width, run time, key (job_number, job_occurrence) and processors are used. Of unknown processors the
-        largest width stands for the machine. Missing values: without width every column is null and is_moldable
-        False; without run time (or with a negative one) sequential_run_time is null.
+        Its width, run time, key (job_number, job_occurrence) and processors are used. If the size of the machine is
+        unknown, it is the largest width. Missing values: without a width every column is null and is_moldable is
+        False; without a run time (or with a negative one) sequential_run_time is null.
     parameters : SpeedupParameters, optional
         Defaults if not given.
 
     Returns
     -------
     pandas.DataFrame
-        One row a job, with the index of ``trace.jobs``; the columns are ``SPEEDUP_COLUMNS`` of
+        One row for each job, with the index of ``trace.jobs``; the columns are ``SPEEDUP_COLUMNS`` of
         ``swftools.fields.augmentations``, processor_choices as an Arrow list.
 
     Notes

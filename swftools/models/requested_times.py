@@ -1,7 +1,8 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """User estimates for the jobs of a trace that has none, such as a generated one.
 
-Real users ask for far more time than their jobs need, and for few round times; schedulers that plan by the requests
-must be studied with such. The distribution of the times is that of ``distribution_of_requests.py``; here
+Real users ask for far more time than their jobs need, and for few, round times. Schedulers that plan by requests must
+be studied with such requests. The distribution of the times is that of ``distribution_of_requests.py``; here
 they are handed out to jobs, none to a job that runs longer.
 
 References
@@ -50,10 +51,10 @@ class RequestedTimeParameters(Parameters):
     seed : int
         From 0 to 2**64 - 1. Logs share the draws of a seed (docs/seeds.md): give each its own.
     maximum : float, optional
-        Longest requested time, s, from 60 to 1e10. By default the header's MaxRuntime, if it is no shorter than the
-        longest run time (and a minute), else the longest run time rounded up to a whole hour, at least one.
+        Longest requested time, s, from 60 to 1e10. By default the header's MaxRuntime, if no job ran longer and it is
+        at least a minute; else the longest run time rounded up to a whole hour, at least one.
     bins : mapping of float to int
-        Number of jobs by requested time, s, where they are known; see ``requested_time_distribution``.
+        Number of jobs by requested time, s, if known; see ``requested_time_distribution``.
     distinct : {"table", "power-law"}
         How the number of distinct estimates follows from the number of jobs.
 
@@ -105,14 +106,14 @@ def generate_requested_times(trace: Trace, parameters: RequestedTimeParameters |
     ----------
     trace : Trace
         Its run times, the header's MaxRuntime, and the key of jobs (job_number, job_occurrence) are used. A missing
-        run time counts as 0, so that the job may get any estimate; one above the maximum as the maximum.
+        run time counts as 0, so the job may get any estimate; one above the maximum counts as the maximum.
     parameters : RequestedTimeParameters, optional
         Defaults if not given.
 
     Returns
     -------
     pandas.DataFrame
-        One row a job, in the order and with the index of ``trace.jobs``: model_requested_time (s), never missing
+        One row for each job, in the order and with the index of ``trace.jobs``: model_requested_time (s), never missing
         and never less than the run time, but for run times above the maximum.
 
     Raises
@@ -122,14 +123,14 @@ def generate_requested_times(trace: Trace, parameters: RequestedTimeParameters |
 
     Notes
     -----
-    In order of descending run time, each job draws one of the estimates not given away yet that suffice it, all
-    with equal chance. Jobs of equal run time stand in order of (job_number, job_occurrence), and there is one
-    generator, made from the seed: equal seeds give equal estimates in any order of rows. Of a trace that has not
-    been cleaned the occurrences are counted here, by line where the lines are known, else by row.
+    In order of descending run time, each job draws one of the remaining estimates that are long enough, all with
+    equal chance. Jobs of equal run time are taken in order of (job_number, job_occurrence), and there is one
+    generator, made from the seed: equal seeds give equal estimates in any order of rows. If the trace has not been
+    cleaned, occurrences are counted here, by line if lines are known, else by row.
 
-    Differs from the paper: where more jobs run long than estimates are long, the authors' program gives up. Here the
-    k-th longest estimate, if it is shorter than the k-th longest run time, is raised to the least time of the
-    distribution that suffices.
+    Differs from the paper: if there are more long jobs than long estimates, the authors' program gives up. Here, if the
+    k-th longest estimate is shorter than the k-th longest run time, it is raised to the least time of the distribution
+    that is long enough.
 
     References
     ----------
@@ -182,13 +183,13 @@ def apply_requested_times(trace: Trace, *, everywhere: bool = False) -> Trace:
     trace : Trace
         Its jobs have the column model_requested_time of ``generate_requested_times``.
     everywhere : bool
-        Replace the requested times that are known, too.
+        Also replace the requested times that are known.
 
     Returns
     -------
     Trace
         With requested_time taken from model_requested_time where it was missing or 0, which logs write for unknown.
-        All else stays, and so does is_over_request, which tells what the log said.
+        Nothing else changes; is_over_request stays as it was in the log.
 
     Raises
     ------

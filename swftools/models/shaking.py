@@ -1,8 +1,9 @@
-"""Shaking: the same log with each submission moved a little, to see what of a result is the policy's, what chance.
+# SPDX-License-Identifier: BSD-3-Clause
+"""Shaking: replay the same log with each submission moved a little, to separate the policy's effect from chance.
 
-A schedule is a chain of events: one job that comes a second later may change the wait of thousands. So a single
-replay measures the policy and an accident of the log. Several, each of a log that might as well have been, tell them
-apart: the mean is the result, and the spread its noise.
+A schedule is a chain of events: one job that comes a second later may change the wait of thousands. So a single replay
+measures both the policy and an accident of the log. Several replays, each of a log that could have happened just as
+well, separate the two: their mean is the result, and their spread is the noise.
 
 References
 ----------
@@ -25,7 +26,7 @@ from swftools.trace import Trace
 
 
 def shake_submissions(trace: Trace, seed: int, seconds: int = 300) -> Trace:
-    """Return a trace in which every job is submitted a little later, each by a random delay.
+    """Return a trace in which every job is submitted a little later, by a random delay of its own.
 
     Parameters
     ----------
@@ -33,32 +34,33 @@ def shake_submissions(trace: Trace, seed: int, seconds: int = 300) -> Trace:
         Its submit_time is used.
     seed : int
         From 0 to 2**64 - 1; each gives another log. Draws are keyed by (seed, step "shaking", job number,
-        occurrence): so a job is moved alike in a log that has grown, and in every part of it.
+        occurrence), so a job gets the same delay in a log that has grown, and in every part of it.
     seconds : int
-        The longest time by which a job is moved; a whole number of seconds from 0 on. 0 moves nothing.
+        The longest delay; a whole number of seconds, 0 or more. 0 moves nothing.
 
     Returns
     -------
     Trace
-        Sorted by submission; jobs of one second keep their order, as in a simulation only by job number and
-        occurrence. As with other arrivals (``apply_arrivals``), logged waits and think times are gone, for they
-        belonged to other submissions; job_occurrence is added, so that whatever is drawn later for a job is what is
-        drawn for it in the log.
+        Sorted by submission; jobs of the same second are ordered by job number and occurrence, as in a simulation. As
+        with other arrivals (``apply_arrivals``), logged waits and think times are removed, because they belong to the
+        logged submissions. job_occurrence is added, so that later draws for a job are those for it in the log.
 
     Raises
     ------
     ParameterError
-        A seed, or a number of seconds, that cannot be one.
+        The seed or the number of seconds is outside its domain.
 
     Notes
     -----
-    A job is moved by a whole number of seconds, uniform from 0 to ``seconds``: logs are of whole seconds, so that jobs
-    still come together as often as such logs let them. Later, never earlier, since a log begins at 0; that all come
-    later by half of it in the mean is nothing to a schedule. No time is beyond the last that a log can say.
+    A job is moved by a whole number of seconds, uniform from 0 to ``seconds``. Logs have whole seconds, so jobs still
+    come in the same second as often as in such logs. Jobs are only delayed, because a log begins at second 0; that all
+    come later by half of ``seconds`` on average does not change a schedule. No time exceeds the last that a log can
+    hold.
 
-    What the paper asks for is several simulations under small perturbations of the workload, and their mean. Which
-    perturbation, and how much, is ours: submissions alone are moved and run times kept, since these are what policies
-    order; and each job by itself, so that the jobs of a burst, which a machine often schedules as one, come apart.
+    The paper asks for several simulations under small perturbations of the workload, and their mean. Which
+    perturbation, and how large, is our choice. Only submissions are moved, and run times kept, because submissions are
+    what policies order. Each job is moved by itself, so that the jobs of a burst, which a machine often schedules as
+    one, come apart.
 
     Examples
     --------

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Speedup curves of moldable jobs: how fast a job runs on n processors, and which width is its working set.
 
 Two forms: Downey's, with the average parallelism A and its variation sigma, and the simple one of Barsanti and
@@ -180,20 +181,20 @@ def run_time(n: npt.ArrayLike, columns: pd.DataFrame, *, whole_seconds: bool = F
     Parameters
     ----------
     n : array_like
-        Processors, at least 1; missing gives NaN. A number is for all jobs; shape (jobs,) is one width for each;
-        shape (jobs, k) is k widths for each, shape (1, k) the same k for all.
+        Processors, at least 1; missing gives NaN. One number holds for all jobs; shape (jobs,) gives each job its own
+        width; shape (jobs, k) gives each k widths; shape (1, k) gives all the same k widths.
     columns : pandas.DataFrame
-        One row a job, in any order: speedup_curve, downey_a, downey_sigma, width, run_time, sequential_run_time.
+        One row for each job, in any order: speedup_curve, downey_a, downey_sigma, width, run_time, sequential_run_time.
     whole_seconds : bool
-        Round the sequential time up to whole seconds, then the result, to 1 s at least, as the program of Cirne
-        and Berman does. On its own width a job may then take up to 2 s more than logged.
+        Round first the sequential time, then the result up to whole seconds, to at least 1 s, like the program of Cirne
+        and Berman. On its own width a job may then take up to 2 s more than logged.
 
     Returns
     -------
     numpy.ndarray of float64, shape (jobs,) or (jobs, k)
-        sequential_run_time / S(n). NaN where the run time is missing, and for n below half the width on a simple
-        curve. A job without a curve, rigid, has run_time if n is its width, else NaN. The job's bounds and its
-        constraint are not looked at.
+        sequential_run_time / S(n). NaN if the run time is missing, and for n below half the width on a simple
+        curve. A rigid job, which has no curve, has run_time if n is its width, else NaN. The bounds and the constraint
+        of a job are ignored.
 
     Raises
     ------
@@ -225,8 +226,8 @@ def run_time(n: npt.ArrayLike, columns: pd.DataFrame, *, whole_seconds: bool = F
 def efficiency(n: npt.ArrayLike, columns: pd.DataFrame) -> FloatArray:
     """Return the efficiency S(n) / n of each job on n processors, by its published curve.
 
-    Parameters, shape and errors are those of ``run_time``, without the columns of times. NaN where the job has no
-    curve, and for n below half the width on a simple one.
+    Parameters, shape and errors are those of ``run_time``, without the columns of times. NaN if the job has no
+    curve, and for n below half the width on a simple curve.
 
     Examples
     --------

@@ -1,9 +1,10 @@
-"""Synthetic answers of users who are asked again how long their jobs will run, now without being killed for it.
+# SPDX-License-Identifier: BSD-3-Clause
+"""Synthetic answers of users who are asked again how long their jobs will run, without being killed for it.
 
-The survey that asked so is not public. What is printed of it: of 107 answers 56 were the request itself, 51 were less,
-by 35 % of the request in the mean. Inaccuracy (``swftools.estimates``) fell from 68 % to 60 % among those 51, and from
-61 % to 57 % over all; it was 55 % among the 56. That a job ran longer than the answer was very unusual. The
-distribution here is ours, chosen to agree with all of this; no user of the trace was asked.
+That survey is not public. Its printed results: of 107 answers 56 were the request itself, and 51 were less, by 35 % of
+the request in the mean. Inaccuracy (``swftools.estimates``) fell from 68 % to 60 % among those 51, and from
+61 % to 57 % over all; it was 55 % among the 56. Jobs very rarely ran longer than the answer. The distribution here is
+ours, chosen to agree with all of this. No user of the trace was asked.
 
 References
 ----------
@@ -53,11 +54,11 @@ class TighteningParameters(Parameters):
     share : float
         Probability that a request is tightened if it is as inaccurate as the survey's mean (61 %).
     lean : float
-        How much more likely this is of one that is quite inaccurate than of one that is exact; 0: of all alike.
+        How much this probability grows from an exact request to a completely inaccurate one; 0: not at all.
     unaware : float
-        Share of those who tighten without knowing what the job takes; their answer may be less than it runs.
+        Share of tightened requests whose users do not know how long the job takes; the job may outlive the answer.
     shortest : float
-        Shorter requests (s) stay: the survey asked nobody who requested less than 20 minutes.
+        Shorter requests (s) are not changed: the survey left out requests of less than 20 minutes.
 
     Raises
     ------
@@ -74,7 +75,7 @@ class TighteningParameters(Parameters):
 
 
 def tighten_requests(trace: Trace, seed: int = 0, **parameters: Any) -> pd.DataFrame:
-    """Make up what users would answer if asked again for run times, without being killed. Synthetic.
+    """Make up what users would answer if asked again for run times, without being killed for it. Synthetic.
 
     Parameters
     ----------
@@ -84,13 +85,13 @@ def tighten_requests(trace: Trace, seed: int = 0, **parameters: Any) -> pd.DataF
         From 0 to 2**64 - 1. Draws are keyed by (seed, step "tightened-requests", job number, occurrence): a job gets
         the same in any order of jobs, and in every part of a log. Logs share the draws of a seed (docs/seeds.md).
     **parameters
-        Of ``TighteningParameters``.
+        Parameters of ``TighteningParameters``.
 
     Returns
     -------
     pandas.DataFrame
-        One row a job, with the index of ``trace.jobs``: tightened_time (s), never more than the request, in whole
-        seconds where it is less. Missing where the request is missing or 0.
+        One row for each job, with the index of ``trace.jobs``: tightened_time (s), never more than the request, in
+        whole seconds where it is less. Missing where the request is missing or 0.
 
     Raises
     ------
@@ -99,15 +100,15 @@ def tighten_requests(trace: Trace, seed: int = 0, **parameters: Any) -> pd.DataF
 
     Notes
     -----
-    With chance share + lean x (inaccuracy - .61), cut to 0 and 1, a request is tightened. It then loses a part of
-    itself that is U(0, 1) x inaccuracy: whoever knows about how long the job takes gives up some of what it does not
-    need. Of a share ``unaware`` it loses U(0, .9), whatever the job takes. Inaccuracy is 1 - run time / request, from 0
-    to 1. Where the run time is not known, the chance is ``share``, and the user unaware.
+    A request is tightened with probability share + lean x (inaccuracy - .61), cut to 0 and 1. It is then reduced by the
+    share U(0, 1) x inaccuracy, as by a user who knows roughly how long the job takes and gives up part of the margin.
+    In a share ``unaware`` of cases it is reduced by U(0, .9), however long the job takes. Inaccuracy is 1 - run time /
+    request, from 0 to 1. If the run time is not known, the probability is ``share``, and the user counts as unaware.
 
-    The printed facts do not fix this distribution: the histogram (Figure 5.3) is known by one bar, and that the chance
-    leans to inaccurate requests is one way to get 68 % and 55 %. Were the decrease the same whatever the job takes,
-    a fifth of the answers would be less than the run time. On other logs than that of the survey, whose requests are
-    more or less accurate, other shares and decreases come out; the parameters stay.
+    The printed facts do not determine this distribution: only one bar of the histogram (Figure 5.3) is known, and a
+    probability that grows with the inaccuracy is one way to get 68 % and 55 %. If the decrease did not depend on the
+    run time, a fifth of the answers would be less than the run time. Logs whose requests are more or less accurate than
+    those of the survey give other shares and decreases; the parameters stay the same.
 
     References
     ----------

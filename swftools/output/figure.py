@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Pictures need matplotlib, which is an extra: the figure that all of them begin with, and what is said without it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The package from below: what stands above an object and is asked for by a method of it, ``plot`` or ``describe``."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What ``plot`` of a trace, a schedule or a report is: it draws pictures of it, by their names."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How far a long call is, for people who call it: a bar in a notebook or on a terminal, elsewhere nothing."""
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def progress_bar(what: str = "", unit: str = "jobs") -> ProgressBar:
     Parameters
     ----------
     what : str
-        Stands before the bar.
+        Text before the bar.
     unit : str
         What is counted; "bytes" are written as kB and MB.
 
@@ -73,8 +74,8 @@ def progress_bar(what: str = "", unit: str = "jobs") -> ProgressBar:
     -------
     ProgressBar
         What ``simulate``, ``Simulation.run``, ``read_log``, ``swftools.qbets.replay``, ``watch_policies``,
-        ``delays_at_heads`` and ``delays_from_submission`` take as ``progress``. It may be used again. Used by ``with``
-        it is closed also when the call fails.
+        ``delays_at_heads`` and ``delays_from_submission`` take as ``progress``. It may be used again. In a ``with``
+        statement it is closed even if the call fails.
 
     Examples
     --------

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How our objects show themselves: three lines where text is printed, and in a notebook the same above a small table.
 
 An object says what it is in lines of plain text, and gives its first rows; here both become text or HTML. Whatever

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Text from outside, a log or the name of a file, as it is shown: it can neither steer a terminal nor forge a page.
 
 A queue may be called what clears the screen, and a file what looks like a line of ours. So whatever prints such a text,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Files that appear whole or not at all: the one way in which swftools writes to a path.
 
 Whatever goes wrong while a file is written (a full disk, a killed process, a fault of the program), what stood under
@@ -82,7 +83,7 @@ def remedy_of(error: Exception) -> str:
 
 @contextmanager
 def _replacement(path: Path) -> Iterator[BinaryIO]:
-    """Open a file beside a path and give it the path's name in the end; open what is no file directly."""
+    """Open a file beside a path and give it the path's name in the end; open what is not a file directly."""
     try:
         path = Path(os.path.realpath(path))
     except ValueError as error:  # a null byte

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Parameters: declared once with default and domain, written as text, and what is found by the name before them."""
 
 from swftools.parameters.declared import (

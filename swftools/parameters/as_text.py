@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Names with parameters as text: ``NAME`` or ``NAME:KEY=VALUE,KEY=VALUE``, and lists of those separated by commas.
 
 So are policies, cleaning rules, predictors and generated logs named on a command line, in a card and in a call.
@@ -75,7 +76,7 @@ def read_entries(text: str, known: Collection[str] = ()) -> list[tuple[str, dict
                 raise ParameterError(f"{text!r}: {word!r} is not a name, nor NAME:KEY=VALUE")
             entries.append((name.strip(), {}))
         elif not entries:
-            raise ParameterError(f"{text!r}: {word!r} stands before any name; write NAME:{word}")
+            raise ParameterError(f"{text!r}: {word!r} comes before any name; write NAME:{word}")
         if value is not None:
             _assign(text, entries[-1][1], word, inner.strip() if colon else key, value)
     return entries

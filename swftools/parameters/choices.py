@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The words that options take, apart from what is heavy to load, because help shows them."""
 
 from __future__ import annotations

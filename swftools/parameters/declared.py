@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Parameters: each declared once with its default and domain, given as text or a mapping, refused in one wording.
 
 What takes parameters (a model, a policy, a cleaning rule, a predictor, a log that is generated) declares them as a
@@ -58,13 +59,13 @@ def number(
     Parameters
     ----------
     default : float, optional
-        Its value where none is given; without it one must be given.
+        Its value if none is given; without a default, a value must be given.
     least, most : float
         Bounds that belong to the domain.
     above : float
-        Lower bound that does not.
+        Lower bound that is itself excluded.
     unit : str
-        For the wording of errors.
+        Unit, for error messages.
     optional : bool
         None is a value too.
 
@@ -134,8 +135,8 @@ class Parameters:
     Each value is checked against its field's domain. A class with conditions between parameters, or with parameters of
     other kinds, checks these in ``__post_init__`` by ``_require``, behind ``super().__post_init__()``.
 
-    ``NAME`` is what the parameters are of, with which every error begins; the decorator that registers a policy or a
-    rule gives it to the class where the class itself does not.
+    ``NAME`` names what the parameters belong to; every error begins with it. If the class does not set it, the
+    decorator that registers a policy or a rule does.
     """
 
     NAME: ClassVar[str] = "parameters"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is registered under a name, and found by it: formats, policies, predictors alike."""
 
 from __future__ import annotations

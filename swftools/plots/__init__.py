@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Pictures of traces, schedules, cleanings, comparisons, predictions and histories; each by its name.
 
 matplotlib is imported by the first picture that is drawn, and comes with the extra ``swftools[plots]``.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One schedule against another of the same jobs: how long each job waits here and there."""
 
 from __future__ import annotations
@@ -32,13 +33,13 @@ def compare_jobs(one: Schedule, other: Schedule) -> pd.DataFrame:
     Parameters
     ----------
     one, other : Schedule
-        Of the same log, in any order; jobs that are only in one of them are left out.
+        Schedules of the same log, in any order; jobs that are only in one of them are left out.
 
     Returns
     -------
     pandas.DataFrame
-        One row a job, in the order of ``one``: ``job_number``, ``job_occurrence``, ``wait`` and ``other_wait``, s,
-        missing where a schedule does not tell, and ``policy`` and ``other_policy``, what the two are called.
+        One row for each job, in the order of ``one``: ``job_number``, ``job_occurrence``, ``wait`` and ``other_wait``,
+        s, missing if unknown, and ``policy`` and ``other_policy``, the names of the two.
 
     Examples
     --------
@@ -78,7 +79,7 @@ class Against(Picture):
     nothing = "no job whose wait is known in both"
 
     def table(self, subject: pd.DataFrame, chosen: NoParameters) -> pd.DataFrame:
-        """Return a row a class of waits here and there in which there are jobs.
+        """Return a row for each class of waits here and there in which there are jobs.
 
         ``wait_from``, ``wait_to``, ``other_from`` and ``other_to``, s, the ends of the class (the first is of waits
         below 1 s), its ``jobs``, how many of them wait ``shorter`` and ``longer`` here, and ``policy`` and

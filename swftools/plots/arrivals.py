@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """When jobs are submitted: by hour of the day, by day of the week, or by both."""
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Arrivals(Picture):
     nothing = "no submission whose hour or day of the week is known"
 
     def table(self, subject: Trace, chosen: ArrivalsParameters) -> pd.DataFrame:
-        """Return a row an hour, a day of the week, or an hour of each: which (0 is Monday), its jobs, their share."""
+        """Return a row for each hour, weekday, or hour of each: which (0 is Monday), its jobs, their share."""
         header, submit = subject.header, subject.jobs["submit_time"].dropna()
         if header.start is not None:
             clock = submit_timestamps(submit, header).dropna().dt.tz_convert(zone_of(header)).dt

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which jobs are backfilled or stopped: by their width and run time."""
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Backfilled(Picture):
     nothing = "no job that ran and of which this is known"
 
     def table(self, subject: Schedule, chosen: BackfilledParameters) -> pd.DataFrame:
-        """Return a row a class: ``width`` (processors) and ``run_time``, in words, ``jobs``, ``chosen`` and ``share``.
+        """Return a row for each class: ``width`` and ``run_time``, in words, ``jobs``, ``chosen`` and ``share``.
 
         ``chosen`` are those of them that were backfilled, or preempted. The share of a class without jobs is missing.
         """
@@ -53,7 +54,7 @@ class Backfilled(Picture):
         return table.assign(chosen=table["chosen"].fillna(0).astype("int64"))
 
     def draw(self, axes: Axes, table: pd.DataFrame, chosen: BackfilledParameters) -> None:
-        """Draw a cell a class, with its share in %."""
+        """Draw a cell for each class, with its share in %."""
         from matplotlib.colors import Normalize  # noqa: PLC0415 (an extra)
 
         percent = table.assign(share=100 * table["share"])

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What became of the job lines of a log: read, quarantined or merged by which rule, kept."""
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Balance(Picture):
     nothing = "no job line was read"
 
     def table(self, subject: CleaningReport, chosen: Any) -> pd.DataFrame:
-        """Return a row a bar: the step, what became of the lines, how many, and how many are left behind it."""
+        """Return a row for each bar: the step, what became of the lines, how many, and how many are left behind it."""
         lines = subject.balance["job_lines"]
         if not lines:
             return pd.DataFrame({"step": [], "what": [], "lines": [], "left": []})

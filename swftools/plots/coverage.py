@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How often bounds of waits were right, month by month: of an evaluation, or of a history."""
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class Coverage(Picture):
     nothing = "no month with a wait that is known of a job that was told a bound"
 
     def table(self, subject: pd.DataFrame, chosen: CoverageParameters) -> pd.DataFrame:
-        """Return a row a method and month: the waits, the share within the bound, and its interval."""
+        """Return a row for each method and month: the waits, the share within the bound, and its interval."""
         rows = _of_evaluation(subject, chosen) if "grouped_by" in subject else _of_history(subject, chosen)
         rows = rows[(rows["waits"] > 0) & rows["share"].notna()].astype({"waits": "int64", "share": "float64"})
         low, high = share_interval(rows["share"].to_numpy(), rows["waits"].to_numpy(dtype=np.float64))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How much better or worse policies are than one of them, log by log."""
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class Differences(Picture):
     nothing = "no two policies with this metric on one log, by one seed"
 
     def table(self, subject: pd.DataFrame, chosen: DifferencesParameters) -> pd.DataFrame:
-        """Return a row a log and policy: ``baseline``, ``pairs``, ``mean``, ``low``, ``high`` and ``unit``.
+        """Return a row for each log and policy: ``baseline``, ``pairs``, ``mean``, ``low``, ``high`` and ``unit``.
 
         ``mean`` is that of the differences (policy less baseline) over the seeds, ``low`` and ``high`` are the ends of
         its interval; in shares of the baseline's value (unit 1), or in the unit of the metric. The ends are missing of
@@ -80,7 +81,7 @@ class Differences(Picture):
         return pd.DataFrame(table, columns=columns)
 
     def draw(self, axes: Axes, table: pd.DataFrame, chosen: DifferencesParameters) -> None:
-        """Draw a row a log and in it a point a policy."""
+        """Draw a row for each log and in it a point a policy."""
         from matplotlib.lines import Line2D  # noqa: PLC0415 (an extra)
 
         factor = 100.0 if chosen.relative else 1.0

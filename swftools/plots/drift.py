@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How far the workload has drifted, statistic by statistic, beside the limits: of a night, or of many."""
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Drift(Picture):
     nothing = "no statistic with a value and a limit"
 
     def table(self, subject: pd.DataFrame, chosen: Any) -> pd.DataFrame:
-        """Return a row a statistic, and night: its drift, its limit, and the one as a share of the other."""
+        """Return a row for each statistic and night: its drift, its limit, and the one as a share of the other."""
         kept = [*(["night"] if "night" in subject else []), *self.columns]
         rows = subject[kept].dropna(subset=["drift", "threshold"]).reset_index(drop=True)
         if "night" in rows:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What users ask for, and what their jobs then use."""
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Estimates(Picture):
     nothing = "no job whose requested time and run time are known"
 
     def table(self, subject: Trace, chosen: Any) -> pd.DataFrame:
-        """Return a row a cell that has jobs, by requested time and then run time.
+        """Return a row for each cell that has jobs, by requested time and then run time.
 
         Its columns are ``requested_time_from``, ``requested_time_to``, ``run_time_from`` and ``run_time_to`` (s; what
         they go to is not included), ``jobs``, those of them that ran ``longer`` than requested, and ``median_used``:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What nights of a history found: how much of which kind."""
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ NUMBERED = 20
 class Findings(Picture):
     """Findings by night and kind: a dot where there are some, its area by how many.
 
-    It is of a table with a row a finding: the date of the night, and the kind. A night that found nothing has a row
-    without a kind, so that it can be told from one that was not looked at.
+    It is of a table with a row for each finding: the date of the night, and the kind. A night that found nothing has a
+    row without a kind, so that it can be told from one that was not looked at.
     """
 
     name = "findings"
@@ -33,7 +34,7 @@ class Findings(Picture):
     nothing = "no night"
 
     def table(self, subject: pd.DataFrame, chosen: Any) -> pd.DataFrame:
-        """Return a row a night and kind, and how many findings; a night without any has one row, and no kind."""
+        """Return a row for each night and kind, and how many findings; a night without any has one row, and no kind."""
         rows = pd.DataFrame({"night": pd.to_datetime(subject["night"], utc=True), "kind": subject["kind"]})
         rows = rows.dropna(subset=["night"])
         counts = rows.groupby(["night", "kind"], sort=False).size().rename("findings").reset_index()

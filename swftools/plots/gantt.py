@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which job runs when, side by side on the machine's processors."""
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class Gantt(Picture):
     nothing = "no run in this window"
 
     def table(self, subject: Schedule, chosen: GanttParameters) -> pd.DataFrame:
-        """Return a row a run and block of neighbouring processors.
+        """Return a row for each run and block of neighbouring processors.
 
         ``job_number`` and ``job_occurrence``, ``start`` and ``end``, s from the start of the log, ``wait``, s,
         ``first_processor``, ``processors`` (of the block), ``label`` (what its colour is), ``shade`` (the label's

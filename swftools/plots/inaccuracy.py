@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How inaccurate requested times are, group by group."""
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class Inaccuracy(Picture):
     nothing = "no job whose requested time and run time are known"
 
     def table(self, subject: Trace, chosen: InaccuracyParameters) -> pd.DataFrame:
-        """Return a row a group: ``group``, ``jobs``, ``mean``, ``p25``, ``p75``, as ``study_estimates`` orders them."""
+        """Return a row a group, as ``study_estimates`` sorts them: ``group``, ``jobs``, ``mean``, ``p25``, ``p75``."""
         found = study_estimates(subject).inaccuracy
         rows = found[found["grouped_by"] == chosen.by]
         kept = rows["jobs"].rank(method="first", ascending=False) <= chosen.most

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The load that jobs bring, week by week."""
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class Load(Picture):
     nothing = "no work is known, or no time between submissions"
 
     def table(self, subject: Trace, chosen: LoadParameters) -> pd.DataFrame:
-        """Return a row a week.
+        """Return a row for each week.
 
         Its columns are ``start`` and ``end`` (s from the start of the log), ``date`` (of its start, UTC; missing
         where the log does not say when it begins), ``jobs`` submitted, their ``work`` (processor-seconds), and ``load``

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How long jobs waited, by the log."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the pictures of schedules share: when the log began, means of step functions, classes of jobs by their size."""
 
 from __future__ import annotations
@@ -76,8 +77,8 @@ def in_bins(times: FloatArray, values: FloatArray, most: int) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row a step or a bin: ``begin`` and ``end``, s, ``mean`` and ``most``, the largest value in it. The first
-        and the last bin are shorter, as the log has it.
+        One row for each step or bin: ``begin`` and ``end``, s, ``mean`` and ``most``, the largest value in it. The
+        first and the last bin are shorter, as the log has it.
     """
     if len(times) - 1 <= most:
         begin, end, value = times[:-1], times[1:], values[:-1]
@@ -141,8 +142,8 @@ def by_size(jobs: pd.DataFrame, values: dict[str, tuple[FloatArray, str]]) -> pd
     Returns
     -------
     pandas.DataFrame
-        One row a class of width and of run time, all of them: ``width`` and ``run_time``, their names in order, and
-        ``jobs``; a statistic of no jobs is missing. Without jobs, no rows.
+        One row for each class of width and of run time, all of them: ``width`` and ``run_time``, their names in order,
+        and ``jobs``; a statistic of no jobs is missing. Without jobs, no rows.
     """
     if not len(jobs):
         return pd.DataFrame({"width": [], "run_time": [], "jobs": [], **{name: [] for name in values}})

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the pictures of a comparison share: a metric by its name, and means over seeds with their intervals."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What several pictures are made of: steps of times, densities of two quantities, a legend above the axes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a picture is: the table behind it, how that is drawn, what it says in words; all of them by name.
 
 A picture is a file of this folder with a subclass of ``Picture``, and its line in ``__init__.py``. Report, console and
@@ -29,24 +30,24 @@ class NoParameters(Parameters):
 class Picture:
     """A picture of one kind of thing: a trace, a schedule, a cleaning report, or a table.
 
-    Subclasses say what they are of, and define ``table``, ``draw`` and ``tell``.
+    A subclass names what it is drawn from, and defines ``table``, ``draw`` and ``tell``.
 
     Attributes
     ----------
     name : str
-        By which it is asked for; one picture of each name for a kind of thing.
+        Its name, by which it is asked for; one picture of each name for a kind of thing.
     of : type
         What it is drawn from: a class, or ``pandas.DataFrame``.
     columns : sequence of str
-        Where it is drawn from a table: the columns that this must have.
+        If it is drawn from a table: the columns that the table must have.
     title : str
         What it shows, in a few words.
     parameters : type of Parameters
-        What may be chosen, each with a default.
+        Its parameters, each with a default.
     aspect : float
-        Height by width.
+        Height / width.
     nothing : str
-        What stands there where the table has no rows.
+        Text to show if the table has no rows.
     """
 
     name: ClassVar[str]
@@ -58,7 +59,7 @@ class Picture:
     nothing: ClassVar[str] = "nothing to show"
 
     def table(self, subject: Any, chosen: Any) -> pd.DataFrame:
-        """Return the table that is drawn; without rows where there is nothing to show."""
+        """Return the table that is drawn; it has no rows if there is nothing to show."""
         raise NotImplementedError
 
     def draw(self, axes: Axes, table: pd.DataFrame, chosen: Any) -> None:
@@ -66,7 +67,7 @@ class Picture:
         raise NotImplementedError
 
     def tell(self, table: pd.DataFrame, chosen: Any) -> str:
-        """Return what is seen, with its chief numbers, in a sentence or two, for a table that has rows."""
+        """Return what the picture shows, with its main numbers, in a sentence or two, for a table that has rows."""
         raise NotImplementedError
 
 
@@ -125,25 +126,25 @@ def plot(subject: Any, name: str, *, ax: Axes | None = None, size: str = "screen
     Parameters
     ----------
     subject : Trace, Schedule, CleaningReport or pandas.DataFrame
-        What it is of.
+        What to draw.
     name : str
-        Which: ``list_pictures(type(subject))`` has them by name.
+        Name of the picture; ``list_pictures(type(subject))`` lists them.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
     size : {"screen", "column"}
         For a screen, or for a column of a paper: the size of a new figure and of all text.
     **parameters
-        What may be chosen; see the picture's ``parameters``.
+        Parameters of the picture; see its ``parameters``.
 
     Returns
     -------
     matplotlib.axes.Axes
-        What was drawn on: ``ax`` where it is given. Its figure is ``.figure``.
+        The axes drawn on: ``ax`` if given. Its figure is ``.figure``.
 
     Raises
     ------
     ParameterError
-        No such picture, parameter or size.
+        There is no such picture, parameter or size.
     MissingLibraryError
         matplotlib is not installed.
 

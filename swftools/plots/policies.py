@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One metric of several policies, with intervals over seeds."""
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Policies(Picture):
     nothing = "no value of this metric"
 
     def table(self, subject: pd.DataFrame, chosen: PoliciesParameters) -> pd.DataFrame:
-        """Return a row a log and policy, in their order: ``seeds``, ``mean``, ``low``, ``high`` and ``unit``.
+        """Return a row for each log and policy, in their order: ``seeds``, ``mean``, ``low``, ``high`` and ``unit``.
 
         ``mean`` is that over the seeds and ``low`` and ``high`` are the ends of its interval, in the unit of the
         metric; the ends are missing of a single seed. ``log`` is empty where the table has none.

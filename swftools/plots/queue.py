@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How much waits over time."""
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class Queue(Picture):
     nothing = "no job ran or waited"
 
     def table(self, subject: Schedule, chosen: QueueParameters) -> pd.DataFrame:
-        """Return a row a step or bin.
+        """Return a row for each step or bin.
 
         ``begin`` and ``end``, s from the start of the log, the mean of ``queue_length`` (jobs), ``queued_processors``
         or ``queued_work`` (processor-seconds), ``most``, the largest in the bin, and ``log_start``, UNIX time in s,

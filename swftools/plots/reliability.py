@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Whether bounds are of the quantile that they are said to be of."""
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class Reliability(Picture):
     nothing = "no wait that is known of a job that was told a bound"
 
     def table(self, subject: pd.DataFrame, chosen: ReliabilityParameters) -> pd.DataFrame:
-        """Return a row a method and quantile, or queue: the quantile meant, the waits, the share and its interval."""
+        """Return a row for each method and quantile or queue: the quantile, the waits, the share and its interval."""
         meant = subject["quantile"] if "quantile" in subject else pd.Series(chosen.quantile, index=subject.index)
         grouping = "all" if meant.nunique() > 1 else "queue"
         rows = subject.assign(meant=meant)[subject["grouped_by"] == grouping]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How often reservations by predicted waits are met, and what they do to others, over the share that reserves."""
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ class ReservedParameters(Parameters):
 class Reserved(Picture):
     """The share of accepted reservations that were met, over the share of the jobs that ask, a curve for each target.
 
-    It is of a table with a row a simulation: ``share``, the ``target`` probability, and ``accepted`` and ``met`` as
-    ``ReservedSchedule.measures`` has them. A curve below the dotted line of its colour breaks its promise. Bars are
+    It is of a table with a row for each simulation: ``share``, the ``target`` probability, and ``accepted`` and ``met``
+    as ``ReservedSchedule.measures`` has them. A curve below the dotted line of its colour breaks its promise. Bars are
     intervals that have the true share with confidence .95, if reservations were independent.
 
     With ``shows="others"`` it is the mean wait of the jobs without a reservation, divided by that of the same jobs
@@ -49,7 +50,7 @@ class Reserved(Picture):
     nothing = "no reservation was accepted"
 
     def table(self, subject: pd.DataFrame, chosen: ReservedParameters) -> pd.DataFrame:
-        """Return a row a simulation in which reservations were accepted: the interval of the share; or the ratio."""
+        """Return a row for each simulation that accepted any: the interval of the share, or the ratio of waits."""
         of_others = chosen.shows == "others"
         if of_others and (missing := [name for name in WAITS if name not in subject]):
             raise ParameterError(f"picture reserved: the table lacks the columns {', '.join(missing)}")

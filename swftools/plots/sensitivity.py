@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How a metric changes with an option of the simulation: load above all."""
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class Sensitivity(Picture):
     nothing = "no value of this metric"
 
     def table(self, subject: pd.DataFrame, chosen: SensitivityParameters) -> pd.DataFrame:
-        """Return a row a log, policy and value of the option: ``at``, ``runs``, ``mean``, ``low``, ``high``, ``unit``.
+        """Return a row for each log, policy and value: ``at``, ``runs``, ``mean``, ``low``, ``high``, ``unit``.
 
         ``mean`` is that over seeds and shakes; the ends of its interval are missing of a single run.
         """

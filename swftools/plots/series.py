@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What pictures of several methods share: the look of each, shares with their intervals, months on an axis of time."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Who brings the jobs and the work: shares by user, and by queue."""
 
 from __future__ import annotations

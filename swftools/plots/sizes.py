@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How long and how wide jobs are."""
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Sizes(Picture):
     nothing = "no job whose run time and width are known"
 
     def table(self, subject: Trace, chosen: Any) -> pd.DataFrame:
-        """Return a row a cell that has jobs, by run time and then width.
+        """Return a row for each cell that has jobs, by run time and then width.
 
         Its columns are ``run_time_from`` and ``run_time_to`` (s; the latter is not included), ``width_least`` and
         ``width_most`` (processors; both included), and ``jobs``.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How much longer jobs take than they run."""
 
 from __future__ import annotations

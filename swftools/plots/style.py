@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How all pictures look: sizes, colours that everybody tells apart, axes of times and durations.
 
 Colours are those of Okabe and Ito (2008), which differ for colour-blind eyes; lines differ in their dashes and markers

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Survival curves: which share of the jobs has at least so much."""
 
 from __future__ import annotations
@@ -32,8 +33,9 @@ def survival(values: npt.NDArray[np.float64], name: str) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row a value, rising: the value under its name, ``jobs``, those that have at least it, and their ``share``.
-        The rows of the median and of the 90 % are always there, and those of the least and the largest value.
+        One row for each value, rising: the value under its name, ``jobs``, those that have at least it, and their
+        ``share``. The rows of the median and of the 90 % are always there, and those of the least and the largest
+        value.
     """
     known = np.sort(values[~np.isnan(values)])
     count = len(known)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """By how much users tighten their requests when they are asked again: synthetic answers."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How wide bounds of waits are, queue by queue."""
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class Tightness(Picture):
     nothing = "no queue with a wait that is known of a job that was told a bound"
 
     def table(self, subject: pd.DataFrame, chosen: Any) -> pd.DataFrame:
-        """Return a row a method and queue: the waits, bound / wait, and whether the method is correct."""
+        """Return a row for each method and queue: the waits, bound / wait, and whether the method is correct."""
         rows = subject[subject["grouped_by"] == "queue"]
         if rows.empty and len(subject):
             raise ParameterError("picture tightness: no rows by queue: evaluate(..., grouped_by=['queue'])")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the jobs of a queue were told of their waits, and how long they waited."""
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class Told(Picture):
     nothing = "no job whose wait or bound is known"
 
     def table(self, subject: pd.DataFrame, chosen: ToldParameters) -> pd.DataFrame:
-        """Return a row a job of the queue: submission, wait, bound, and whether it waited longer than the bound."""
+        """Return a row for each job of the queue: submission, wait, bound, and whether it waited longer."""
         if subject.empty:
             return subject[list(self.columns)].assign(is_beyond=[])
         mine = subject if chosen.method is None else subject[subject["method"] == chosen.method]

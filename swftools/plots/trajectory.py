@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """With which probability a job starts in time, over the times at which it may be submitted."""
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class TrajectoryPicture(Picture):
     nothing = "no time of submission"
 
     def table(self, subject: pd.DataFrame, chosen: TrajectoryParameters) -> pd.DataFrame:
-        """Return a row a time of submission, with how long that is before the start, s."""
+        """Return a row for each time of submission, with how long that is before the start, s."""
         kept = subject.loc[subject["is_possible"].astype(bool), list(self.columns)]
         met = kept["probability"] >= (chosen.probability or 0.0) - 1e-9
         ahead = kept["start_time"] - kept["submit_time"]

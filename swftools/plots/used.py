@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How much of the requested time jobs use."""
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Used(Picture):
     nothing = "no job whose requested time and run time are known"
 
     def table(self, subject: Trace, chosen: Any) -> pd.DataFrame:
-        """Return a row a tenth, one for all and one for more: ``used_from``, ``used_to``, ``jobs``, ``share``."""
+        """Return a row for each tenth, for all and for more: ``used_from``, ``used_to``, ``jobs``, ``share``."""
         known = is_studied(subject)
         found = used_shares(subject.arrays.run_time[known] / subject.arrays.requested_time[known])
         return found if known.any() else found.iloc[:0]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How busy the machine is over time."""
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Utilization(Picture):
     nothing = "no run"
 
     def table(self, subject: Schedule, chosen: UtilizationParameters) -> pd.DataFrame:
-        """Return a row a step or bin.
+        """Return a row for each step or bin.
 
         ``begin`` and ``end``, s from the start of the log, ``utilization`` and ``most``, mean and largest share of the
         processors, and ``log_start``, UNIX time in s, missing where it is not known.

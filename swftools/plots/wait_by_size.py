@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which jobs wait: by their width and run time."""
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class WaitBySize(Picture):
     nothing = "no job that ran"
 
     def table(self, subject: Schedule, chosen: WaitBySizeParameters) -> pd.DataFrame:
-        """Return a row a class: ``width`` (processors) and ``run_time``, in words, its ``jobs``, and their ``wait``, s.
+        """Return a row for each class: ``width`` and ``run_time``, in words, ``jobs``, and their ``wait``, s.
 
         The wait of a class without jobs is missing.
         """
@@ -45,7 +46,7 @@ class WaitBySize(Picture):
         return by_size(jobs, {"wait": (column_of(jobs, "wait_time"), chosen.statistic)})
 
     def draw(self, axes: Axes, table: pd.DataFrame, chosen: WaitBySizeParameters) -> None:
-        """Draw a cell a class, with its wait."""
+        """Draw a cell for each class, with its wait."""
         from matplotlib.colors import LogNorm  # noqa: PLC0415 (an extra)
 
         shown = table.assign(wait=table["wait"].clip(lower=0.0))

@@ -1,6 +1,7 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """QBETS: bounds of how long jobs wait in queues, learnt from a log, told at submission (Nurmi 2009), and rivals.
 
-The public names stand in ``__init__.pyi``; each is imported when it is first used, so that a question to a saved state
+The public names are listed in ``__init__.pyi``. Each is imported when it is first used, so a question to a saved state
 is answered at once.
 """
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 from .bounds import BinomialBound as BinomialBound
 from .bounds import Bound as Bound
 from .bounds import LogNormalBound as LogNormalBound

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The cluster that one is asked about, brought up to date: what ``learn`` does to it, without what is compiled.
 
 Loading numba takes longer than all that ``swftools predict`` does. So the few jobs that had not started when a state

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a method tells of the waits that a cluster keeps: bounds of several quantiles, and a share within a deadline.
 
 The binomial bound is read off the sorted waits, which takes no time. For the others their own code is loaded.

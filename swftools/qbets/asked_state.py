@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a saved state is asked about a job of a group: which group, which cluster, by which method.
 
 ``swftools.qbets.prediction`` asks it of waits, ``swftools.reservations`` of starts by a time.

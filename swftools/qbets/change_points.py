@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Change points: when waits change for good, the history before is forgotten.
 
 Of waits that are independent and alike, three in a row above their .95 quantile are rare: once in 8,000. So many misses
@@ -27,7 +28,7 @@ RECENT = 101
 
 
 class RareEvents(NamedTuple):
-    """How many misses in a row are rare: ``misses`` from each ``autocorrelation`` on, to the next."""
+    """How many misses in a row are rare: ``misses`` holds from its ``autocorrelation`` to the next one."""
 
     autocorrelation: FloatArray
     misses: IntArray
@@ -63,9 +64,9 @@ def register_rare_events(name: str, autocorrelation: npt.ArrayLike, misses: npt.
     Parameters
     ----------
     name : str
-        By which a replay is asked to take it; a table of that name, but for those of the package, is replaced.
+        The name to use in a replay. An earlier table of that name is replaced, unless it is one of the package.
     autocorrelation : array_like of float, shape (n,)
-        Rising; below the first it is as at the first.
+        Rising; below the first value, the first row holds.
     misses : array_like of int, shape (n,)
         1 or more each.
 
@@ -115,7 +116,7 @@ def autocorrelation(values: npt.ArrayLike) -> float:
     Parameters
     ----------
     values : array_like of float
-        In order of time; of more than ``RECENT`` the last count.
+        In order of time; only the last ``RECENT`` count.
 
     Returns
     -------

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Clusters of jobs: intervals of requested time (or width, or their product) within which waits are alike.
 
 Each value of the explanatory variable begins as a cluster of its own. Again and again those two neighbours are merged
@@ -72,9 +73,9 @@ def cluster(values: npt.ArrayLike, waits: npt.ArrayLike, *, most: int = MOST, le
     waits : array_like of float, shape (n,)
         How long each waited, s.
     most : int
-        The most clusters.
+        Largest number of clusters.
     least_size : int
-        Jobs that each must have, if there are so many in all.
+        Jobs that each cluster must have, if there are that many in all.
 
     Raises
     ------

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How often bounds of waits were right, in counts that add up: those of months make those of years.
 
 ``evaluate`` says more of predictions that are all at hand. This is for histories, of which only the last month is.

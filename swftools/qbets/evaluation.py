@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How good predicted waits are: how often the bounds were right, and how tight they were.
 
 References
@@ -53,16 +54,16 @@ def evaluate(
     Parameters
     ----------
     predictions : pandas.DataFrame, or several
-        Of one method or several, as ``replay`` returns them. Waits that are not known do not count, nor do jobs of the
-        training.
+        Tables of one method or several, as ``replay`` returns them. Jobs with unknown waits, and jobs of the training,
+        do not count.
     quantile : float
-        What the bounds are meant to be of.
+        The quantile that the bounds claim.
     compare_with : str
         Method whose rms_over is divided by those of the others.
     grouped_by : str or iterable of str
-        Some of all, queue, month, processors, requested_time.
+        Any of all, queue, month, processors, requested_time.
     deadline : float
-        Of the verdicts on whether a job starts in time, s after its submission; see ``prediction_figures``.
+        Deadline of the verdicts on whether a job starts in time, s after its submission; see ``prediction_figures``.
 
     Returns
     -------

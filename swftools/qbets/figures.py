@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Predicted waits in the figures that others publish, so that theirs can stand beside ours.
 
 References
@@ -27,34 +28,33 @@ DEADLINE = 3600.0
 def prediction_figures(
     wait: npt.ArrayLike, predicted: npt.ArrayLike, deadline: float = DEADLINE
 ) -> Mapping[str, float | None]:
-    """Return how good predicted waits are, in others' figures.
+    """Return how good predicted waits are, by the measures of other publications.
 
     Parameters
     ----------
     wait, predicted : array_like of float, shape (jobs,)
-        How long each job waited, and was said to wait, s. Jobs of which either is missing (NaN) do not count.
+        How long each job waited, and was predicted to wait, s. Jobs with either missing (NaN) do not count.
     deadline : float
-        Of the verdicts, s after the submission.
+        Deadline of the verdicts, s after the submission.
 
     Returns
     -------
     mapping of str to float or None
-        None where no job counts.
+        None if no job counts.
 
-        * within_1_minute, within_10_minutes: share of jobs whose wait is at most so far from what was predicted, to
-          either side.
-        * ratio_p5, ratio_p25, ratio_p75, ratio_p95: quantiles of wait over prediction, linear between two jobs. Between
-          the second and third is half of the jobs, between the first and last are 90 %. Less than 1 s counts as 1 s.
+        * within_1_minute, within_10_minutes: share of jobs whose wait differs from the prediction by at most that.
+        * ratio_p5, ratio_p25, ratio_p75, ratio_p95: quantiles of wait / prediction, linear between two jobs. Half of
+          the jobs lie between the second and third, 90 % between the first and last. Times below 1 s count as 1 s.
         * deadline: as given.
-        * right_verdicts: share of jobs of which it was rightly said that they start by the deadline, or that they do
-          not: both wait and prediction are at most the deadline, or neither is.
-        * best_constant: what share who always gives the same verdict would get right. A share of right verdicts says
-          little unless it is well above this.
+        * right_verdicts: share of jobs for which the prediction is right about the deadline: wait and prediction are
+          both within it, or both beyond it.
+        * best_constant: share of right verdicts if every verdict were the same. A share of right verdicts says little
+          unless it is well above this.
 
     Raises
     ------
     ParameterError
-        The deadline is no number of 0 or more, or the lengths differ.
+        The deadline is not a number of 0 or more, or the lengths differ.
 
     Examples
     --------

@@ -1,4 +1,5 @@
-"""What is known of waits, in the order in which it became known: by cluster, and trimmed where waits changed.
+# SPDX-License-Identifier: BSD-3-Clause
+"""The known waits, in the order in which they became known: by cluster, and trimmed where waits changed.
 
 A value belongs to one cluster for as long as the clusters stay as they are. Each cluster keeps its own values from some
 moment on, and has a bound of these. When as many values in a row as the table of rare events says are beyond what was

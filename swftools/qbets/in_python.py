@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The replay with a bound of somebody's own in Python: an object with ``fit``, ``update`` and ``predict``.
 
 What is compiled lists the waits of each cluster, where a bound would learn from them, and calls back at each

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is known of a queue between two replays: all that a later one looks at again, in no more room than it takes.
 
 It is the same however it was reached, at once or in parts: heaps are sorted, and nothing stands in it that was

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the replay reads of a log, and the table of what it says."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the batch system itself said of waits, where a log has it, as predictions like any other."""
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ METHOD = "batch-system"
 
 
 def logged_estimates(log: Trace, by: str | None = "queue", *, like: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Return what the batch system said at each job's submission of its wait, as a table of predictions.
+    """Return the waits that the batch system itself predicted at submission, as a table of predictions.
 
     Parameters
     ----------
@@ -24,15 +25,14 @@ def logged_estimates(log: Trace, by: str | None = "queue", *, like: pd.DataFrame
     by : str or None
         What jobs are grouped by, as in ``replay``.
     like : pandas.DataFrame, optional
-        Predictions of the same log: what is training there does not count here either, so that methods are compared on
+        Predictions of the same log: jobs of their training do not count here either, so that methods are compared on
         the same jobs.
 
     Returns
     -------
     pandas.DataFrame
-        The table ``wait_predictions`` of the column dictionary, of the method ``batch-system``; ``evaluate`` takes it
-        beside others. A job without an estimate was told nothing (``too-few-waits``). An estimate is meant to be the
-        wait, not a bound of it.
+        The table ``wait_predictions`` of the column dictionary, with the method ``batch-system``, for ``evaluate``. A
+        job without an estimate has no prediction (``too-few-waits``). An estimate is a guess of the wait, not a bound.
 
     Raises
     ------

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What predicts waits, by name: a bound, a rival of bounds, or an object of somebody's own."""
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def find_method(method: Any, **parameters: Any) -> Any:
     method : str, Bound, Rival or object
         ``module:name`` imports the module that registers it first. Objects have ``fit``, ``update`` and ``predict``.
     **parameters
-        Of all methods, such as quantile: those that it has are set, unless the text says them.
+        Parameters such as quantile: those that the method has are set, unless the text gives them.
 
     Raises
     ------

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which of so many waits is a bound of a quantile, of one number of waits: what ``bound_ranks`` says of all numbers.
 
 It is for who asks once, and should not wait until scipy is loaded.

@@ -1,4 +1,5 @@
-"""What a job that is submitted now would be told of its wait, by a saved state, without a log.
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a saved state predicts for the wait of a job that is submitted now. No log is needed.
 
 Now is behind all that the state knows: the jobs that still waited at the last submission have started, as far as the
 log says that they did. The state itself stays as it is.
@@ -44,36 +45,36 @@ class WaitAnswer(ShowsItself):
     method : str
         As it was given to the predictor.
     by : tuple of str
-        What jobs are grouped by; nothing where all are one group.
+        What jobs are grouped by; empty if all are one group.
     group : str
-        Of the job, in words: its queue, where jobs are grouped by queue.
+        The group of the job: its queue, if jobs are grouped by queue.
     no_prediction : str or None
-        Why it would be told nothing, as in tables of predictions: training, too-few-waits, unavailable. What stands in
-        ``bounds`` and ``deadline`` is then what it would have been told.
+        Why there is no prediction, as in tables of predictions: training, too-few-waits, unavailable. ``bounds`` and
+        ``deadline`` then hold what it would have been.
     bounds : tuple of ToldBound
-        By quantile.
+        The bounds, by quantile.
     deadline : ToldDeadline or None
-        If one was asked for.
+        The answer about the deadline, if one was given.
     waits : int
-        That bounds are made of.
+        Number of waits behind the bounds.
     known_waits : int
-        That became known of jobs of its cluster; more than ``waits`` where waits have changed.
+        Number of waits that became known in its cluster; more than ``waits`` after a change point.
     group_waits : int
-        That became known of its group.
+        Number of waits that became known in its group.
     training : int
-        Waits of its group that must be known before anyone is told anything.
+        Number of waits of its group that must be known before anything is predicted.
     since, until : float or None
-        When the first of ``waits`` became known, and when the last job of the group came or started that is known, s.
+        When the first of ``waits`` became known, and the last known submission or start in the group, s.
     since_utc, until_utc : str or None
-        The same as dates, where the log said when it began.
+        The same as dates, if the log says when it began.
     explanatory : str
         What jobs are clustered by.
     value : float or None
-        Of the job; None where it was not asked for.
+        The job's value of that; None if it was not needed.
     cluster, clusters : int
-        Number of its cluster, from 0 on, and how many there are.
+        Number of its cluster, counted from 0, and how many there are.
     above, up_to : float or None
-        Which values belong to it; None where it has no such end.
+        The range of values of that cluster; None: no limit.
     """
 
     method: str
@@ -99,12 +100,12 @@ class WaitAnswer(ShowsItself):
 
     @property
     def is_answered(self) -> bool:
-        """Whether the job is told anything: some bound, and about the deadline if one was asked for."""
+        """Whether there is a prediction: at least one bound, and an answer about the deadline if one was given."""
         some = any(told.seconds is not None for told in self.bounds)
         return self.no_prediction is None and some and (self.deadline is None or self.deadline.share > 0.0)
 
     def to_mapping(self) -> dict[str, Any]:
-        """Return all of it as JSON can say it."""
+        """Return all of it in types that JSON holds."""
         return {"is_answered": self.is_answered, **asdict(self)}
 
     def _lines(self) -> list[str]:
@@ -147,28 +148,28 @@ def predict_wait(
     state : str, path or SavedState
         What ``WaitPredictor.save`` wrote, or ``read_state`` read.
     group : str or mapping, optional
-        Of the job: as the column ``queue`` of predictions has it, ``3`` or ``3/17``, or a value for each name in the
-        predictor's ``by``. It may be left out where there is one group only.
+        Group of the job, as in the column ``queue`` of predictions: ``3`` or ``3/17``; or a value for each name in the
+        predictor's ``by``. You can leave it out if there is only one group.
     processors : int, optional
-        Requested.
+        Requested processors.
     requested_time : float, optional
-        In s. Both are needed only where jobs are clustered by them.
+        Requested time, s. These two are needed only if jobs are clustered by them.
     quantiles : sequence of float, optional
-        Between 0 and 1, both excluded. The waits are those kept for the predictor's own quantile.
+        Between 0 and 1, both excluded. They use the waits that are kept for the predictor's own quantile.
     deadline : float, optional
-        In s: also say which share of such jobs starts within so long.
+        Also say which share of such jobs starts within this time, s.
     now : float, optional
-        When it is submitted, as the log counts seconds; else behind all starts that are known.
+        Time of submission, in seconds of the log; by default after all known starts.
     method : object, optional
-        The bound, where it is an object of your own: files have none.
+        The bound, if it is an object of your own, which files do not hold.
 
     Raises
     ------
     StateError
-        There is no such file, or it is damaged or of something else.
+        There is no such file, it is damaged, or it is something else.
     ParameterError
-        There is no such group, something is missing or outside its domain, or the state is of a rival, which knows
-        machines and not jobs that were never submitted.
+        There is no such group; a value is missing or outside its domain; or the state is of a rival, which can predict
+        only for jobs that are in the log.
     """
     saved = state if isinstance(state, SavedState) else read_state(state)
     chosen = saved.about["parameters"]

@@ -1,4 +1,5 @@
-"""The replay of a log: what each job would have been told at its submission of how long it will wait.
+# SPDX-License-Identifier: BSD-3-Clause
+"""The replay of a log: which wait would have been predicted for each job at its submission.
 
 Jobs are submitted one by one. Before a job is told anything, the waits of all that have started by then become known,
 never earlier; what is told depends on nothing else. Each queue is replayed by itself.
@@ -80,28 +81,28 @@ class ReplayParameters(Parameters):
     Parameters
     ----------
     quantile, confidence : float
-        Of the waits, which is bounded, and of the bound; those that the method has.
+        The quantile of waits that is bounded, and the confidence of the bound; as far as the method has them.
     trimming : bool
         Forget waits from before a change.
     rare_events : str
-        Which table says how many misses in a row tell a change: reference, computed, or one of your own.
+        The table of how many misses in a row indicate a change: reference, computed, or one of your own.
     clustering : bool
         Predict by clusters of jobs.
     explanatory : {"requested_time", "requested_processors", "requested_work"}
-        What jobs are clustered by; where it is missing, it is less than all others. Allocated processors are taken
-        where requested ones are missing.
+        What jobs are clustered by; a missing value counts as less than all others. If requested processors are missing,
+        allocated ones are used.
     cluster_every : int
-        Jobs of a queue between two clusterings.
+        Number of jobs of a queue after which it is clustered again.
     most_clusters : int
-        Of a queue.
+        Largest number of clusters of a queue.
     availability : bool
-        Tell nothing where nothing seems to start.
+        Predict nothing while the machine seems to be down.
     unavailable_if : {"either", "both"}
-        Too many jobs came since one started or it is too long ago; or both.
+        When it counts as down: too many jobs came since the last start, or the last start is too long ago; or both.
     availability_quantile : float
-        Of both, which is bounded with a confidence of .95.
+        The quantile of these two that is bounded, with a confidence of .95.
     training : int
-        Jobs of a queue that start before anyone is told anything.
+        Number of jobs of a queue that must start before anything is predicted.
     """
 
     NAME: ClassVar[str] = "qbets"
@@ -139,12 +140,12 @@ class WaitPredictor:
     ----------
     method : str, Bound, Rival or object
         Name of a bound or rival, as ``binomial`` or ``gradient-boosting``; a Bound or Rival; or any object with
-        ``fit``, ``update`` and ``predict`` as bounds have them, of which each cluster gets a copy.
+        the methods ``fit``, ``update`` and ``predict`` of bounds; each cluster gets a copy of it.
     by : str, sequence of str or None
         What jobs are grouped by: queue, partition, user, group, columns of the trace; None: all are one group. A rival
         sees all groups together.
     **parameters
-        Of ``ReplayParameters``.
+        Parameters of ``ReplayParameters``.
 
     Raises
     ------
@@ -184,32 +185,32 @@ class WaitPredictor:
 
     @property
     def last(self) -> float:
-        """The last submission that is known, s from ``start``; -inf before any."""
+        """The last known submission, s from ``start``; -inf before any."""
         return max((known.last for known in self.known.values()), default=-math.inf)
 
     def replay(
         self, log: Trace | Schedule, progress: Progress | None = None, *, may_lack_waits: bool = False
     ) -> pd.DataFrame:
-        """Submit the jobs of a log, and return what each is told.
+        """Submit the jobs of a log one by one, and return the prediction of each.
 
         Parameters
         ----------
         log : Trace or Schedule
             Jobs with their waits: those of the log, or of a simulation. Jobs without a run time never started.
         progress : callable, optional
-            Called with the numbers of jobs so far and of all jobs.
+            Called with the number of jobs so far and the number of all jobs.
         may_lack_waits : bool
-            Take also a log of which no job started, such as a part of one that goes on.
+            Also accept a log in which no job started, such as a part of a log.
 
         Returns
         -------
         pandas.DataFrame
-            A row a job, in the order of the log; the table ``wait_predictions`` of the column dictionary.
+            A row for each job, in the order of the log; the table ``wait_predictions`` of the column dictionary.
 
         Raises
         ------
         ParameterError
-            The log has no waits; or it begins before the end of the one before.
+            The log has no waits, or begins before the end of the previous one.
         """
         return self._replay(log, progress, goes_on=True, may_lack_waits=may_lack_waits)
 
@@ -252,14 +253,14 @@ class WaitPredictor:
         path : str or path
             What ``save`` wrote.
         method : object, optional
-            The bound, where it is an object of your own: files have none. It learns anew from the waits that are kept.
+            The bound, if it is an object of your own, which files do not hold. It learns the kept waits again.
 
         Raises
         ------
         StateError
             There is no such file, or it is of another form or version, truncated or damaged.
         ParameterError
-            It was saved with a bound of somebody's own, and none is given; or without, and one is.
+            It was saved with a bound object, and none is given; or the other way round.
         """
         state = read_state(path)
         about = state.about

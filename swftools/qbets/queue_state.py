@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the replay of a queue goes on with, and one step of it: a job is submitted."""
 
 from __future__ import annotations

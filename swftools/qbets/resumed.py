@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a replay that is over leaves to one that goes on from it."""
 
 from __future__ import annotations

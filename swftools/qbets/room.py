@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Room for what may become known: arrays of zeros that take memory only where something is written."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a predictor has learnt, as a file: saved whole or not at all, and read back only as it was written.
 
 The file begins with a line that names its form and version, and one with the SHA-256 of what follows: a line of JSON,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reservations without a reservation system: when to submit a job so that it runs at a time, with a probability.
 
 The public names stand in ``__init__.pyi``; each is imported when it is first used, so that a plan of a saved state is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 from .co_allocation import CoAllocation as CoAllocation
 from .co_allocation import co_allocate as co_allocate
 from .plans import ReservationPlan as ReservationPlan

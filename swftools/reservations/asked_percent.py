@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The percentile that reservations ask for: that of the target, or one that adapts to how many were met.
 
 References

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Jobs that are held back for a reservation, and the latest submission of each that meets its target."""
 
 from __future__ import annotations

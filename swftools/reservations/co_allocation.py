@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """CO-VARQ: several reservations that must all be met, each asked for at as many sites as that takes.
 
 Where all of COUNT reservations shall be met with P_all, and their sites wait independently, each must be met with

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a saved state of a wait predictor knows of starts by a time: the bounds of a group, cluster by cluster."""
 
 from __future__ import annotations

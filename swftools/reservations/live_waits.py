@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Waits as they become known while a simulation runs, and the bounds of them: QBETS in the loop.
 
 It does what ``WaitPredictor.replay`` does with a log that is over, by the same kernels, one submission and one start

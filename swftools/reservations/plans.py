@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reservations asked of a saved state: when to submit a job so that it runs at a time, what to request, what it costs.
 
 References

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A simulation with reservations by one call, and what it measures."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Sites, how jobs are submitted to several of them, and their logs on one clock, with these jobs behind their own."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One of several sites: a simulation that goes no further than it is told, with jobs that others submit and cancel."""
 
 from __future__ import annotations

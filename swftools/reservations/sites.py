@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Several sites in lockstep: co-allocation by CO-VARQ, and jobs that are submitted to several and cancelled.
 
 Each site is a simulation of its own log, machine, policy and predictor of waits. All stand at one instant before

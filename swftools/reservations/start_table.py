@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The inverse of bounds of waits: with which probability a job starts within a time, in integer percent.
 
 A bound of the p percent quantile that is no longer than the time says: at least p of 100 such jobs start within it. So

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The probability that a job starts in time, over the times at which it may be submitted.
 
 A job that is to run from a time on for so long, and is submitted before, requests the time until then too: it starts

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """VARQ in the simulator: a share of the jobs is to run at times, and is submitted when the waits so far say so.
 
 A job that wants a reservation asks for it when the log submits it. It is held back, outside the machine's queue, until

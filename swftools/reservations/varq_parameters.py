@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Who asks for reservations in a simulation, and what of it can be refused before anything is simulated."""
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A simulator of parallel job schedulers: one engine, compiled or interpreted, and policies of a dozen lines.
 
-``simulate(trace, policy)`` returns a Schedule; ``measure`` its metrics; ``validate`` whether it can be. A policy of
-one's own is registered by ``@policy`` and uses what this package exports; ``docs/add_a_policy.md`` shows how.
+``simulate(trace, policy)`` returns a Schedule, ``measure`` its metrics, and ``validate`` whether it is possible.
+Register a policy of your own by ``@policy``; it uses what this package exports. ``docs/add_a_policy.md`` shows how.
 """
 
 import swftools.simulator.policies

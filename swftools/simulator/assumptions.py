@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a run takes for what its log does not say, and what its policy is told: counted once, said alike everywhere."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a simulation begins with: its options, checked; the jobs to come; an empty machine; and what drives it."""
 
 from __future__ import annotations

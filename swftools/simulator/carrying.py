@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a policy remembers, taken along into a light copy of a simulation, where jobs have other numbers.
 
 A policy that can be copied so says how by ``carry`` in its decorator: a function of the memory, of another one, which
@@ -16,11 +17,11 @@ from swftools.kernel import IntArray
 
 
 def carry_nothing(old: Any, new: Any, jobs: IntArray) -> None:
-    """Take nothing along: of a memory that is room to decide in, or is made anew from the machine where it is empty."""
+    """Copy nothing: for a memory that lasts for one decision only, or is rebuilt from the machine if it is empty."""
 
 
 def renumber(some: npt.NDArray[Any], jobs: IntArray) -> IntArray:
-    """Return the new numbers of some jobs, in their order, of those that are taken along."""
+    """Return the new numbers of those of some jobs that are taken along, in their order."""
     if not len(jobs):
         return np.zeros(0, np.int64)
     place = np.searchsorted(jobs, some)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The jobs of a simulation as a table: those of its trace, and those that were submitted since it began."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """simulate(): replay a trace under a policy, in one call."""
 
 from __future__ import annotations
@@ -35,12 +36,12 @@ def simulate(  # noqa: PLR0913 (options by name)
     ----------
     trace : Trace
         Jobs with their submissions, widths (allocated processors where known, else requested ones), run times and
-        requested times; see ``swftools.simulator.workload`` for what is missing.
+        requested times; ``swftools.simulator.workload`` says how missing values are treated.
     policy : str or Policy
         Name of a policy, also with parameters as in ``easy:reservations=2``; ``module:name`` of one of yours; or the
         policy itself.
     processors : int, optional
-        Of the machine; the trace's own by default.
+        Size of the machine; the trace's own by default.
     overrun : {"extend", "kill", "run-on"}
         Jobs that ran longer than requested: raise the request, cut the run, or leave both.
     cancelled : {"drop", "end-at-once", "full-request"}
@@ -48,38 +49,37 @@ def simulate(  # noqa: PLR0913 (options by name)
     requests : str or Logged
         What users ask for: logged, factor:factor=2, tsafrir.
     predictor : str, Predictor or PythonPredictor
-        What policies are told of run times: request, exact, tightened, last-model, user-average,
-        gradient-boosting, virtual:error=0.5, ``module:name`` of one of yours, or an object of Python that learns.
+        The run times that policies plan with: request, exact, tightened, last-model, user-average,
+        gradient-boosting, virtual:error=0.5, ``module:name`` of one of yours, or a Python object that learns.
     restart_overhead : float, str, Uniform or Column
-        What a run begins with that goes on with work done before: seconds, uniform:per_processor=0.1, or
-        column:name=mine.
+        Time that a run needs to continue earlier work: seconds, uniform:per_processor=0.1, or column:name=mine.
     semantics : {"instant", "pyss", "cqsim", "dr_evt", "raps"}
-        Order of events at one instant, and how often is decided; the last two restate those simulators.
+        Order of events at one instant, and how often the policy decides; all but the first follow those simulators.
     seed : int
-        For requests, predictors and policies that draw.
+        Seed for requests, predictors and policies that draw at random.
     compiled : bool or "checked"
-        "checked" compiles with a look at each index of an array: one that is outside is a PolicyError, where it would
-        otherwise crash, or change what is not its own. False interprets engine and policy: slow, for finding mistakes
-        in a policy. The schedule is the same.
+        "checked" compiles with a check of every index: an index outside its array raises a PolicyError, where it would
+        otherwise crash or change other data. False interprets engine and policy: slow, for finding mistakes in a
+        policy. The schedule is the same.
     progress : callable, optional
-        Called with the numbers of jobs that ended and of all jobs, and the simulated time (s): ten times a second at
-        most, and at the end. What it raises ends the simulation.
+        Called with the number of jobs that ended, the number of all jobs, and the simulated time (s): at most ten times
+        a second, and at the end. An exception from it ends the simulation.
     **parameters
-        Of the policy.
+        Parameters of the policy.
 
     Returns
     -------
     Schedule
-        Jobs of equal submission are taken in order of (job_number, job_occurrence).
+        The schedule. Jobs with equal submission times are taken in order of (job_number, job_occurrence).
 
     Raises
     ------
     ParameterError
-        An option, policy or parameter is unknown, or the machine's size is; the trace lacks what policy or predictor
-        needs; or a job's submission or run time is negative or infinite.
+        An option, policy or parameter is unknown; the size of the machine is unknown; the trace lacks what the policy
+        or predictor needs; or a submission or run time is negative or infinite.
     PolicyError
-        Policy or predictor did what cannot be done or raised an error itself, or a job is never started; says who, when
-        and of which job.
+        The policy or predictor did something impossible or raised an exception, or a job never starts; the message says
+        which policy or predictor, when, and which job.
 
     Examples
     --------

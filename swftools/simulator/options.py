@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Checks of a simulation's options, and which jobs it leaves out: said once, for simulations and for their checks."""
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def reasons_to_exclude(
     arrays : JobArrays
         Of the trace.
     processors : int
-        Of the machine.
+        Size of the machine.
     run_time : numpy.ndarray
         As it is simulated, s; NaN where there is none.
     cancelled : str

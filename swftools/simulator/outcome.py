@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a simulation did, in the columns of a schedule's tables."""
 
 from __future__ import annotations
@@ -101,7 +102,7 @@ def schedule_of(
     unfinished : str
         The reason for which those are that were not taken out.
     processors : int
-        Of the machine.
+        Size of the machine.
     policy : str
         Name of the policy.
     options : mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which processors a job might have had: schedules only say how many, and pictures show them side by side."""
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def on_processors(
     widths : numpy.ndarray of int, shape (jobs,)
         How many.
     processors : int
-        Of the machine; a plan that takes more of them at once gets more.
+        Size of the machine; a plan that takes more of them at once gets more.
 
     Yields
     ------

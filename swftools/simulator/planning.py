@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Plans: when each waiting job is to begin, in the time and on the processors that others leave free.
 
 A plan is made of few steps: hold what runs, place jobs one by one at the earliest time there is, take them out or bring

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Free processors over future time, as steps: what reservations are planned on.
 
 From the beginning of a step until that of the next so many processors are free; the last step has no end, and the first

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Policies by name: the decorator that registers one with all its facts, and how a name or ``module:name`` is found."""
 
 from __future__ import annotations
@@ -45,54 +46,56 @@ class Policy:
     Parameters
     ----------
     name : str
-        By which it is asked for.
+        Its name, by which it is asked for.
     decide : callable
-        Takes ``machine`` and, of ``parameters``, ``memory`` and ``rng``, what it names; see ``docs/add_a_policy.md``.
+        Takes ``machine``, and any of ``parameters``, ``memory`` and ``rng`` that it names; see
+        ``docs/add_a_policy.md``.
     parameters : type of Parameters
         The class of its parameters, each a number, a choice or a truth value with a default, or encoded by the class.
     memory : callable, optional
-        Takes the number of jobs and of processors, and the parameters if it names them ``parameters``; returns the
-        policy's memory as it is at the beginning: a (named) tuple of one-dimensional arrays of numbers, or of such
+        Takes the number of jobs, the number of processors, and the parameters if it has an argument ``parameters``.
+        Returns the policy's memory at the beginning: a (named) tuple of one-dimensional arrays of numbers, or of such
         tuples.
     usual : callable, optional
-        Decides the same as ``decide`` does with the defaults of all parameters, and is compiled sooner.
+        Decides the same as ``decide`` with all parameters at their defaults, and compiles faster.
     rests : bool
-        The policy does nothing, and remembers nothing, while no waiting job fits into the free processors: it is not
-        asked then, which saves time.
+        The policy does nothing and remembers nothing while no waiting job fits into the free processors. So it is not
+        called then, which saves time.
     needs : tuple of str
-        Columns of the trace's jobs without which the policy would be another one, such as ``("priority_rank",)``.
+        Columns of the trace's jobs without which the policy makes no sense, such as ``("priority_rank",)``.
     needs_where : mapping of (str, value) to tuple of str, or callable
-        The same, where a parameter has that value; or a function of all parameters, by name, that returns columns.
+        The same for a value of a parameter; or a function of all parameters, by name, that returns columns.
     promises : tuple of str
-        What ``validate`` holds its schedules to; see ``swftools.simulator.validation``.
+        Promises that ``validate`` checks; see ``swftools.simulator.validation``.
     promises_where : mapping of str to mapping
-        More promises, which it keeps where its parameters have these values.
+        More promises, which it keeps if its parameters have these values.
     restates : tuple of str
-        The other simulators whose schedules it makes under ``semantics`` of their name.
+        Other simulators whose schedules it makes under ``semantics`` of their names.
     restated_by : mapping of str to (str, mapping)
-        Those of them whose rule is another policy, with some parameters, which takes its place then.
+        For some of these semantics: the policy, with its parameters, that runs in its place.
     notes : callable, optional
-        Takes the policy's memory and parameters; returns tables of what it noted in it, which become
+        Takes the policy's memory and parameters; returns tables of what it recorded there, which become
         ``Schedule.notes``. A column ``job`` is replaced by the keys of the jobs.
     carry : callable, optional
-        Takes its memory, an empty one, and jobs; writes into the empty one what it is still to know where jobs have
-        other numbers (``swftools.simulator.carrying``). Without it a policy with a memory, or draws, cannot be forked.
+        Takes its memory, an empty memory, and jobs; writes into the empty one what it knows of these jobs, which have
+        new numbers there (``swftools.simulator.carrying``). Without it, a policy with a memory, or one that draws,
+        cannot be forked.
     allocates : bool
-        False: it makes no array, and calls no kernel that returns a new one. It is faster then, as a kernel is; see
+        False: it makes no array, and calls no kernel that returns a new one. It then runs faster; see
         ``swftools.kernel.kernel``.
     takes_long : str
-        Why a decision takes long where thousands of jobs wait, and what to take instead; said while it does.
+        Why a decision takes long if thousands of jobs wait, and what to use instead; logged during such a run.
     version : int
-        Of the schedules that it makes: raised when they change, so that nobody takes old ones for new.
+        Version of its schedules: raised when they change, so that old schedules are not taken for new ones.
     fixed : mapping
-        Parameters that are given already, of a policy that is another one by another name.
+        Parameters that are already given, for a policy that is another one under a second name.
     in_python : callable, optional
-        Takes the simulation before each decision, and decides it, in Python; ``decide`` does nothing then. It is made
-        by ``python_policy``.
+        Takes the simulation before each decision, and decides in Python; ``decide`` then does nothing.
+        ``python_policy`` makes it.
     made_in : str
-        The module whose source counts as the policy's; that of ``decide`` by default.
+        The module whose source counts as the policy's; by default that of ``decide``.
     stamp : str
-        Of what it decides by beside its code, such as trained weights: another stamp is another policy.
+        Stands for what it uses besides its code, such as trained weights: another stamp is another policy.
     """
 
     name: str
@@ -155,7 +158,7 @@ class Policy:
         return Lent(lambda: pack(chosen.values(), self.empty_memory(1, 1, chosen), np.random.default_rng(0)))
 
     def made_for(self, chosen: Parameters) -> Policy:
-        """Return the policy as it is carried out: by ``usual`` where all parameters are the defaults."""
+        """Return the policy that is carried out: ``usual`` if all parameters have their defaults."""
         return self._as_usual if chosen.values() == self.parameters().values() else self
 
     @cached_property
@@ -233,9 +236,9 @@ def policy(  # noqa: PLR0913 (facts by name)
     Raises
     ------
     ParameterError
-        The name is taken, or cannot be one; its arguments are not those of a policy; a parameter is no number, has no
-        default, or is called as an option of ``simulate``; the class of parameters is another policy's; the version is
-        not a whole number from 1 on.
+        The name is taken, or cannot be one; its arguments are not those of a policy; a parameter is not a number, has
+        no default, or is called as an option of ``simulate``; the class of parameters is another policy's; the version
+        is not a whole number from 1 on.
 
     Examples
     --------

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What users ask for: the requested times of a simulation, as logged, or of a model.
 
 References

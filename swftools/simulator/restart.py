@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What it takes to go on with work that was done before: the overhead of restarts and resizes.
 
 A run that goes on with work that was kept, after a checkpoint, a suspension or a change of width, begins with an

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The options of a run: refused where they are none, do not go together, or the trace lacks what they need."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Schedule: what a simulation returns."""
 
 from __future__ import annotations
@@ -32,27 +33,27 @@ class Schedule(ShowsItself):
     Parameters
     ----------
     jobs : pandas.DataFrame
-        One row a job, in the order of the trace: table ``schedule`` of the column dictionary, what the simulation says
-        and beside it the trace's other columns.
+        One row for each job, in the order of the trace: table ``schedule`` of the column dictionary, with the results
+        of the simulation and the trace's other columns.
     segments : pandas.DataFrame
-        One row a run, by start: table ``segments``. Jobs that were stopped or resized have several, others one.
+        One row for each run, by start: table ``segments``. A job that was stopped or resized has several runs.
     excluded : pandas.DataFrame
         Jobs of the trace that could not be simulated, with the reason: table ``excluded``.
     processors : int
-        Of the machine.
+        Size of the machine.
     policy : str
         Name of the policy.
     options : mapping
-        Every option and parameter of the run, as it was.
+        Every option and parameter of the run.
     holds : int
-        How often a job was held back: it is then no longer in the queue in order of submission, which is what policies
-        promise by.
+        How often a job was held back. The queue is then no longer in order of submission, on which the promises of
+        policies rest.
     is_partial : bool
-        The simulation was not over, or jobs were taken out of it; those that had not ended are excluded.
+        Whether the simulation was not over, or jobs were taken out of it; jobs that had not ended are excluded.
     notes : mapping of str to pandas.DataFrame
-        Tables of what the policy noted of its decisions, where it does: ``search`` with ``explain``.
+        Tables of what the policy recorded of its decisions, such as ``search`` with ``explain``.
     assumptions : tuple of str
-        What the run took for what the log does not say, and what its policy was told, in words. None of a schedule of
+        What the run assumed where the log says nothing, and what its policy was told, in words. Empty for a schedule of
         another simulator.
     """
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Simulation: a run that can be stopped, looked at, copied and continued."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Saying, while a run goes on, that its policy takes long where many jobs wait, and what to take instead."""
 
 from __future__ import annotations

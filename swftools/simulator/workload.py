@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which jobs of a trace are simulated, and how: what each is missing is decided here, before the first event."""
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ def prepare(  # noqa: PLR0913 (options by name)
         Its key, submission, width, run time, requested time, user, queue and, if there, priority_rank, speedup curve
         and checkpoint interval are used.
     processors : int
-        Of the machine.
+        Size of the machine.
     overrun : {"extend", "kill", "run-on"}
         Of a job that ran longer than requested: raise the request, cut the run, or leave both.
     cancelled : {"drop", "end-at-once", "full-request"}

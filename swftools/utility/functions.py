@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Utility functions: how much a job's completion is worth to its user, as a piecewise-linear function of time.
 
 A function is a series of (time, value) points: the first time is 0, the submission; times increase strictly;

@@ -1,8 +1,9 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Synthetic utility functions for the jobs of a trace, from queue priority, size and logged waits.
 
-A model for want of recorded functions: it does not claim to recover what any one user wanted, only not to
-contradict what a survey found about the shapes. Draws are keyed by job, so equal seeds give equal functions in
-any order of jobs.
+This is a model, because no functions were recorded. It does not claim to recover what any user wanted; it only agrees
+with what a survey found about the shapes. Draws are keyed by job, so equal seeds give equal functions in any order of
+jobs.
 
 References
 ----------
@@ -66,12 +67,12 @@ class UtilityParameters(Parameters):
     start_value_sd : float
         Standard deviation of start values, in bins; the bin is globmax / number of ranks. Not in the paper.
     decay_shares : mapping of str to float
-        Shares of the kinds linear, exponential and step; any positive numbers.
+        Relative shares of the kinds linear, exponential and step; any positive numbers.
     intermediate_points : int
         Points between the first and the last of linear and exponential functions, at most 100 (not in the paper).
     deadline_basis : {"turnaround", "wait"}
-        Logged time that the deadline is a multiple of. The text says wait; only turnaround gives the shape of
-        the published Table 4.1.
+        The deadline is a multiple of this logged time. The text says wait; only turnaround gives the shape of the
+        published Table 4.1.
     deadline_factor : float
         The multiple.
     minimum_deadline : float
@@ -183,15 +184,15 @@ def generate_utility(trace: Trace, parameters: UtilityParameters | None = None) 
     ----------
     trace : Trace
         Its width, requested, wait and run time, queue, and key (job_number, job_occurrence) are used. Missing
-        values: a missing wait or run time counts as 0 in the deadline; for a missing (or zero) requested time
-        the run time stands, for both ``LEAST_TIME``; a missing width counts as 1 processor.
+        values: a missing wait or run time counts as 0 in the deadline; a missing (or zero) requested time is replaced
+        by the run time, or by ``LEAST_TIME`` if both are missing; a missing width counts as 1 processor.
     parameters : UtilityParameters, optional
         Defaults if not given.
 
     Returns
     -------
     pandas.DataFrame
-        One row a job, in the order and with the index of ``trace.jobs``: priority_rank, utility_decay, utility
+        One row for each job, in the order and with the index of ``trace.jobs``: priority_rank, utility_decay, utility
         (Arrow list of time, value) and logged_utility, which is missing where the logged time is.
 
     Raises
@@ -207,8 +208,8 @@ def generate_utility(trace: Trace, parameters: UtilityParameters | None = None) 
     time, then a uniform lower value until the deadline.
 
     The draws of a job depend on seed, job_number and job_occurrence only (``swftools.keyed_random``): equal
-    jobs get equal functions in any order, in chunks, and whatever other jobs there are. Of a trace that has not
-    been cleaned the occurrences are counted here, by line where the lines are known, else by row.
+    jobs get equal functions in any order, in chunks, and whatever other jobs there are. If the trace has not been
+    cleaned, occurrences are counted here, by line if lines are known, else by row.
 
     Differs from the paper: equation 2.2 as printed gives the highest priority the lowest values, against the
     text; see ``UtilityParameters.deadline_basis`` for the deadline.

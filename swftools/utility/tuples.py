@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Utility functions as text: the alternating times and values behind the 18 fields of an extended SWF line.
 
 References

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the benchmarks share: full logs, growing logs, and whole processes with their peak memory."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """BuildAugmentedTrace as a whole process on the full logs: wall and CPU time, and peak memory."""
 
 from __future__ import annotations

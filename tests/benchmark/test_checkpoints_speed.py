@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Checkpoints: jobs a second, inferred from a survey and surveyed, from ten thousand to a million; and SDSC-BLUE."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What engines take a cell beside its own work; how two workers do beside one; how fast finished cells are found."""
 
 from __future__ import annotations

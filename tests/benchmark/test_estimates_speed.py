@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """User estimates: jobs a second, from ten thousand to a million."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How long the genetic scheduler takes: the paper's window of 5,000 jobs, and how that grows.
 
 SWFTOOLS_SHARED=... pytest tests/benchmark/test_genetic_speed.py --benchmark-enable --benchmark-only -p no:xdist

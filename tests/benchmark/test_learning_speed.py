@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How many steps a second an environment makes, alone and among many, and how long a new episode takes: CPU time.
 
 pytest tests/benchmark/test_learning_speed.py --benchmark-enable --benchmark-only -p no:xdist

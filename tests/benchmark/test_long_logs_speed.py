@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Long logs: what the pipeline takes of memory and time where a log has millions of jobs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reading lsb.acct: throughput on one core, and memory that does not grow with the file."""
 
 from __future__ import annotations

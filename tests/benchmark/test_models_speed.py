@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Workload models: jobs a second of Lublin-Feitelson workloads, and other arrivals for the whole of SDSC-BLUE."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How long the schedulers of moldable jobs take: the workloads of Barsanti and Sodan 2006, and how that grows.
 
 pytest tests/benchmark/test_moldable_speed.py --benchmark-enable --benchmark-only -p no:xdist

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """PBS: throughput of reading a log with a Q, an S and an E record a job, on one core, and memory in pieces."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Predicted waits: jobs a second by method, and memory a job."""
 
 from __future__ import annotations

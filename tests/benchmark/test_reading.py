@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reading: throughput beside plain C, growth in lines, memory, and the time to import."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A night of a history: 500 new jobs on 200,000, and on ten times as many."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How long a plan takes, at the console and in a simulation, and what sites in lockstep cost beside the sites alone.
 
 pytest tests/benchmark/test_reservations_speed.py --benchmark-enable --benchmark-only -p no:xdist

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Rivals of QBETS: what is known at submissions, and whole replays."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Search: nanoseconds a visit of a node, its growth with the limit, a month of a log, and long queues."""
 
 from __future__ import annotations

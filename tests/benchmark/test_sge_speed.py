@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reading Grid Engine's accounting files: throughput on one core, and memory that does not grow with the file."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Simulation: jobs a second by policy, beside plain C, in overload, and from ten thousand to millions of jobs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reading of Slurm's accounting: rows of sacct a second, on one core, and memory in chunks."""
 
 from __future__ import annotations

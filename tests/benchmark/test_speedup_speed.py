@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Speedup: jobs a second given curves and choices, and run times a second on many widths."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How long a step takes whose decision comes from outside, a copy, and a job that comes while it runs.
 
 pytest tests/benchmark/test_stepping_speed.py --benchmark-enable --benchmark-only -p no:xdist

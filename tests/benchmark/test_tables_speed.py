@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reading tables: F-DATA's columns from Parquet and CSV, memory of the whole and of chunks, recognising a format."""
 
 from __future__ import annotations

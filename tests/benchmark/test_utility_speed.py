@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Utility functions: jobs a second, generated and evaluated, from ten thousand to a million."""
 
 from __future__ import annotations

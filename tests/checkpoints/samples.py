@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A few jobs, and surveys of them, that the tests of checkpoints share."""
 
 from __future__ import annotations

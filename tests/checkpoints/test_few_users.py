@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Synthetic surveys where there are few users, or few of them submit nearly all: the shares of hours are met there too.
 
 So it is in the log of NASA's iPSC/860 (69 users, one of them with every second job, of a second).

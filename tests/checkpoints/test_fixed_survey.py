@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A survey whose answers were settled: equal to the inference of that trace, and each job's own in what comes later."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Checkpoints of jobs, inferred from a survey: equal to a slow twin, whatever the order."""
 
 from __future__ import annotations

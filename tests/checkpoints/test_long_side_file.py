@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Side files of more lines than are written at once."""
 
 from __future__ import annotations

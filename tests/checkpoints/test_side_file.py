@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The side file of checkpoints: written, read back, and refused where it is not one."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The file of a checkpoint survey: read, checked, written back, and summed up."""
 
 from __future__ import annotations
@@ -201,7 +202,7 @@ def test_answers_that_contradict_one_another_are_refused(line: str, message: str
         ("user_id,job_number,choice,interval_minutes", "no column 'processors'; give user_id,processors,job_number"),
         ("user_id,processors,job_number,choice", "no column 'interval_minutes'"),
         ("user_id,processors,job_number,choice,interval_minutes,mood", "column 'mood' is unknown"),
-        ("user_id,processors,job_number,choice,choice,interval_minutes", "column 'choice' stands twice"),
+        ("user_id,processors,job_number,choice,choice,interval_minutes", "column 'choice' appears twice"),
         ("user_id;processors;job_number;choice;interval_minutes", "column 'user_id;processors;job_number;choice;"),
         ("3,64,17,0,15", "column '3' is unknown"),
     ],

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Synthetic checkpoint surveys: the published totals, the users' habits, and the same in any order of jobs."""
 
 from __future__ import annotations

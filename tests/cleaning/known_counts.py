@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How many odd jobs the logs have, counted from their text without this package (grep and awk)."""
 
 FLAGGED = ("cancelled", "never-started", "missing-run-time", "run-over-request")

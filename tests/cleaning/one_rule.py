@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One cleaning rule applied to a drawn trace, and what it did held against a table."""
 
 from __future__ import annotations

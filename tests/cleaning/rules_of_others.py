@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Cleaning rules as a user of the package might write them, right and wrong ones; used by the tests of cleaning."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Cleaning carries decisions out and keeps the books, whatever rules are applied in whatever order."""
 
 from __future__ import annotations

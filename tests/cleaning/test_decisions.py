@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Rules of anybody's, right and wrong: what they decide is carried out whole, or refused whole."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The detector of flurries: what it proposes, what it leaves alone, and that it finds those the archive filtered."""
 
 from __future__ import annotations

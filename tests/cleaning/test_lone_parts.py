@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A job that is to be continued and is not: its status says what the log said."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Parameters of cleaning rules: mappings, text and classes mean the same, whoever wrote the rule."""
 
 from __future__ import annotations

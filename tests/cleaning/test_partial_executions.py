@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Partial executions on traces drawn by hand: which lines become one job, and which stay apart."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which rules clean a trace, in which order, and which lists of rules are refused."""
 
 from __future__ import annotations

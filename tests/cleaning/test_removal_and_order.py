@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A rule may remove jobs, sort them, or do both at once: the jobs that stay are the right ones, in the right order."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Every other cleaning rule on traces drawn by hand: what stays, what goes, what is marked, what is refused."""
 
 from __future__ import annotations

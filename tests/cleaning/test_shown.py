@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a report of cleaning prints, and what a notebook shows of it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The detector of flurries where bursts are nothing unusual: what all users do is no flurry of one."""
 
 from __future__ import annotations

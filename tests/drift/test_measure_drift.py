@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """measure_drift: which jobs are in which window, what is made of them, and what is told."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the page on drift says of aspects, thresholds and alarms on real logs is so."""
 
 from __future__ import annotations

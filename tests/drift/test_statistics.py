@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Statistics of drift: by hand, in theory, by scipy, and as their slow twins have them."""
 
 from __future__ import annotations

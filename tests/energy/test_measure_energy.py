@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Energy of schedules: drawn by hand, beside a twin that goes second by second, and laws that hold of any."""
 
 from __future__ import annotations
@@ -83,7 +84,9 @@ def test_a_window() -> None:
 def test_power_that_is_not_logged() -> None:
     """It is assumed, counted, and asked for; ``logged=False`` assumes it of all."""
     schedule = _with_power(DRAWN, WATTS | {2: np.nan})
-    with pytest.raises(ParameterError, match="1 of 3 jobs have no mean_power in the log; say what a busy processor"):
+    with pytest.raises(
+        ParameterError, match="1 of 3 jobs have no mean_power in the log; give the power of a busy processor"
+    ):
         measure_energy(schedule)
     found = _found(schedule, busy_power=50)
     assert (4070, 1) == (found["energy", "total"], found["assumed_power", "count"])
@@ -120,8 +123,8 @@ def test_no_jobs() -> None:
     ("options", "told"),
     [
         ({"origin": "2022-01-01"}, "origin='2022-01-01' has no zone"),
-        ({"origin": "soon"}, "origin='soon' is no time"),
-        ({}, "nothing says when second 0 of the schedule is"),
+        ({"origin": "soon"}, "origin='soon' is not a time"),
+        ({}, "the moment of second 0 of the schedule is unknown"),
         ({"origin": "2021-12-31T23:59:59Z"}, "give a longer series"),
         ({"origin": "2022-01-01T00:00Z", "idle_power": -1}, "energy: idle_power=-1 is not"),
         ({"origin": "2022-01-01T00:00Z", "percentiles": (101,)}, "energy: percentiles="),

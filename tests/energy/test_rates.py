@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Series of prices and intensities: read from files and tables, aligned by zone, and never filled in."""
 
 from __future__ import annotations
@@ -45,12 +46,12 @@ def test_a_time_without_a_zone_is_refused() -> None:
         read_rates(series)
     assert JANUARY - HOUR == read_rates(series, time_zone="Europe/Paris").times[0]
     assert JANUARY == read_rates(series, time_zone="UTC").times[0]
-    with pytest.raises(ParameterError, match="its times are none of Europe/Pariss"):
+    with pytest.raises(ParameterError, match="its times do not exist in Europe/Pariss"):
         read_rates(series, time_zone="Europe/Pariss")
 
 
 def test_hours_that_a_zone_repeats_or_skips() -> None:
-    """In local time the hour after the change of the clock stands twice, in order; one that never was is an error."""
+    """In local time the hour after the change of the clock appears twice, in order; one that never was is an error."""
     autumn = ["2022-10-30 01:00", "2022-10-30 02:00", "2022-10-30 02:00", "2022-10-30 03:00"]
     rates = read_rates(pd.Series([1.0, 2, 3, 4], pd.to_datetime(autumn)), time_zone="Europe/Paris")
     assert [HOUR] * 3 == np.diff(rates.times).tolist()
@@ -85,8 +86,8 @@ def test_gaps() -> None:
 @pytest.mark.parametrize(
     ("table", "options", "told"),
     [
-        ({"t": ["2022-01-01T00Z", "2022-01-01T00Z"], "v": [1, 2]}, {}, "2022-01-01 00:00 UTC stands twice"),
-        ({"t": ["2022-01-01T00Z"], "v": [1]}, {}, "1 values are no series"),
+        ({"t": ["2022-01-01T00Z", "2022-01-01T00Z"], "v": [1, 2]}, {}, "2022-01-01 00:00 UTC appears twice"),
+        ({"t": ["2022-01-01T00Z"], "v": [1]}, {}, "a series needs two values or more, and it has 1"),
         ({"t": ["2022-01-01T00Z", "2022-01-01T01Z"], "v": [1, np.inf]}, {}, "the rate of 2022-01-01 01:00 UTC is inf"),
         ({"t": ["2022-01-01T00Z", "x"], "v": [1, 2]}, {}, "0 columns are of times; name one by time= of t, v"),
         ({"t": ["2022-01-01T00Z", "x"], "v": [1, 2]}, {"time": "t"}, "column 't' is not of times as 2022-01-31"),

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How good estimates are: by hand, against a twin in plain Python, what must hold of any trace, and bad input."""
 
 from __future__ import annotations

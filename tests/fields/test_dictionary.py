@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The column dictionary: complete, consistent, and the one source of schemas."""
 
 from __future__ import annotations

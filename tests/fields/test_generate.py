@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Generated files: in step with the column dictionary, and true of real rows."""
 
 from __future__ import annotations

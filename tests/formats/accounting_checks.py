@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What tests ask of every reader of accounting logs: pieces as the whole, damage survived, totals that balance."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A log in every compression, for the tests that open logs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A seeded generator of malformed logs, by family; what must come of each is in ``test_malformed.py``.
 
 Every file starts from a sound log and has one kind of damage. The log's lines that the damage does not touch are

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Damage to the text of logs as it happens, drawn from a seed: lines lost, shuffled, repeated, cut, bytes wrong."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Opening and writing logs: every compression, recognised by content; damage and excess as one clear error."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Damaged, misnamed and unverified logs: a compressed log gives its text, an error, or the word that nobody checked."""
 
 from __future__ import annotations

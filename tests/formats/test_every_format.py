@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What holds for every format of accounting logs, on its samples: to SWF and back, and nobody named."""
 
 from __future__ import annotations

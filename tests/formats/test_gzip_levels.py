@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How hard gzip is asked to try: as ever for plain SWF, and less for long decimals, at little cost."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A log without its last line end: a whole record is taken, one that is cut off is told, whatever the format."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Malformed logs: each ends in a clear error or in the quarantine, never otherwise, and no row is silently wrong."""
 
 from __future__ import annotations

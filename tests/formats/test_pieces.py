@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Logs read in pieces: of any size, however damaged, with the tables of the whole, in time that grows with the log."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Polls of a queue: what each row becomes, what goes to the quarantine, and the real thing."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The front door: formats are recognised, several files are one log, and what is none says what is missing."""
 
 from __future__ import annotations

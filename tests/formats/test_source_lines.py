@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Lines asked for later: those of the text, of several files and compressed too."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a log is read from: paths, pipes, streams that give little at a time, and what is refused."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Archives of files are no logs: refused by what they begin with, plain or compressed, with what to do."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A trace saved by one stage of a pipeline is what the next one loads."""
 
 from __future__ import annotations

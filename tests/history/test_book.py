@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Records of files in whatever order, put into a history."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Records that count until their file goes on: what a cut line invented is taken back, and what it hid comes back."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Jobs that were queued again: a record a run, delivered in any files, in any order."""
 
 from __future__ import annotations

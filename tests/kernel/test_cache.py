@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The cache of compiled kernels: keyed to what each is made of and calls, of bounded size, and never in the way."""
 
 from __future__ import annotations

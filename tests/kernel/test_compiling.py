@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Who is told that kernels are compiled: watchers always, the log once and only when it takes long, else nobody."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What only kernels call: it has no machine code of its own, and does in those that call it what it says."""
 
 from __future__ import annotations

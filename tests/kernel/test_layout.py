@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tuples that Python lays out for kernels: they find there what Python put there."""
 
 from __future__ import annotations

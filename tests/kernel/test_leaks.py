@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Memory does not grow from run to run: no policy, predictor or kernel keeps arrays that nobody frees.
 
 Kernels made by ``@kernel(allocates=False)`` count no references, so an array that one of them came to own would stay

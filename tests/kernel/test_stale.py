@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What was compiled is found again for the same code only: what a file does not say of its functions counts too."""
 
 from __future__ import annotations
@@ -6,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -212,3 +214,16 @@ def test_the_fingerprint_is_the_same_in_each_process() -> None:
     told = {run(Path(sources.PACKAGE.parent), text, is_new=True)[0] for _ in range(3)}
     assert len(told) == 1
     assert here[0] != here[1]
+
+
+def worded(docstring: str, returned: str) -> str:
+    """Return the fingerprint of a function with a docstring, which returns a text."""
+    scope: dict[str, Any] = {}
+    exec(f"def answer():\n    {docstring!r}\n    return {returned!r}", scope)
+    return fingerprint(scope["answer"])
+
+
+def test_other_words_of_a_docstring_change_nothing() -> None:
+    """A docstring that is also what the function returns is no mere docstring."""
+    assert worded("Say it.", "yes") == worded("Answer.", "yes") != worded("Say it.", "no")
+    assert len({worded("yes", "yes"), worded("no", "no"), worded("yes", "no")}) == 3

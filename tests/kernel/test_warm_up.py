@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """warm_up: afterwards every kernel is in the cache, another process compiles nothing, and progress counts the steps."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Agents that tests share, and policies that are gone when a test is over."""
 
 from __future__ import annotations

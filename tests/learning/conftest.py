@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is registered by a test of this room is gone with it."""
 
 from __future__ import annotations

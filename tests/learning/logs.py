@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Small logs for episodes, and what is seen of them told again in plain Python."""
 
 from __future__ import annotations

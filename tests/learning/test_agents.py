@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Agents as policies: they decide in the simulator what they decide in the environment, whatever form they have."""
 
 from __future__ import annotations
@@ -139,7 +140,7 @@ def test_what_nobody_saw() -> None:
     trace = draw_trace(TRACE, processors=4)
     with pytest.raises(ParameterError, match="job 99 is not started by policy 'easy'"):
         what_it_saw(trace, "easy", 99)
-    with pytest.raises(ParameterError, match="stood behind the first 1 of the queue"):
+    with pytest.raises(ParameterError, match="was not among the first 1 of the queue"):
         what_it_saw(trace, "easy", int(trace.jobs["job_number"].iloc[3]), k=1)
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Comparing schedulers on parts of a log: the means are those of the simulator, the verdicts those of the interval."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Every policy as an agent: its actions make its schedule, and the rewards that they get are those of the schedule."""
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def test_what_no_agent_does() -> None:
     with pytest.raises(ParameterError, match="'sjf' cannot go on where 'easy' decided the warm-up; give warm_up=0"):
         demonstrate(SchedulingEnv(log, k=9, jobs=40, warm_up=5), "sjf")
     env = SchedulingEnv(log, k=1, jobs=40, warm_up=0)
-    with pytest.raises(ParameterError, match="policy 'sjf' starts a job that stands behind the first 1 of the queue"):
+    with pytest.raises(ParameterError, match="policy 'sjf' starts a job that is not among the first 1 of the queue"):
         demonstrate(env, "sjf", first=0)
     env = SchedulingEnv(log, k=30, jobs=40, warm_up=0)
     with pytest.raises(ParameterError, match="stops jobs, or runs them on other widths"):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The environment: what is seen, what is allowed, what it costs; and that it is the simulator's own engine."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The example that trains and compares runs as its page says, and tells of a log that is not there."""
 
 from __future__ import annotations

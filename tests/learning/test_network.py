@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The network: by hand, compiled as in numpy, the same whatever the order of rows; its file."""
 
 from __future__ import annotations

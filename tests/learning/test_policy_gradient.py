@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Learning by trial: its gradient, that it gets better, that it is the same again."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Many environments in one call: each is as it would be alone."""
 
 from __future__ import annotations

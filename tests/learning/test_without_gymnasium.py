@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Gymnasium is an extra: what needs it says so, all else does without, and swftools alone does not load it."""
 
 from __future__ import annotations

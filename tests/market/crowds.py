@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Crowds of jobs that are all there at once, with utility functions: as a trace, and as the naive twin has them."""
 
 from __future__ import annotations

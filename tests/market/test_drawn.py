@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Prices by hand, on a machine of four processors."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Exact prices of small crowds: no user gains by a false function, and how near ``vcg`` comes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What cannot be priced is one clear error; what has no price says why."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The table of docs/market.md is what its script makes."""
 
 from __future__ import annotations

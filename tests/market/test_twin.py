@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Prices of drawn traces: ``vcg`` beside a slow twin, and what holds of every mechanism."""
 
 from __future__ import annotations

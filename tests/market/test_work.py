@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Long work: in parts, by processes, kept and gone on with; nothing of it changes a price."""
 
 from __future__ import annotations

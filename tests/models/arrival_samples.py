@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Every model of arrivals, and jobs for them, that the tests share."""
 
 from __future__ import annotations

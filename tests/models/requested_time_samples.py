@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Distributions of user estimates, and jobs to hand them out to, that the tests share."""
 
 from __future__ import annotations

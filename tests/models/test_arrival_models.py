@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Each model of arrivals has the days, gaps and hours that it should have."""
 
 from __future__ import annotations

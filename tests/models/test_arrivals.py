@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Other arrivals for the jobs of a trace: what each model keeps, and what it makes anew."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The block bootstrap at the end of a log: a day of which the last second is there, in part, is a whole day."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How far the load of bootstrapped arrivals is from the log's: as far as days differ, and there are few of them."""
 
 from __future__ import annotations

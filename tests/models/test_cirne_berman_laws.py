@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Cirne-Berman workloads have the published constants, and are distributed as these imply."""
 
 from __future__ import annotations

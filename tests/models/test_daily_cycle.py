@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The daily cycle: the clock equals a walk through the half hours, and its two directions undo each other."""
 
 from __future__ import annotations

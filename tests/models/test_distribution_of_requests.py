@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The distribution of user estimates: equal to a slow twin, by hand, and well formed."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """User estimates from what was fitted before: the model's own law for each job, whatever other jobs there are."""
 
 from __future__ import annotations

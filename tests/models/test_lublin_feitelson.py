@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Workloads by the Lublin-Feitelson model: equal to a slow twin, and what each parameter may and may not change."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Lublin-Feitelson workloads: parameters of one's own, what is refused, and the trace that is made."""
 
 from __future__ import annotations

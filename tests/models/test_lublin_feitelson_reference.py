@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The Lublin-Feitelson model beside the authors' program: constants, and what they give."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the kernels of models take of memory is given back, also by those that count no references."""
 
 from __future__ import annotations

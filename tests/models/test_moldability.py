@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Generated moldability: equal to a slow twin, within its bounds, and distributed as published."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Generated moldability: constants, distributions and parameters against what is published."""
 
 from __future__ import annotations

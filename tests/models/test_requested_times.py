@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """User estimates handed out to jobs: equal to a slow twin, and independent of the order of jobs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """User estimates are those of the authors' program."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Arrivals scaled by a factor that stays: each job's time follows from its own."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Shaken submissions: who is moved, by how much, and what stays as it was."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Speedup curves: equal to slow twins and to published tables, continuous, and optimal where they should be."""
 
 from __future__ import annotations

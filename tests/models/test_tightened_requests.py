@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Requests as users might tighten them: a twin, the printed facts of the survey within noise, keys, and bad input."""
 
 from __future__ import annotations

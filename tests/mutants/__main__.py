@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Plant small changes at random and see whether the nearest tests notice: ``make mutants``.
 
 The checkout itself is only read. Prints each change with its verdict, and the share that was caught of all that could

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which small changes a source file can have: each is one piece of its text put in place of another."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which tests are nearest to a source file: by name, by what they import, and by the room that they stand in."""
 
 from __future__ import annotations

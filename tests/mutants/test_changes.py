@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is planted: every kind, as Python, the same by the same seed; and tests are near to every file."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A copy of the checkout in which one change at a time is planted, and the nearest tests are run."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What becomes of the records of an accounting log, slowly: the twin of the ledger, one record after the other."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A slow, obvious version of the inference of checkpoints, and traces with surveys that fit them.
 
 Plain Python, one job at a time, with numpy's own Philox.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A slow, obvious Cirne-Berman model with the published constants: one job at a time, second by second."""
 
 from __future__ import annotations

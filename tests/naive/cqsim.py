@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """CQSim, restated from what is known of it: seconds as places of an array, one event after the other.
 
 Completions come before submissions of the same second, those of jobs that started earlier first. A decision follows

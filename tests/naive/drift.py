@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Drift of a workload, the slow obvious way: loops over jobs in plain Python."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The slow twin of energy: second by second, in whole seconds, from the runs of a schedule."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The genetic scheduler of Lee (2009, chapter 3 and section 6.7) restated slowly: orders as lists, plans as lists.
 
 A decision breeds orders of the jobs that compete. Each is made a plan, by EASY played forward or each job at the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Blocked heads of a schedule, the slow obvious way: at every instant all jobs are looked at, and then all times."""
 
 from __future__ import annotations

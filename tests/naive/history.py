@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A history kept by dictionaries: what the merging of records should come to, one record after the other."""
 
 from __future__ import annotations

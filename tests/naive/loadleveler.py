@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """LoadLeveler's long listings, read the slow way: line by line, into a dictionary of labels for each step.
 
 Written from the description of the listings, not from the reader that is tested by it. It knows the dates that the

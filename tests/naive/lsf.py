@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """LSF's lsb.acct read slowly: a list of words for each line, by one regular expression."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A slow, obvious Lublin-Feitelson model: plain Python, one job at a time, the clock walking bucket by bucket.
 
 Written from the published description and the documented keys of the draws, not from the code under test.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Exact prices of crowds, by brute force: the best of all orders under EASY, with each job and without it.
 
 All jobs are there at once, and run as long as requested. An order is a schedule by EASY backfilling; the best of all

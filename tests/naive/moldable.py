@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The schedulers of Barsanti and Sodan (2006) restated slowly, by the words of the paper, for the slow simulator.
 
 Jobs may have curves of Downey without variation, S(n) = min(n, A).

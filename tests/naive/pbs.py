@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A reader of PBS's accounting logs in plain Python, by one loop over the lines.
 
 Written from what the format is, not from that reader. It knows the default options, and takes logs in which ids come

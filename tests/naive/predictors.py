@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Predictors of run times for the slow simulator: lists of what ended, no arrays, no links from job to job."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """PV-EASY (Yuan, Yang, Wu, Zheng 2010) restated slowly: lists of jobs, each question asked anew of all of them.
 
 A job is sunny once it runs while no waiting job is of higher priority, which is order of submission unless ranks say

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """QBETS as one would write it down: lists, sorting and loops, and no other code of the package."""
 
 from __future__ import annotations

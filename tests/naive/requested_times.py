@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Slow, obvious version of the model of user estimates, in plain Python, with the constants of the reference file."""
 
 from __future__ import annotations

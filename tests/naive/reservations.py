@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """VARQ in the plainest way: Figure 5.3 step by step, each probability found by trying every percentile."""
 
 from __future__ import annotations

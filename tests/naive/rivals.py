@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What could be known at a submission, as one would write it down: every job looks at every other one."""
 
 from __future__ import annotations

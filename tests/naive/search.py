@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The goal-oriented search of Chiang and Vasupongayya (2008) restated slowly: the tree of orders, plans as lists.
 
 A decision looks at orders of the waiting jobs. Each is made a plan, every job at the earliest time that running jobs

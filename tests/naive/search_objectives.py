@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the search of Chiang and Vasupongayya (2008) makes small, restated slowly.
 
 Measures, and when an order is better: sections 3.1 to 3.3. Costs are fractions, and so exact: what two orders cost

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Accounting files of Grid Engine read slowly: one line after the other, by ``split``."""
 
 from __future__ import annotations

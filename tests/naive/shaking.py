@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Shaken submissions, the slow obvious way: numpy's own generator, one job at a time."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A slow simulator that restates the words: lists of jobs, no arrays, no index, no heap, no profile of steps.
 
 At one instant all completions come first, then predictions that are outlived, then jobs that were held back, then

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A slow reader of what ``sacct -P`` prints, written from the manual: one line after another."""
 
 from __future__ import annotations

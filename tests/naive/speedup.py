@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Speedup curves and moldability once more, in plain Python, one job at a time, by search where a formula is closed.
 
 The constants are those of ``reference/cirne_berman.json``, not those of the package.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A slow, obvious reader of SWF: the truth that tests compare the compiled one with.
 
 Plain Python, one job at a time, written from the documented rules and not from the code under test. Nothing here

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Where rows of a CSV stand, slowly: by one regular expression a value. The twin of the scanner."""
 
 from __future__ import annotations

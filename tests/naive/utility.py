@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Slow, obvious utility functions: their value, their faults, and the model that draws them.
 
 Plain Python, one job at a time, written from the documented rules and not from the code under test. Nothing here

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The validator's promises once more, by trying every time: heads that are delayed, and starts that are promised."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Bars of progress that users pass to long calls."""
 
 from __future__ import annotations

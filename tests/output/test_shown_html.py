@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What our objects print, and what a notebook shows: the form, and that nothing from a log is obeyed."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Text from outside, as it is shown."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Files appear whole or not at all: whatever fails while one is written, the old one stands, and the error says why."""
 
 from __future__ import annotations

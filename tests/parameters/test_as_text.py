@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The text form of names with parameters: what it means, what is refused, and that it leads back."""
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def test_what_a_list_means(text: str, entries: list[tuple[str, dict[str, Any]]])
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("reservations=2", "'reservations=2' stands before any name; write NAME:reservations=2"),
+        ("reservations=2", "'reservations=2' comes before any name; write NAME:reservations=2"),
         ("a,,b", "'a,,b': '' is not a name"),
         ("a,", "'a,': '' is not a name"),
         (":x=1", "':x=1' is not a name"),

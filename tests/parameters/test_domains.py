@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Parameters declared with a domain: what is admitted, how it is refused, and what policies get of them."""
 
 from __future__ import annotations

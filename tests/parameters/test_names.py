@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Modules of one's own are found in the current folder too, behind all others."""
 
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Accounting logs for tests of the pipeline: LoadLeveler listings with names that would be found again anywhere."""
 
 from __future__ import annotations

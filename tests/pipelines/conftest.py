@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the tests of the pipeline share: an emulated S3."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A Dask scheduler and workers as processes of their own, as a site has them, on free ports of this host."""
 
 from __future__ import annotations

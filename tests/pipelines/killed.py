@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Acts on a data root that break off at each of their changes to the file system in turn: killed, or by a full disk."""
 
 from __future__ import annotations

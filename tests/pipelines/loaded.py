@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Imported by the process that others are forked from: all that a night needs is loaded, and kernels too."""
 
 from __future__ import annotations

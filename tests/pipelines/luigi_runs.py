@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Run the pipeline as a user does: in a process of its own, in a directory of its own, where no settings are."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Small logs, and tasks run in this process, for tests of the pipeline."""
 
 from __future__ import annotations

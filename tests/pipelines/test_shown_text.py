@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """All that commands print, and all pages, of logs and files whose words would steer a terminal or forge a page."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The wheel: all that is needed is in it, and it works outside the checkout."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Cells whose time and faults are chosen: what engines do with them is what they do with simulations."""
 
 from __future__ import annotations

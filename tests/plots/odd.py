@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Names from logs that are markup, formulas or turn text round, and what pictures of them must do."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Arrivals by hours, days, and hours of each day, by the machine's clock."""
 
 from __future__ import annotations

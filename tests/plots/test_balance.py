@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The balance of a cleaning as a flow: what each step takes, and what is left."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Pictures of a comparison of policies: means over seeds, differences in pairs, and their intervals."""
 
 from __future__ import annotations

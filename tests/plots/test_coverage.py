@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Shares of waits within their bounds by month: of evaluations and histories."""
 
 from __future__ import annotations

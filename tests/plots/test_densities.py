@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Sizes of jobs, and requested by used time: which cell a job is in, and where that is drawn."""
 
 from __future__ import annotations

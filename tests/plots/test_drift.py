@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Drift as a share of its limits: of one night, and over many."""
 
 from __future__ import annotations

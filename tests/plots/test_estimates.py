@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Pictures of requests: what of them is used, how inaccurate they are by group, how they are tightened."""
 
 from __future__ import annotations

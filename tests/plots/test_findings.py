@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Findings by night and kind, and nights that found nothing."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The picture of who runs when: its window, its made-up placement, its colours, and how large its file is."""
 
 from __future__ import annotations

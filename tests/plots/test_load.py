@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The load of each week: what it is divided by, where the last week ends, what is said where little is known."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Pictures of the jobs of a schedule: waits, slowdowns, their sizes, and one schedule against another."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Pictures of a schedule over time: the machine in use and the queue, against hand-drawn schedules and a naive twin."""
 
 from __future__ import annotations

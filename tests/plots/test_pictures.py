@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What holds of every picture: found by its name, drawn where it is told, at both sizes, and of nothing too."""
 
 from __future__ import annotations

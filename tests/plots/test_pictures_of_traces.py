@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What holds of every picture of a trace: of any trace, at both sizes, a small file, words in their place."""
 
 from __future__ import annotations

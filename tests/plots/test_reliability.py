@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Shares within the bound beside the quantile that is meant: by quantile, or by queue."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reservations that were met, by the share of jobs that ask: what is drawn, and what is said."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What pictures of several methods share: looks that differ, legends that fit, counts on logarithmic axes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Shares of users and queues: what they are of, their order, who is among the others, and odd names."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How wide bounds are by queue: medians, what is not correct, names and numbers of queues."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Waits of a queue and what its jobs were told: which jobs are drawn where, and what is refused."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The probability of a start in time by submission: what is drawn, and what is said."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Logged waits: who waited longer, which quantiles are told, and what a long curve is drawn by."""
 
 from __future__ import annotations

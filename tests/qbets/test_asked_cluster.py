@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The cluster that is asked about learns as the replay does, wait by wait."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Input that is not as it should be: what is taken as it is meant, and what is refused by one error that says so."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Bounds of one's own in Python: what they are shown and asked, and what becomes of their errors and of Ctrl-C."""
 
 from __future__ import annotations

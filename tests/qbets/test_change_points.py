@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tables of rare events, and the autocorrelation that they are entered with."""
 
 from __future__ import annotations

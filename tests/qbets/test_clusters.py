@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Clusters: bands that are there are found, small ones are merged, and the slow version agrees."""
 
 from __future__ import annotations

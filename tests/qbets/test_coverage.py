@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Coverage in counts that add up."""
 
 from __future__ import annotations

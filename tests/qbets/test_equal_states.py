@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Saved states: equal knowledge makes equal bytes, whether a log was replayed at once or in parts."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Evaluation: by hand, of groups, and what it does not count."""
 
 from __future__ import annotations

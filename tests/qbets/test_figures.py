@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Others' figures of predicted waits: by hand, by a loop, of the batch system's own estimate, and what is refused."""
 
 from __future__ import annotations

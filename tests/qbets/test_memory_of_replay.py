@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a replay takes of memory, what it shares with the log, and what its table is made of."""
 
 from __future__ import annotations

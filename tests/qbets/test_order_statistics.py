@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The rank of a bound of one number of waits, against that of all, and the quantile that is within a deadline."""
 
 from __future__ import annotations

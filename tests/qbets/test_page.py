@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The page of bounds: its table has every bound, with the figures of the shipped log."""
 
 from __future__ import annotations

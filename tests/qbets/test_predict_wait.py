@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a saved state tells of a job that is submitted now, against the replay of a log that has the job."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What users see of a replay: what is told when, going on from saved states, and input that is not as it should be."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The replay equals, row for row, one that is written down with lists and sorting."""
 
 from __future__ import annotations

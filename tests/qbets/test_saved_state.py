@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The form of saved states: every number comes back, equal knowledge is equal bytes, what does not fit is refused."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Saved states for tests of reservations: of waits as they are given."""
 
 from __future__ import annotations

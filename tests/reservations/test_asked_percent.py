@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The percentile that reservations ask for: by hand, and against what a simulation says of its own."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """CO-VARQ's choice of sites: the example of the paper, against every choice that there is, and what is refused."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Waits as they become known while something runs, against the replay of the same jobs as a log."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reservations asked of a saved state: by hand, against the pseudocode of the paper, and what is refused."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Several sites in lockstep: drawn by hand, what must hold of every run, and what is refused."""
 
 from __future__ import annotations

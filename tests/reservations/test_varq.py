@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reservations in the simulator: drawn by hand, against the walk back, and what must hold of every run."""
 
 from __future__ import annotations

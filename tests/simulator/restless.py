@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A policy that does by lot whatever can be done, a predictor that changes its mind, and what both are in the twin."""
 
 from __future__ import annotations

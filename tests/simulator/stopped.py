@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Schedules in which jobs are stopped and resized: by a script, or at random."""
 
 from __future__ import annotations

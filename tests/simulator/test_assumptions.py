@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a run assumes is counted of the jobs that are simulated, and stays with its schedule."""
 
 import pytest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What policies and predictors are handed: read-only or a copy; nothing of later jobs, nothing of old memory."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a simulation keeps: users in 32 bits, queues and ranks in 64, zeros that take no memory, a log of one length."""
 
 from __future__ import annotations

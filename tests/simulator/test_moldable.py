@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Moldable jobs: started on other widths than their own, by the speedup curves that the trace has."""
 
 from __future__ import annotations

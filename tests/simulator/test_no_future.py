@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Nobody sees the future: what is to come may be anything, and nothing that has happened is another."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Schedules of other simulators, job by job, and published values.
 
 ``reference/sdsc5k_starts.csv.gz`` says where each column comes from; the larger files are found by SWFTOOLS_SHARED.

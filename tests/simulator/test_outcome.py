@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Schedules own what they show: nothing is shared with the trace, the simulation, or another schedule."""
 
 from __future__ import annotations

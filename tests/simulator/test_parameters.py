@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Parameters of policies and predictors: how they are declared, given, refused, and recorded."""
 
 from __future__ import annotations

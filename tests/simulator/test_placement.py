@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which processors jobs get in pictures: as a naive twin says, and none by two at a time."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Planning an order of jobs on a profile: against intervals in a list, and taken back."""
 
 from __future__ import annotations

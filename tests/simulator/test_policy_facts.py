@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a policy's decorator may say beside a name: a memory made by parameters, columns by a function, notes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Predictions: outlived ones, those that are over at once or beyond the limit, and what they do to decisions."""
 
 from __future__ import annotations

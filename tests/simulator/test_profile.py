@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The profile of free processors, against the intervals themselves."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A profile of many steps, in many blocks, against one number for each second."""
 
 from __future__ import annotations

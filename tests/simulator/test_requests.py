@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What users ask for: as logged, multiplied, or of the model."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a run begins with that goes on with work done before, as the option says."""
 
 from __future__ import annotations

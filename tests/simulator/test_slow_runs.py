@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A policy that takes long says so while it runs, once, and what to take instead."""
 
 from __future__ import annotations

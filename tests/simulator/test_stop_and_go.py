@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Simulations that are stopped, looked at, copied and continued: all of that changes nothing."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The parts of the simulator: the index over waiting jobs, and the heap of events, against lists."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is told of a job at its submission: what the column dictionary says to be known then, and nothing else."""
 
 from __future__ import annotations

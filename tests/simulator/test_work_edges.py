@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Verbs where they meet: what is stopped twice, resized, held back, and more jobs at one instant than there is room."""
 
 from __future__ import annotations

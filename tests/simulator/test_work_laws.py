@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What stopping costs: nothing when jobs are suspended, an overhead for each time they go on, or lost work."""
 
 from __future__ import annotations

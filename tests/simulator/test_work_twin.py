@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What becomes of work - stopped, kept, lost, resized, held, predicted anew - against the slow twin, run by run."""
 
 from __future__ import annotations

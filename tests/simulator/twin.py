@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The same trace in the simulator and in its slow twin: the jobs of one as those of the other, and what they did."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Jobs and parameters that the tests of synthetic utility functions share."""
 
 from __future__ import annotations

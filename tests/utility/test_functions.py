@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Utility functions: their form, and their value at any time."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Synthetic utility functions have the start values, deadlines and shapes that are declared, by their statistics."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What utility functions print, and what a notebook shows of them."""
 
 from __future__ import annotations

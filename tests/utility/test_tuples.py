@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Utility functions as text: what stands behind the 18 fields of an extended SWF line."""
 
 from __future__ import annotations

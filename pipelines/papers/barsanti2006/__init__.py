@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Barsanti and Sodan 2006: SCOJO-P beside Cirne and Berman's scheduler. Figures 5 to 14, the text, and further runs."""
 
 from pipelines.papers.barsanti2006 import beyond, comparison, figures, statements, tables

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the paper has not: each rule by itself, running jobs resized, requests as users make them, and logs."""
 
 from __future__ import annotations

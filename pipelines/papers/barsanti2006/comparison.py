@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One workload under several approaches, and all that the figures ask of the schedules.
 
 Reading chosen

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Pictures of the figures, from what was measured."""
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def draw_histograms(measurements: pd.DataFrame) -> Figure:
 
 
 def _grid(measurements: pd.DataFrame, rows: dict[str, dict[str, Any]], columns: dict[str, str]) -> Figure:
-    """Draw measures by class, a row a workload and a column a measure."""
+    """Draw measures by class, a row for each workload and a column for each measure."""
     from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
 
     found = Measurements(measurements)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Figures 5 to 14, as tables: the paper draws them and prints no numbers of them but those in its text."""
 
 from __future__ import annotations

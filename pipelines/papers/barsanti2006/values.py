@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Means and paired ratios over seeds, with their standard errors, of what the comparisons measured."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The workloads of the paper: the model of Lublin and Feitelson on 128 processors, with speedup curves.
 
 Reading chosen

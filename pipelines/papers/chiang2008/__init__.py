@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Chiang and Vasupongayya 2008: goal-oriented search beside backfilling. Table 3, Figures 2 to 12, what the text says.
 
 The paper's own log is not public; see ``months``. What takes searches of more than 4,000 nodes is a paper by itself

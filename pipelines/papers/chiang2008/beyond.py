@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the figures do not show: all twelve policies, starvation, other run times told, utility, another program."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Statements that compare policies month by month, or by their means: how they are judged, and what is told of them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Every statement of sections 5 and 6 that compares policies month by month or by their means, in words of our own.
 
 What compares search algorithms by the nodes that they visit is in ``efficiency``, what is said of classes of jobs in

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Figure 12: mean waits of jobs by their processors (N) and run times (T).
 
 The paper shows one month that stands for most; here it is all months of a log together.
@@ -157,7 +158,7 @@ def _in_hours(label: str) -> str:
 
 
 def _grid(classes: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
-    """Return mean waits with a row a range of run times and a column a range of processors; NaN of none."""
+    """Return mean waits: a row for each range of run times, a column for each range of processors; NaN without jobs."""
     parts = {tuple(label.split(" & ")): of_class["mean wait"] for label, of_class in classes.items()}
     grid = pd.Series(parts).unstack(0)
     columns, rows = ([*_labels(ends)] for ends in CLASSES.values())

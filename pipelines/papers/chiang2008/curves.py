@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Figures 3 to 5, 7 and 8d: what a search finds by the number of nodes that it may visit, in two months of each log.
 
 Reading chosen
@@ -212,7 +213,7 @@ def points(values: Values, log: str, curve: Curve, kind: str, measure: str) -> d
 
 
 def cells(figure: str, found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (prints no numbers)
-    """Yield the points of a figure, a row a curve."""
+    """Yield the points of a figure, a row for each curve."""
     values, shown = Values(found), FIGURES[figure]
     for log in found.logs:
         month = _month(values, log, shown)

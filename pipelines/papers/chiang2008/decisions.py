@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What single searches find: how many jobs wait at decisions, how much of the tree is searched, how much it helps."""
 
 from __future__ import annotations

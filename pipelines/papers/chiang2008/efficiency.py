@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What section 5.2 and Figures 3 to 8d say of search algorithms by the nodes that they may visit.
 
 Where the paper goes up to a number of nodes, here the last decides that was measured: 4,000, or 64,000 in

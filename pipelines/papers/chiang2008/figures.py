@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Figures 2, 6 and 8 to 12: policies beside each other, in all months of a log.
 
 Each figure of the paper has a panel a measure and a point a month. The tables have the means over the months of a log,
@@ -122,7 +123,7 @@ def planned(runs: Mapping[str, Run]) -> Callable[[str, bool], list[Run]]:
 
 
 def cells_of(runs: Mapping[str, Run], columns: tuple[str, ...] = COLUMNS) -> Callable[..., Iterator[Cell]]:
-    """Return what makes the cells of a table of these runs: a row a log and name."""
+    """Return what makes the cells of a table of these runs: a row for each log and name."""
 
     def cells(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (prints no numbers)
         values = Values(found)

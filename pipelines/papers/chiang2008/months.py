@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which months of which logs are simulated, at which load, and a table of them as the paper's Table 3 is.
 
 The paper's own log, of the IA-64 cluster at NCSA, is not public. It says that results on two others are qualitatively
@@ -220,7 +221,7 @@ def plan(log: str, quick: bool) -> list[Run]:  # noqa: ARG001 (of any log, quick
 
 
 def cells(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (prints another log's)
-    """Yield the cells of Table 3, a row a month."""
+    """Yield the cells of Table 3, a row for each month."""
     rows = found.table[found.table["experiment"] == POPULATION.text]
     for log, month, measure, value in rows[["log", "x", "measure", "value"]].itertuples(index=False, name=None):
         unit, definition = COLUMNS[measure]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The policies of the paper by the names that it gives them: Table 6 and what its figures compare beside it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One policy on all months of a log: the simulations, and what is measured of the jobs of each month.
 
 Reading chosen

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the text says of its figures, one statement a line, in words of our own.
 
 The paper says it of ten months of the IA-64 cluster at NCSA, whose log is not public, and that two other logs, those

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What was measured, ready to be asked for all months of a log or all points of a curve at once."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Lee 2009: utility functions, genetic scheduling, checkpoints. Chapters 4 and 6, and Figures 1.2 and 2.11.
 
 What goes beyond it, on five logs, is a paper by itself here, ``lee2009-beyond``.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Figures 4.5 and 4.6: what policies do with what users request, and with the run times themselves.
 
 Readings chosen

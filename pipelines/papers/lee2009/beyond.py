@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the paper has not, or only in a sentence: how much generations bring, and how far the genetic policy varies."""
 
 from __future__ import annotations

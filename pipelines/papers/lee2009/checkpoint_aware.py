@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Figure 6.6: genetic scheduling that may stop running jobs which write checkpoints.
 
 Readings chosen

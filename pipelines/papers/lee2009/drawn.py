@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Figures 1.2 and 2.11: a schedule and functions that are drawn, of made-up jobs rather than of a log."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Beyond the paper: what genetic scheduling brings on other logs and loads, and beside a search for the same.
 
 Reading chosen

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Beyond the paper: what is left of the gains when users say that their jobs are worth more than they are.
 
 Reading chosen

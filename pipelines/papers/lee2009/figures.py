@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Figures 4.1, 4.3 and 4.4: aggregate utility by how functions fall, by load, and by how soon they end.
 
 The figures print no numbers. Each value is the aggregate utility over that of EASY with functions of a third each way,

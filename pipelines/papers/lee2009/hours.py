@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Figure 4.2: how busy the machine was by the hour of the day, and how many jobs came.
 
 The paper shows a graph of the whole log, from its documentation; this is of the window that is simulated, by the starts

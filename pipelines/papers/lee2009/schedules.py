@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One policy on the paper's window, and all that the tables ask of its schedule.
 
 Readings chosen

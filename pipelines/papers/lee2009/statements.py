@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What chapters 3, 4 and 6 say, one statement a line, in words of our own.
 
 The rule by which a statement holds stands with it. In chapter 6 the survey is a synthetic one, the workload another.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tables 6.1 and 6.2, Figures 6.2 to 6.5: what a survey of users says of checkpoints. A synthetic survey, made up here.
 
 The survey of the paper is not public. The values here are those of one that is made up to have its totals

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tables 4.1 and 4.2: four policies by percentiles of waits and expansion factors, slowdown, and what jobs earned.
 
 Readings chosen

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What several draws of utility functions say together: means, standard errors, and ratios draw by draw."""
 
 from __future__ import annotations

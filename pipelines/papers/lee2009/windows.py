@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which jobs are simulated, what they are worth, and on which machine.
 
 Readings chosen

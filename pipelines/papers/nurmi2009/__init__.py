@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Nurmi 2009: waits predicted by QBETS, and what is made of them: reservations by VARQ and CO-VARQ.
 
 What goes beyond it, on five logs, is a paper by itself here, ``nurmi2009-beyond``.

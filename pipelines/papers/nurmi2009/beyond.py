@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Beyond the paper: by which bound to reserve, whether what is promised is met, and how many jobs may do it.
 
 Reading chosen

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """CO-VARQ: the example of Figure 6.1, and what Table 6.2 shows of machines whose logs are not public, of logs that are.
 
 Reading chosen

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Correctness over time, with QBETS and without: what Figures 4.1 and 4.2 show of single traces, by month.
 
 The machines of these figures are not public; so they are drawn of the logs that are, as data and as a picture.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Whose waits count: the jobs of Table 3.2, and the queues of Tables 4.1 and 4.2.
 
 Reading chosen

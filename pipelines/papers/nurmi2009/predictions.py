@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tables 4.1 and 4.2: how often four methods are right, and how tight they are, without and with QBETS.
 
 Reading chosen

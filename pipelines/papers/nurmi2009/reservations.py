@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """VARQ: Table 5.6, and what Tables 5.2 to 5.5 show of machines whose logs are not public, of logs that are.
 
 Reading chosen

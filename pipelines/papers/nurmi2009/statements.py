@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the text of section 4.3 says of the tables, one statement a line, in words of our own."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Figures 5.2 and 5.4: how stable bounds are in a month, and when to submit a job that is to run 12 h later.
 
 Reading chosen

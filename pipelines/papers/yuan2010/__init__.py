@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Yuan et al. 2010: PV-EASY beside EASY. Tables 1 to 6, Figures 2 to 6, what the text says, and further runs."""
 
 from functools import partial

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the paper has not: other logs, higher loads, other predictors, ways of preemption, and each part by itself.
 
 EASY is ``easy`` here, which decides also when a prediction is outlived, not that of the paper's simulator.

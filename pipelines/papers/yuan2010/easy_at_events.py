@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """EASY as the paper's simulator runs it: it is asked at submissions and completions only (section 5.1.1).
 
 ``easy`` of swftools is also asked when a prediction is outlived: the reservation moves then, and others may go ahead.

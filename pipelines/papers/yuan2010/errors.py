@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Figure 4: three policies that are told run times with an error of a given size.
 
 Reading chosen

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How often a job would have started earlier had nothing been submitted behind it: strict fairness from submission on.
 
 The paper's fairness is that of the head of the queue: from when a job is the first and does not fit. From submission on

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Figures 2, 3, 5 and 6: slowdowns of blocked jobs by their processors, and of all jobs.
 
 Reading chosen

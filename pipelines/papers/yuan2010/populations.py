@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which jobs of a log are scheduled, and Table 3.
 
 Reading chosen

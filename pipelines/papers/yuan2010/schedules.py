@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One simulation of a log, and all that the tables ask of it.
 
 Reading chosen

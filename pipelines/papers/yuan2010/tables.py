@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tables 1, 2, 4, 5 and 6: delays of blocked jobs, and what PV-EASY costs.
 
 Reading chosen

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The augmentations: utility functions, checkpointing, other arrivals, speedup curves, user estimates.
 
 Each is a task of its own, in a file of its own, with its own output; none reads what another makes, so they go in any

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Other arrivals as an augmentation."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Checkpointing as an augmentation: by a survey, or a synthetic one."""
 
 from __future__ import annotations
@@ -101,8 +102,8 @@ class SurveyedCheckpoints(Parameters):
 class AddCheckpoints(Augmentation):
     """Infer from a survey which jobs write checkpoints (Lee 2009, section 6.6).
 
-    Publishes beside the tables a side file for users of SWF, and a synthetic survey as a file; what is synthetic
-    says so in its name.
+    Besides the tables, publishes a side file for users of SWF and, if the survey is synthetic, the survey as a file.
+    Synthetic files say so in their names.
     """
 
     name = "checkpoints"

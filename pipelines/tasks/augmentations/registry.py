@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What an augmentation is: a task that computes columns for the jobs of a cleaned trace; and the registry of them.
 
 A new one is a file beside this with a subclass of ``Augmentation``: a name, columns of that name in
@@ -109,7 +110,7 @@ class Augmentation(RulesTask):
         cls.parameters_class.from_mapping(parameters)
 
     def compute(self, trace: Trace) -> pd.DataFrame | tuple[pd.DataFrame, ...]:
-        """Return the columns, one row a job of the trace, without the key; behind them the other tables."""
+        """Return the columns, one row for each job of the trace, without the key; behind them the other tables."""
         raise NotImplementedError
 
     def why_not_fixed(self) -> str:

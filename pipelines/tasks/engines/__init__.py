@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Engines: where the cells of an experiment are run. In this process, by a pool of processes, or on a Dask cluster.
 
 Whichever it is, a cell is the same task with the same content key, so results are the same bit for bit, and what one

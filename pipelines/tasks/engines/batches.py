@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Batches of cells: how they are handed out, what a worker does with one, and what it reports.
 
 A worker keeps its kernels and the last trace, and runs one cell after the other. A cell's output appears whole or not

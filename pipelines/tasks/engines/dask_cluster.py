@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The engine of Dask: cells run by the workers of a scheduler that runs already, on this host or on many.
 
 Scheduler and workers are started by whoever has the machines: ``dask scheduler`` and ``dask worker tcp://HOST:8786

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The pool: cells run in this process, or by processes of this machine that are forked once and stay."""
 
 from __future__ import annotations

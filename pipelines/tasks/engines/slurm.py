@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The engine of Slurm: workers of Dask that are jobs of a batch system, by dask-jobqueue.
 
 A file says what a job asks for; the scheduler of Dask runs in the asking process, which is started where jobs can be

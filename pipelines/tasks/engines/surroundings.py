@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a worker on another host must have as the asking process has it: its folder, its settings, its own modules."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """From the records of an accounting log to the jobs and the header of a trace."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Dates in the bytes of accounting logs: the wall-clock time that is printed, and the zone that is printed beside it.
 
 Read are ``Tue Jul 24 10:19:37 CDT 2007``, ``Thu 04 Dec 2008 10:27:23 AM EST``, ``jeu. 04 déc. 2008 00:05:23 CET``,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The checksum of a log, computed by a thread beside what reads it.
 
 Of a large log it takes as long as a quarter of the reading, and both let other threads run.

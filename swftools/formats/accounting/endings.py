@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Whether the last record of a log, whose line end is missing, is whole: one rule for all formats.
 
 A log without its last line end may be one that an editor saved, or one that was copied while it was written. Records of

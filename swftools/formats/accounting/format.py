@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A format of accounting logs: it says what stands in the records, and this reads files by it into a Trace.
 
 A subclass has its options as fields beside those here, and two methods: ``recognise`` and ``records``. Reading in
@@ -66,11 +67,12 @@ class AccountingFormat(LogFormat):
     Parameters
     ----------
     time_zone : str, optional
-        Zone of the tz database that the batch system ran in; how times without a zone are read, and TimeZoneString.
+        Zone of the batch system, by its name in the tz database. Times without a zone are read in it, and it becomes
+        TimeZoneString in the header.
     computer, installation : str, optional
-        For the header.
+        Names for the header.
     processors, nodes : int, optional
-        Of the machine, for the header (MaxProcs, MaxNodes).
+        Size of the machine, for the header (MaxProcs, MaxNodes).
     """
 
     NOTES: ClassVar[tuple[str, ...]] = ()
@@ -105,7 +107,7 @@ class AccountingFormat(LogFormat):
         Parameters
         ----------
         stretches : iterable of Stretch
-            The log, in pieces that ``cut`` has parted; the last one says so. What spans pieces is kept between them.
+            The log in pieces, as ``cut`` divides it; the last one says so. Keep what spans pieces in local variables.
 
         Yields
         ------
@@ -198,7 +200,7 @@ class AccountingFormat(LogFormat):
         files : LogFiles
             The log; ``begins`` is filled in as files are reached.
         how : Reading
-            As ``read`` takes it.
+            As for ``read``.
         tally : Tally
             Becomes what is known of the text once all has been read.
         """
@@ -322,7 +324,7 @@ def placed(files: LogFiles, parts: list[Part]) -> pd.DataFrame:
 
 
 def refuse(files: LogFiles, part: Part) -> None:
-    """Raise at the first line that is no job."""
+    """Raise at the first line that is not a job."""
     first = part.quarantine.iloc[0]
     text = first["text"]
     shown = f": {text.splitlines()[0][:80]!r}" if isinstance(text, str) and text else ""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The parts of a log that is read whole, put together as they come, in little memory.
 
 A log of millions of jobs comes in hundreds of parts of a dozen columns. Kept as they are they would fill the heap with

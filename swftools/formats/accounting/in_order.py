@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Numbers of jobs for a log whose records stand in the order of submission: nothing of them has to be remembered.
 
 A job's number is its place by submission, and a record that says the same as an earlier one has the same submission. So

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What several lines of a log have to do with one job, however far apart they stand: parts of it, and earlier runs.
 
 Both are kept between the stretches of a log, so that what is made of a log does not depend on where it is cut.

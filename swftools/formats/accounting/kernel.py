@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Values in the bytes of accounting logs: decimal numbers, durations, sizes; and words looked up in a table.
 
 A value is the stretch of text from ``start`` to ``end``, without blanks around it; a start below 0 says that there is

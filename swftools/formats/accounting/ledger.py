@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The ledger of an accounting log: every record becomes a job, part of a job, or a line of the quarantine.
 
 A format says what stands in each record (``records.py``). Here it is judged whether that can be, the same for all
@@ -63,7 +64,7 @@ class Part:
     is_ambiguous : ndarray of bool
         As in ``Records``.
     quarantine : pandas.DataFrame
-        Lines that are no jobs.
+        Lines that are not jobs.
     merged_line, merged_into : ndarray of int64
         Lines that became part of a record, and the line of that.
     """
@@ -94,7 +95,7 @@ class Ledger:
     names: NameBook = field(default_factory=NameBook)
     anomalies: Counter[str] = field(default_factory=Counter)
     _refused: set[int] = field(default_factory=set)
-    """Lines of the records that are no jobs."""
+    """Lines of the records that are not jobs."""
 
     def take(self, records: Records, stretch: Stretch) -> Part:
         """Judge the records of a stretch."""
@@ -195,7 +196,7 @@ class Ledger:
     def _text(self, text: bytes, begin: int, end: int) -> str | None:
         """Return the text of a record, bytes that are not UTF-8 as escapes; none where words are withheld.
 
-        A line of an earlier stretch, of which it is only known now that it is no record, has none either.
+        A line of an earlier stretch, of which it is only known now that it is not a record, has none either.
         """
         if not self.privacy.tells_words or begin == end:
             return None

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Names in accounting logs: numbers by first appearance, and what is told of them to whom.
 
 Users, groups, executables, queues and partitions become numbers. The names go into a table beside the jobs, as they

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Records: what a reader of accounting logs says of a stretch of text, before it is known what becomes of each.
 
 Times are seconds since 1970 here, counts float64, missing is NaN, names are text. ``ledger.py`` makes jobs of it.
@@ -92,22 +93,23 @@ class Records:
         Where its text stands in the stretch.
     numbers : dict of str to ndarray of float64
         By the names above (``TIMES``, ``SECONDS``, ``COUNTS``, ``SHARES``, ``SIZES``, ``ENERGIES``, ``ESTIMATES``);
-        what is absent is missing.
+        absent columns are
+        missing.
     words : dict of str to pyarrow.LargeStringArray
         By ``NAMES`` and ``TEXTS``; names and states may be a pyarrow.DictionaryArray of such.
     is_ambiguous : ndarray of bool, optional
-        Where a time stands in an hour that the zone repeats.
+        True where a time lies in an hour that the zone repeats.
     merged_line, merged_into : ndarray of int64
-        Further lines that became part of a record, and the row of that.
+        More lines that became part of a record, and the row of that record.
     late_line, late_into : ndarray of int64
-        Further lines that became part of a record of an earlier stretch, and the line of that.
+        More lines that became part of a record of an earlier stretch, and the line of that record.
     text : bytes, optional
         What ``begin`` and ``end`` are places in, where it is not the stretch alone: a reader may put before it the text
         of records that began earlier. Those of ``rejects`` are places in it too.
     rejects : list of Reject
         Lines that belong to no record.
     anomalies : Counter
-        What is odd and yet read, in words, and how often.
+        Values that are odd but accepted, in words, and how often.
     wait_holds_restarts : bool
         Whether the wait of a job that was started again holds its earlier runs; else these are records of their own.
     show : callable, optional
@@ -149,16 +151,16 @@ class Records:
         return self.numbers.get(name, np.full(len(self), np.nan))
 
     def fault(self, mask: npt.NDArray[Any], reason: str, shown: Spans | pa.LargeStringArray | None = None) -> None:
-        """Say that records cannot be jobs, and why; of several reasons the first one told counts.
+        """Say that records cannot be jobs, and why; if there are several reasons, the first one counts.
 
         Parameters
         ----------
         mask : ndarray of bool, shape (records,)
             Which.
         reason : str
-            Why, in words that hold nothing of the log: they are told where names are withheld too.
+            Why, in words that quote nothing of the log: they are shown even if names are withheld.
         shown : Spans or pyarrow.LargeStringArray, optional
-            What to show of the log behind the reason, a value a record.
+            Text of the log to show after the reason, a value for each record.
         """
         if not mask.any():  # nearly always
             return
@@ -185,7 +187,7 @@ class Records:
         return self._reasons[self._fault[row]]
 
     def doubt(self, mask: npt.NDArray[Any], told: str) -> None:
-        """Say that values which a job need not have cannot be read: they are missing, and counted."""
+        """Say that optional values cannot be read: they become missing, and are counted."""
         if mask.any():
             self._doubts.append((mask, told))
 

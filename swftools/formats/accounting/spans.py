@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Columns of an accounting log as stretches of its text, and what they mean: words, numbers, durations, sizes."""
 
 from __future__ import annotations

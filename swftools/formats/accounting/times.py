@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Times as logs print them, and the zones they are in: wall-clock times become seconds since 1970.
 
 What is printed counts where it is plain (an offset from UTC, or an abbreviation that means one zone alone); else the
@@ -68,7 +69,7 @@ class Moments(NamedTuple):
     early, late : ndarray of float64
         The time, twice; in an hour that a zone repeats, both of its meanings. NaN where there is none.
     is_bad : ndarray of bool
-        Where something is printed that is no time.
+        Where something is printed that is not a time.
     is_skipped : ndarray of bool
         Where the zone has no such time: it was skipped when daylight saving began.
     needs_zone : ndarray of bool

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The compiled scanner of LoadLeveler's long listings: where each step's values stand, by their labels.
 
 It knows lines: headers of jobs and steps, labels and values, hosts, the part about nodes, and what is none of these.
@@ -38,7 +39,7 @@ _BLANK, _TAB, _PLUS, _MINUS, _COLON, _EQUALS, _RETURN, _NEWLINE = 32, 9, 43, 45,
 
 
 class Steps(NamedTuple):
-    """What the scanner fills, a row a step."""
+    """What the scanner fills, a row for each step."""
 
     line: IntArray
     begin: IntArray

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Read the long listings of IBM LoadLeveler into a trace: each step is a job.
 
 Values are found by their labels, never by where they stand, since which labels there are differs between commands

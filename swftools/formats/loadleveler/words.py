@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What LoadLeveler says in words of its own: geometries of tasks, resources, dependencies on steps."""
 
 from __future__ import annotations

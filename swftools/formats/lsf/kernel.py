@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The compiled scanner of LSF's lsb.acct: where the fields of each record stand.
 
 Fields are parted by blanks; a string stands in quotation marks, with those within doubled. Two lists of hosts stand
@@ -55,7 +56,7 @@ IS_STRING = _strings()
 
 
 class Lines(NamedTuple):
-    """What the scanner fills, a row a line that is not empty."""
+    """What the scanner fills, a row for each line that is not empty."""
 
     line: IntArray
     begin: IntArray

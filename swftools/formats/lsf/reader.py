@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Read LSF's lsb.acct into a trace: each JOB_FINISH is a job.
 
 What the fields are follows lsb.acct(5) of versions 5.1 to 10.1, where those behind the memory differ in number.
@@ -31,7 +32,7 @@ _RECORD = re.compile(
 _DEPENDENCY = re.compile(r"\s*\(*\s*(?:(?:done|ended|exit)\s*\(\s*)?([0-9]+(?:\[[0-9]+\])?)(?:\s*\))*\s*")
 _GROUPS = {"project": "projectName", "charged-account": "chargedSAAP"}
 _NEEDED = ("jobId", "idx", "submitTime", "startTime", "event time", "jStatus")
-"""Numbers without which a record is no job."""
+"""Numbers without which a record is not a job."""
 _EXECUTABLES = {"command": "command", "app": "app", "job-name": "jobName"}
 
 
@@ -144,7 +145,7 @@ class _Lines:
         records.fault(kind == kernel.SHORT, "fewer fields than a JOB_FINISH has")
 
     def _reject(self, records: Records, resizes: PartsOfJobs) -> None:
-        """Say which lines are no jobs."""
+        """Say which lines are not jobs."""
         lines = self.lines
         for row in np.flatnonzero(~self.is_job & (lines.kind[: self.rows] != kernel.RESIZE)).tolist():
             is_reservation = lines.kind[row] == kernel.RESERVATION

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How jobs of LSF ended: their status, the reasons of their termination, and what these mean in SWF.
 
 References

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the records of PBS's jobs say, column by column."""
 
 from __future__ import annotations

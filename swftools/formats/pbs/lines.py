@@ -1,4 +1,5 @@
-"""The lines of PBS's accounting logs: what each says in front of its message, and which are no lines of jobs."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""The lines of PBS's accounting logs: what each says in front of its message, and which are not lines of jobs."""
 
 from __future__ import annotations
 

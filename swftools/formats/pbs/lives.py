@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which records of a PBS log are of one job: from its first to the one that decides what became of it.
 
 Ids come again: a job is run again after it ended, and servers begin anew. So the records of an id are followed in the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How jobs of PBS ended: what an Exit_status means, and the status in SWF.
 
 References

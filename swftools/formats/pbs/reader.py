@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Read the accounting logs of PBS into a trace: OpenPBS, Torque, PBS Professional.
 
 The E record of a job says everything of it, once more than all before it; the others tell of jobs that never started,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Values in the messages of PBS's records: ``k=v k=v``, hosts with their slots, and chunks of processors."""
 
 from __future__ import annotations

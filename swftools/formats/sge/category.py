@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What jobs of Grid Engine asked for: the text that accounting files call category, as in ``-l h_rt=3600 -pe mpi 16``.
 
 References

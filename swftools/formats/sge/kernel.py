@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The compiled scanner of Grid Engine's accounting files: where the fields of each line stand.
 
 A line's fields are parted by colons, which names of jobs and the text of what was asked for may hold too. So fields
@@ -48,7 +49,7 @@ _NAME, _JOB_NUMBER, _CATEGORY, _MEMORY, _DELETED = 3, 4, 16, 17, 18
 
 
 class Lines(NamedTuple):
-    """What the scanner fills, a row a line that is no comment."""
+    """What the scanner fills, a row for each line that is no comment."""
 
     line: IntArray
     begin: IntArray

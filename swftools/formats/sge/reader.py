@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Read accounting files of Grid Engine into a trace: each line is a job, but for those of its tasks on other hosts.
 
 What the fields are follows accounting(5) of Sun Grid Engine 5.3 to 6.2, Son of Grid Engine 8.1 and Univa Grid Engine
@@ -36,7 +37,7 @@ _DIED, _RESCHEDULE = 100, 99
 """``failed`` of a job that a signal ended, and the exit status by which a job asks to be started again."""
 
 _NEEDED = ("job_number", "task_number", "submission_time", "start_time", "end_time", "slots", "failed")
-"""Numbers without which a line is no job."""
+"""Numbers without which a line is not a job."""
 
 _KILL, _TERM = 128 + 9, 128 + 15
 

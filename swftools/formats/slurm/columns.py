@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The columns of what ``sacct -P`` prints: from a header line, or as told. Names compare without case."""
 
 from __future__ import annotations

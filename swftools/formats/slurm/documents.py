@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Where the jobs of ``sacct --json`` stand: the objects in the list "jobs" of one document after another.
 
 Documents grow to gigabytes, so they are taken apart here, in pieces of any size, and each job is read by itself.
@@ -22,7 +23,7 @@ is open, and how many such lists there were."""
 
 
 class Found(NamedTuple):
-    """Where things stand in a piece of text: a row a job, and a row a line outside of all documents."""
+    """Where things stand in a piece of text: a row for each job, and a row for each line outside of all documents."""
 
     begin: IntArray
     end: IntArray

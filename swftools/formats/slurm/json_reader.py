@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Read what ``sacct --json`` prints, of Slurm 21.08 and later, whose shapes differ from version to version."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The compiled scanner of ``sacct -P``: where the values of each job stand, and which lines are steps of it.
 
 It knows lines and fields: headers, jobs, steps that follow their job, and what is none of these. What the values mean
@@ -32,7 +33,7 @@ _LONGEST_WORD = 16
 
 
 class Rows(NamedTuple):
-    """What the scanner fills: a row a job, a step, and a stray line."""
+    """What the scanner fills: a row for each job, step and stray line."""
 
     line: IntArray
     begin: IntArray

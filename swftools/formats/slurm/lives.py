@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """From what sacct says to records, the same for its text and its JSON: each life of a job is a record.
 
 A job that is queued again begins another life, with the same id and another submission; ``sacct -D`` tells all of them.

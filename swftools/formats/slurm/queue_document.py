@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What runs and waits at a moment, as ``squeue --json`` and ``sacct --json`` print it, whose shapes differ by version.
 
 A number may stand by itself or as ``{"set": true, "infinite": false, "number": 4}``; a state as a word or a list of
@@ -28,7 +29,7 @@ def rows_of_document(text: str, path: str) -> list[tuple[str, dict[str, str]]]:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise UnreadableLogError(f"{path}: it is no sound JSON ({error}); {REMEDY}") from error
+        raise UnreadableLogError(f"{path}: it is not valid JSON ({error}); {REMEDY}") from error
     jobs = document.get("jobs") if isinstance(document, dict) else None
     if not isinstance(jobs, list):
         raise UnreadableLogError(f'{path}: it has no list "jobs"; {REMEDY}')

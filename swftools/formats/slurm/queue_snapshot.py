@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 r"""What runs and waits at a moment, as Slurm's ``squeue`` or ``sacct`` prints it.
 
     squeue --array --format="%i|%T|%C|%l|%M|%V" > now.txt
@@ -6,7 +7,7 @@ r"""What runs and waits at a moment, as Slurm's ``squeue`` or ``sacct`` prints i
         --format=JobID,State,AllocCPUS,ReqCPUS,Timelimit,Elapsed,Submit > now.txt
 
 That is job, state, processors, time limit, time that it has run, and when it was submitted, with their names in the
-first line; in any order, others beside them are passed over.
+first line; in any order, others beside them are skipped.
 """
 
 from __future__ import annotations
@@ -48,10 +49,10 @@ class QueueSnapshot:
     Parameters
     ----------
     running : pandas.DataFrame
-        One row a job that holds processors: name, processors, requested_time and elapsed (s).
+        One row for each job that holds processors: name, processors, requested_time and elapsed (s).
     waiting : pandas.DataFrame
-        One row a job that waits, in order of submission: name, processors, requested_time, and waited (s), which is 0
-        where the text does not tell it.
+        One row for each job that waits, in order of submission: name, processors, requested_time, and waited (s; 0 if
+        the text does not say).
     others : int
         Lines of jobs in other states, such as those that have just ended.
     """
@@ -67,18 +68,18 @@ def read_squeue(path: str | Path, *, longest: float | None = None) -> QueueSnaps
     Parameters
     ----------
     path : str or path
-        Its text, whose first line has the names of the columns JOBID, STATE, CPUS and TIME_LIMIT, between bars; TIME
-        (of running jobs) and SUBMIT_TIME where they are known; those of ``sacct`` have names of their own. Or its JSON.
-        Steps of jobs are passed over.
+        Text, or JSON. The first line of a text has the names of its columns, separated by bars: JOBID, STATE, CPUS and
+        TIME_LIMIT are required, TIME (of running jobs) and SUBMIT_TIME optional. ``sacct`` has other names for them.
+        Steps of jobs are skipped.
     longest : float, optional
-        What to take for jobs without a time limit, s.
+        Time limit of jobs that have none, s.
 
     Raises
     ------
     UnknownLogError
         There is no such file.
     UnreadableLogError
-        A column is missing, or a line is none of such a text: names it, and what to do.
+        A column is missing, or a line cannot be read; it names the column or line, and says what to do.
     """
     try:
         text = Path(path).read_text(encoding="utf-8", errors="replace").removeprefix("\ufeff")
@@ -141,20 +142,20 @@ def _read(job: dict[str, str], place: str, longest: float | None) -> _Job:
             f"{place}: {shown(job['JOBID'])} stands for several jobs; ask for each by squeue --array"
         )
     if not job["CPUS"].isdecimal() or int(job["CPUS"]) < 1:
-        raise UnreadableLogError(f"{place}: CPUS {shown(job['CPUS'])!r} is no number of processors; {_REMEDY}")
+        raise UnreadableLogError(f"{place}: CPUS {shown(job['CPUS'])!r} is not a number of processors; {_REMEDY}")
     limit = _seconds(job["TIME_LIMIT"])
     if limit is None:
         if job["TIME_LIMIT"].upper() not in {"UNLIMITED", "PARTITION_LIMIT", "NOT_SET", "INVALID", "N/A", ""}:
-            raise UnreadableLogError(f"{place}: TIME_LIMIT {shown(job['TIME_LIMIT'])!r} is no time; {_REMEDY}")
+            raise UnreadableLogError(f"{place}: TIME_LIMIT {shown(job['TIME_LIMIT'])!r} is not a time; {_REMEDY}")
         if longest is None:
-            raise UnreadableLogError(f"{place}: the job has no time limit; say what to take by longest= (--longest 7d)")
+            raise UnreadableLogError(f"{place}: the job has no time limit; give one by longest= (--longest 7d)")
         limit = longest
     submitted = float(job.get("SUBMITTED") or "nan")
     if job.get("SUBMIT_TIME") not in {None, "", "N/A", "Unknown"}:
         try:
             submitted = datetime.datetime.fromisoformat(job["SUBMIT_TIME"]).replace(tzinfo=datetime.UTC).timestamp()
         except ValueError:
-            raise UnreadableLogError(f"{place}: SUBMIT_TIME {shown(job['SUBMIT_TIME'])!r} is no date") from None
+            raise UnreadableLogError(f"{place}: SUBMIT_TIME {shown(job['SUBMIT_TIME'])!r} is not a date") from None
     return job["JOBID"], int(job["CPUS"]), limit, _seconds(job.get("TIME", "")) or 0.0, submitted
 
 

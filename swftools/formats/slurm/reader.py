@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Read the accounting of Slurm into a trace: what ``sacct -P`` and ``sacct --json`` print.
 
 What the fields mean follows sacct(1) and the practice of Open XDMoD and the Parallel Workloads Archive.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The states of Slurm's jobs, and what each means in SWF.
 
 References

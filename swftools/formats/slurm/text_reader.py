@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Read what ``sacct -P`` prints: a line for each job, and behind it lines for its steps."""
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ _WHY = {
     kernel.NO_HEADER: "a line before the first header, which would say what stands in it; or say columns=JobID+...",
 }
 _FIRST_EPOCH = 1e8
-"""Seconds since 1970 are at least this; a shorter number is no time."""
+"""Seconds since 1970 are at least this; a shorter number is not a time."""
 
 _FIRST_ROW = re.compile(rb"[^\r\n]*\S[^\r\n]*")
 

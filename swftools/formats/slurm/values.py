@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What Slurm says in words of its own: TRES, ids of arrays, dependencies, exit codes, lists of hosts, odd numbers."""
 
 from __future__ import annotations

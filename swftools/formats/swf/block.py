@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A stretch of SWF lines: scanned at speed, the doubtful lines judged one by one, each fault in words.
 
 Between ``kernel.py``, which knows only bytes, and ``reader.py``, which knows files and traces.
@@ -82,7 +83,7 @@ class _Job(NamedTuple):
 
 
 class _Rejected(NamedTuple):
-    """A line that is no job, and why."""
+    """A line that is not a job, and why."""
 
     line: int
     reason: str

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Dialects of SWF: what many logs since 2013 write in a way that SWF 2.2 does not have, recognised line by line.
 
 * Lines of 21 fields, as the logs of JSSPP have them. CERIT-SC and MetaCentrum: list of nodes, queue, request. Frontier:
@@ -240,7 +241,7 @@ def since(jobs: pd.DataFrame, origin: float) -> tuple[pd.DataFrame, pd.DataFrame
 
 
 def reject(jobs: pd.DataFrame, texts: list[str]) -> pd.DataFrame:
-    """Return the quarantine of jobs whose submit times are no seconds since 1970, with the texts of their lines."""
+    """Return the quarantine of jobs whose submit times are not seconds since 1970, with the texts of their lines."""
     why = "field 2 (submit_time): {:g} is no second of the years 1990 to 2100, as those of other jobs are"
     return frame_of(
         "quarantine",

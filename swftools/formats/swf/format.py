@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The Standard Workload Format as one of the formats of logs."""
 
 from __future__ import annotations

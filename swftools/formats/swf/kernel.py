@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The compiled scanner of SWF text: bytes in, columns of numbers out, at memory speed.
 
 It decides nothing doubtful. A line that is not plainly a job or a comment is handed back by its number, and

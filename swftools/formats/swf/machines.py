@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Files ``.machines`` beside logs of JSSPP's dialect: which machines a log is of, a line each."""
 
 from __future__ import annotations
@@ -19,20 +20,20 @@ def read_machines(path: str | os.PathLike[str]) -> pd.DataFrame:
     Parameters
     ----------
     path : path
-        Lines of number, name, nodes, processors of each, relative speed and memory of each node (KB), parted by tabs
-        or blanks. Blank lines and those that begin with ``#`` or ``;`` are passed over.
+        Lines of number, name, nodes, processors of each node, relative speed, and memory of each node (KB), separated
+        by tabs or blanks. Blank lines and lines that begin with ``#`` or ``;`` are skipped.
 
     Returns
     -------
     pandas.DataFrame
-        A row a machine: number, name, nodes, processors_per_node, speed, memory_kb.
+        A row for each machine: number, name, nodes, processors_per_node, speed, memory_kb.
 
     Raises
     ------
     UnreadableLogError
         It cannot be read.
     LogFormatError
-        A line is not of six such fields, or a number stands twice; names file and line.
+        A line does not have these six fields, or a number occurs twice; it names file and line.
 
     Examples
     --------
@@ -55,7 +56,7 @@ def read_machines(path: str | os.PathLike[str]) -> pd.DataFrame:
             continue
         rows.append(_machine(words, f"{name}, line {place}"))
         if rows[-1][0] in {row[0] for row in rows[:-1]}:
-            raise LogFormatError(f"{name}, line {place}: machine {words[0]} stands twice; give each once")
+            raise LogFormatError(f"{name}, line {place}: machine {words[0]} appears twice; give each once")
     if not rows:
         raise LogFormatError(f"{name}: it names no machine; give lines of number, name, nodes, processors, speed, KB")
     frame = pd.DataFrame(rows, columns=list(COLUMNS))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Read the Standard Workload Format, versions 1 and 2, and its extension by utility functions.
 
 ``read_swf`` is tolerant: every line that cannot be a job goes to the quarantine with its number, text and
@@ -53,56 +54,56 @@ def read_swf(
     strict : bool
         Raise at the first line that is neither a job, a comment nor blank.
     utility : bool, optional
-        Whether lines end in utility tuples (extended SWF); by default as the Note says that ``write_swf`` writes,
-        if it stands before the first job.
+        Whether lines end in utility tuples (extended SWF). By default the Note that ``write_swf`` writes decides, if it
+        stands before the first job.
     epoch : bool
-        Take submit times for seconds since 1970 where no UnixStartTime says when the log begins and the first of them
-        is of the years 1990 to 2100. The log then begins with its first submission; the header says so in
-        UnixStartTime and a Note, and ``anomalies`` counts the jobs. False takes them as they stand.
+        If the log has no UnixStartTime and its first submission, as seconds since 1970, lies in the years 1990 to 2100,
+        read submit times in that way. The log then begins with its first submission; the header says so in
+        UnixStartTime and a Note, and ``anomalies`` counts the jobs. False takes times as they are.
     width : {"cores", "nodes", "fields"}
-        How wide a job is whose line of 21 fields ends in Frontier's ``machine:share:NODESxCORES``: nodes times cores,
+        Width of a job whose line of 21 fields ends in Frontier's ``machine:share:NODESxCORES``: nodes times cores,
         the nodes, or what fields 5 and 8 say.
     max_bytes : int
-        Most bytes of text to be had from anything but a plain file, compressed logs above all.
+        Largest size of the text once decompressed; a plain file may be larger.
     progress : callable, optional
         Called with the bytes of the file read so far and its size (None for a pipe), as in ``open_log``.
 
     Returns
     -------
     Trace
-        ``jobs`` in the order of the file, times float64 seconds, counts Int64, missing (-1) as null, and each
-        job's ``line_number``; with ``extra_fields`` where lines have more than 18 fields of unknown meaning,
-        ``utility`` where they are tuples, and columns of their own where they are those of a dialect
-        (``swftools.formats.swf.dialects``). ``quarantine`` holds line_number, rule, reason and text. The header
-        has all comments in order, those between jobs among them, but not the Note about utility tuples.
-        ``provenance`` holds the file's name and the text's bytes and sha256, as ``unverified`` why damage would
-        not show, where the compressed file has no checksum, and as ``anomalies`` which numbers of the header cannot be
-        read. A text without lines, or of comments and blank lines
-        alone, is a Trace without jobs.
+        ``jobs`` in the order of the file: times as float64 seconds, counts as Int64, missing (-1) as null, and each
+        job's ``line_number``. Text after the 18th field becomes ``extra_fields``, or ``utility`` if it is utility
+        tuples, or columns of their own if it belongs to a dialect (``swftools.formats.swf.dialects``). ``quarantine``
+        has line_number, rule, reason and text. The header has all comments in order, also those between jobs, but not
+        the Note about utility tuples. ``provenance`` has the file's name, the size and sha256 of the text, in
+        ``unverified`` why damage would not show (if the compressed file has no checksum), and in ``anomalies`` which
+        numbers of the header cannot be read. An empty text, or one of comments and blank lines, gives a Trace without
+        jobs.
 
     Raises
     ------
     UnreadableLogError
-        The file is missing, truncated, corrupt or larger than ``max_bytes``, or is named as compressed and is not.
+        The file is missing, truncated, corrupt or larger than ``max_bytes``, or has the name of a compressed file but
+        is not compressed.
     SwfFormatError
-        With ``strict``: names file, line, field and remedy. Without, only where lines are too many for a log.
+        With ``strict``; it names file, line, field and remedy. Without ``strict``, only if there are too many lines.
     ParameterError
         The source is neither a path nor a binary file object.
 
     Notes
     -----
-    Lines end in LF or CR LF, the last one also with the file; a byte-order mark is passed over. A line is
+    Lines end in LF or CR LF, the last one also with the file; a byte-order mark is skipped. A line is
 
     * blank, if it has nothing but blanks and tabs;
     * a comment, if it begins with ``;``, in UTF-8 or else in Latin-1;
-    * a job, if it has at least 18 fields, parted by blanks and tabs, of which the first 18 are decimal numbers
-      (``7``, ``+7``, ``7.0``, ``.5``, ``7e2``; at most 400 characters, 4 of exponent) fit for their columns: whole
-      where the column is Int64, none negative but -1 and statuses, none beyond the maximum of
+    * a job, if it has at least 18 fields, separated by blanks and tabs, and the first 18 are decimal numbers
+      (``7``, ``+7``, ``7.0``, ``.5``, ``7e2``; at most 400 characters, 4 of exponent) that fit their columns: whole
+      numbers in Int64 columns, no negative value but -1 and statuses, and none above the maximum of
       ``swftools.fields.dictionary`` (10^10 s, 2^31 - 1 processors);
-    * else damage, which goes to the quarantine: to guess its meaning would be a silently wrong row. So do
-      control characters and carriage returns within a line, text behind the 18th field that is not UTF-8 or
-      makes more than 32 fields in all (unless it is utility tuples: two lines run together), a utility function
-      that breaks the form, and lines beyond 1 MiB, of whose text only the first 64 KiB are kept there.
+    * otherwise damaged, and goes to the quarantine: a guess at its meaning could be silently wrong. So do lines with
+      control characters or carriage returns in them, lines whose text after the 18th field is not UTF-8 or makes more
+      than 32 fields in all (two lines run together, unless it is utility tuples), utility functions that break the
+      form, and lines above 1 MiB, of which only the first 64 KiB are kept.
 
     Examples
     --------
@@ -146,13 +147,12 @@ def iter_swf(
     """Read a log in chunks of whole lines, in memory that does not grow with a log whose jobs are numbered in order.
 
     Yields one Trace a chunk; together their jobs and quarantine are those of ``read_swf``, the column
-    ``extra_fields`` being there only in chunks that have such text. Their jobs have a column
-    ``job_occurrence`` besides: how many earlier lines of the log, also of earlier chunks, carry the same job_number. So
-    what is drawn at random for a job of a chunk is what is drawn for it in the whole log. Of numbers without order 32
-    bytes each are kept for that. Each Trace carries the header as far as it has been
-    read. A chunk of comments alone is not yielded but joined to the next, so that in a log whose comments stand
-    first each Trace has them all; only where a log ends in comments, or in blank lines, do they come in a Trace without
-    jobs. So at least one is yielded, also of an empty log.
+    ``extra_fields`` being there only in chunks that have such text. The jobs also have a column
+    ``job_occurrence``: how many earlier lines of the log, also of earlier chunks, have the same job_number. So a job of
+    a chunk draws the same random numbers as in the whole log. If job numbers are not in order, this takes 32 bytes for
+    each of them. Each Trace has the header as far as it has been read. A chunk of only comments is joined to the next
+    one, so in a log whose comments come first each Trace has all of them. Comments or blank lines at the end of a log
+    come in a Trace without jobs. So at least one Trace is yielded, also for an empty log.
 
     Parameters
     ----------

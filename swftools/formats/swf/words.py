@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The fields of SWF lines as text, compiled: digits that read back exactly, in straight columns.
 
 A field is as wide in every line as its longest word. So the fields of all lines stand at the same places, and are

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Write the Standard Workload Format 2.2; what ``write_swf`` writes, ``read_swf`` reads back as the same Trace."""
 
 from __future__ import annotations
@@ -38,15 +39,15 @@ def write_swf(trace: Trace, target: LogSource, *, as_read: bool = False) -> None
     Parameters
     ----------
     trace : Trace
-        Missing values are written as -1. Behind the 18 fields stand, where there is a ``utility`` column, its
-        alternating times and values, announced by a Note, and else the ``extra_fields``. Columns that SWF has no
-        place for, and in an extended file the ``extra_fields``, are not written.
+        Missing values are written as -1. After the 18 fields come the alternating times and values of the column
+        ``utility``, announced by a Note; or, without that column, the ``extra_fields``. Columns that have no place in
+        SWF, and in an extended file the ``extra_fields``, are not written.
     target : path or binary file object
-        The suffix .gz, .bz2, .xz or .zst compresses, each with a checksum. A path appears, or is replaced, only when
-        all is written, and equal traces give equal bytes. A file object receives plain text.
+        The suffix .gz, .bz2, .xz or .zst chooses the compression, always with a checksum. A path appears, or is
+        replaced, only when all is written; equal traces give equal bytes. A file object receives plain text.
     as_read : bool
-        In the dialect that the log was read from: 21 fields, fields 5 and 8 as they were, submit times since 1970
-        (``swftools.formats.swf.dialects``). Values count, not how they were written.
+        Write the dialect that the log was read from: 21 fields, fields 5 and 8 as they were, submit times since 1970
+        (``swftools.formats.swf.dialects``). Values are the same; how they are written may differ.
 
     Raises
     ------

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The words in which a format of tables is declared: which column is which of ours, in what unit, how missing is told.
 
 The same words stand in a user's own mapping (``mapping.py``).

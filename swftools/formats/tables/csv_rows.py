@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Rows of CSV: values between separators, in quotation marks where they hold one, a line end, or a mark themselves.
 
 pyarrow reads CSV as fast, but says neither where a row stands nor what was wrong with it, and a stray quotation mark

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Whether jobs together need more than a machine has."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Files of tables whose bytes are taken as they are: Parquet, and tables that are passed over."""
 
 from __future__ import annotations

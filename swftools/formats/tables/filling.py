@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """From the rows of a table to records: what the declaration says of each column, carried out.
 
 What cannot be read sends a row to the quarantine where a job needs it (times, state), and is missing and counted where

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the tables of Helios and of Acme share: one group published both, with most columns the same."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the beginning of a file says of the table in it: of which kind it is, and how its columns are called."""
 
 from __future__ import annotations

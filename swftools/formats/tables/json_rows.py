@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Rows of JSON: objects, a line each or in a list, in which values may stand deeper (``a.b``)."""
 
 from __future__ import annotations

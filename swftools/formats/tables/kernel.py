@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Where rows and values stand in the text of a table: of CSV with quotation marks, and of JSON objects in a list.
 
 Compiled, since a trace has gigabytes of such text. What a value means is for ``values.py``; but plain numbers and dates

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A user's own table: what a class declares of a published one, as a small YAML file.
 
 ``swftools formats propose FILE`` writes a first one (``proposing.py``).

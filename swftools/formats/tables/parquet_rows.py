@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Rows of Parquet, in batches: no more of a file is in memory than a batch of the columns that are asked for."""
 
 from __future__ import annotations

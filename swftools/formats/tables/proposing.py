@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A first mapping of a table that no format knows, from the names of its columns and the values of its first rows.
 
 What is proposed is read by ``--format table:mapping=FILE`` as it is; what it is unsure of stands behind it.

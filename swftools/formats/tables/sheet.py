@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Rows of a table, before it is known what they mean: what readers of CSV, JSON and Parquet all yield."""
 
 from __future__ import annotations

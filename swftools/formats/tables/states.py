@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """States of Slurm's jobs as tables have them, by name and by number (slurm.h, enum job_states)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A format of tables: it declares which column is which of ours, and this reads files by it into a Trace.
 
 A subclass has its declaration as class variables. What a row may say that columns cannot (attempts in lists, a join of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Rows of a text, whatever it is in: CSV, lines of JSON, or a list of it."""
 
 from __future__ import annotations

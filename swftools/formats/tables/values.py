@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The values of one column of a table: as numbers, times, durations or words, whatever the file has them as.
 
 A column of a text is spans of it, one of Parquet is an array of a type, one of JSON is what the objects have. Each

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Bounds of a quantile of waits, learnt from waits: one file each, registered by being imported here."""
 
 from swftools.qbets.bounds.binomial import BinomialBound

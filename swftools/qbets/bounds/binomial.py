@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The binomial bound: an order statistic that is beyond the quantile with some confidence, whatever the distribution.
 
 Of n independent waits the number that is below their q quantile is binomial. So the k-th smallest of them is an upper
@@ -128,9 +129,9 @@ class BinomialBound(Bound):
     quantile, confidence : float
         Between 0 and 1, both excluded.
     side : {"upper", "lower", "two-sided"}
-        Upper, lower, or two-sided: then each bound takes half of the error.
+        Which bound; with two-sided, each of the two takes half of the error.
     approximation : {"exact", "large-sample"}
-        Of the rank above ``LARGE`` waits: nq + z sqrt(nq (1 - q)) instead of the binomial distribution.
+        How to compute the rank above ``LARGE`` waits: from the binomial distribution, or as nq + z sqrt(nq (1 - q)).
 
     Examples
     --------

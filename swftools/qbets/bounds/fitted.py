@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the bounds that fit a distribution share: they look at logarithms of waits, and need two waits at least."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The log-normal bounds: mean and standard deviation of the logarithms, and how many of these a bound lies above it.
 
 References
@@ -58,16 +59,16 @@ def above_mean(state: FloatArray, facts: FloatArray) -> float:
 
 @register_bound
 class LogNormalBound(Bound):
-    """An upper, lower or two-sided bound of a quantile at a confidence, of waits whose logarithms are normal.
+    """An upper, lower or two-sided bound of a quantile at a confidence, for waits whose logarithms are normal.
 
-    No wait counts as one of 1 s; fewer than two waits bound nothing.
+    A wait of 0 counts as 1 s. With fewer than two waits there is no bound.
 
     Parameters
     ----------
     quantile, confidence : float
         Between 0 and 1, both excluded.
     side : {"upper", "lower", "two-sided"}
-        Upper, lower, or two-sided: then each bound takes half of the error.
+        Which bound; with two-sided, each of the two takes half of the error.
 
     Examples
     --------
@@ -115,9 +116,9 @@ class LogNormalBound(Bound):
 
 @register_bound
 class LogNormalPlainBound(FittedQuantile):
-    """The quantile of a log-normal distribution fitted by maximum likelihood; NaN of fewer than two waits.
+    """The quantile of a log-normal distribution fitted by maximum likelihood; NaN for fewer than two waits.
 
-    No wait counts as one of 1 s.
+    A wait of 0 counts as 1 s.
 
     Parameters
     ----------

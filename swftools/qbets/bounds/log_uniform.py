@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The log-uniform bound: waits whose logarithms are uniform between those of the shortest and of the longest one known.
 
 References
@@ -45,9 +46,9 @@ def between(state: FloatArray, facts: FloatArray) -> float:
 
 @register_bound
 class LogUniformBound(FittedQuantile):
-    """The quantile of a log-uniform distribution fitted by maximum likelihood; NaN of fewer than two waits.
+    """The quantile of a log-uniform distribution fitted by maximum likelihood; NaN for fewer than two waits.
 
-    No wait counts as one of 1 s.
+    A wait of 0 counts as 1 s.
 
     Parameters
     ----------

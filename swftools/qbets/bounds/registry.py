@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a bound is: an estimator of scikit-learn's form over two kernels, and a name by which it is found.
 
 A bound keeps what it has learnt as numbers, its state, and looks up what depends on the number of waits alone, its
@@ -29,9 +30,9 @@ B = TypeVar("B", bound="type[Bound]")
 class Bound:
     """A bound of a quantile of waits.
 
-    A subclass has its parameters, the two kernels, and says how long state and facts are. The methods are those of
-    scikit-learn's estimators, and ``update``; ``get_params`` and ``clone`` work. It is none of its classes, since these
-    take as long to import as all else that a run needs.
+    A subclass has its parameters and the two kernels, and says how long state and facts are. It has the methods of
+    scikit-learn's estimators, and ``update``; ``get_params`` and ``clone`` work. It does not inherit from
+    scikit-learn's classes, because importing them takes as long as everything else that a run needs.
 
     Attributes
     ----------
@@ -69,11 +70,11 @@ class Bound:
 
     @abstractmethod
     def facts(self, waits: int) -> tuple[FloatArray, ...]:
-        """Return what the kernels look up, for up to so many waits: one array for each bound that is asked for."""
+        """Return what the kernels look up, for up to this many waits: one array for each bound that is asked for."""
 
     @abstractmethod
     def places(self, waits: int) -> int:
-        """Return how long a state is that has room for so many waits; one of zeros knows none."""
+        """Return the length of a state with room for this many waits; a state of zeros knows none."""
 
     def fit(self, waits: npt.ArrayLike) -> Self:
         """Forget what was learnt, and learn these waits.
@@ -81,7 +82,7 @@ class Bound:
         Parameters
         ----------
         waits : array_like of float, shape (n,)
-            In s, in any order; finite and not negative. None at all are allowed.
+            In s, in any order; finite and not negative. May be empty.
 
         Raises
         ------
@@ -117,7 +118,7 @@ class Bound:
         return self
 
     def predict(self) -> Any:
-        """Return the bound, s; the lower and the upper one where both are asked for; NaN if too few waits are known.
+        """Return the bound, s; the lower and the upper one if both are asked for; NaN if too few waits are known.
 
         Raises
         ------
@@ -169,7 +170,7 @@ class Bound:
         return write_entry(self.name, self.get_params())
 
     def short_text(self) -> str:
-        """Return the same without the parameters that are as they are where none are given."""
+        """Return the same without the parameters that have their defaults."""
         usual = type(self)().get_params()
         return write_entry(self.name, {key: value for key, value in self.get_params().items() if value != usual[key]})
 
@@ -188,16 +189,16 @@ class Bound:
         self._states = [self.resized(state, self.places(self._room)) for state in before]
 
     def resized(self, state: FloatArray, places: int) -> FloatArray:
-        """Return a state of so many places that knows what another knows; the caller has enough."""
+        """Return a state of another length that knows the same; the caller gives enough places."""
         other = np.zeros(places)
         used = min(places, len(state))
         other[:used] = state[:used]
         return other
 
     def settled(self, state: FloatArray, waits: int) -> FloatArray:
-        """Return a state that knows so many waits in no more room than they take, the same however it was reached.
+        """Return a state of minimal length, which is the same however it was reached.
 
-        What a state has of waits that were forgotten must not stand in it, nor an order that says nothing.
+        It must hold nothing of forgotten waits, and no order that carries no meaning.
         """
         return self.resized(state, self.places(waits))
 
@@ -226,7 +227,7 @@ def checked_waits(waits: npt.ArrayLike) -> FloatArray:
 
 
 def check_fraction(name: str, value: object) -> None:
-    """Refuse what is no number between 0 and 1, both excluded."""
+    """Refuse what is not a number between 0 and 1, both excluded."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.0 < value < 1.0:
         raise ParameterError(f"{name}={value!r} is not a number between 0 and 1, both excluded")
 
@@ -252,14 +253,14 @@ def list_bounds() -> dict[str, type[Bound]]:
 
 
 def find_bound(bound: str | Bound, **parameters: Any) -> Bound:
-    """Return a bound by name, with parameters after it, as in ``binomial:confidence=0.99``; one is returned as it is.
+    """Return a bound by name, with parameters, as in ``binomial:confidence=0.99``; a Bound is returned as it is.
 
     Parameters
     ----------
     bound : str or Bound
         ``module:name`` imports the module that registers it first.
     **parameters
-        Of all bounds, such as quantile and confidence: those that the bound has are set, unless the text says them.
+        Parameters such as quantile and confidence: those that the bound has are set, unless the text gives them.
 
     Raises
     ------

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The quantile of the last waits: no bound, with no confidence; the floor that a method should do better than."""
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def quantile_of_window(state: FloatArray, facts: FloatArray) -> float:
 class TrailingQuantile(Bound):
     """The empirical quantile of the last waits.
 
-    Of independent waits it is too low half of the time or so, and it forgets by itself; replay it without trimming.
+    For independent waits it is too low about half of the time. It forgets by itself, so replay it without trimming.
 
     Parameters
     ----------
@@ -98,7 +99,7 @@ class TrailingQuantile(Bound):
         return LISTS + 2 * self.window
 
     def settled(self, state: FloatArray, waits: int) -> FloatArray:  # noqa: ARG002 (as all bounds)
-        """Return a state in which nothing stands behind its waits."""
+        """Return a state with nothing after its waits."""
         other, count = state.copy(), int(state[COUNT])
         other[LISTS + count : LISTS + self.window] = 0.0
         other[LISTS + self.window + count :] = 0.0

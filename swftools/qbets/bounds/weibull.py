@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The Weibull bound: shape and scale fitted by maximum likelihood to all waits known, anew for each bound.
 
 With logarithms x of the n waits, the shape k solves
@@ -169,9 +170,9 @@ def _solve(state: FloatArray, log_exponent: float) -> float:
 
 @register_bound
 class WeibullBound(FittedQuantile):
-    """The quantile of a Weibull distribution fitted by maximum likelihood; NaN of fewer than two waits.
+    """The quantile of a Weibull distribution fitted by maximum likelihood; NaN for fewer than two waits.
 
-    No wait counts as one of 1 s. Of waits that are all the same the bound is that wait.
+    A wait of 0 counts as 1 s. If all waits are the same, the bound is that wait.
 
     Parameters
     ----------

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Rivals of QBETS: models of waits by the state of the machine; one file each, registered by being imported here."""
 
 from swftools.qbets.rivals.at_submission import COLUMNS, features_at_submission

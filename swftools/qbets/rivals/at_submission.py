@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a user could know of a log at a submission: who waits and runs, what is asked for, and the last waits.
 
 A sweep over submissions, starts and ends in order of time. A job is described before it enters the queue; what the
@@ -67,25 +68,25 @@ def features_at_submission(log: Trace | Schedule, by: str | Sequence[str] | None
     Returns
     -------
     pandas.DataFrame
-        A row a job, in the order of the log; columns of float but the last, NaN where nothing is known:
+        A row for each job, in the order of the log; columns of float but the last, NaN where nothing is known:
 
         - ``requested_time`` (s), ``processors`` (allocated ones where requested ones are missing), and their product
           ``requested_work`` (processor-seconds);
-        - ``waiting_jobs``, ``waiting_processors``, ``waiting_work``: of jobs submitted before that wait, this one is
-          none of them; their work is what they request;
-        - ``running_jobs``, ``running_processors``, ``running_work``: of jobs that run; their work is what is left of
-          their requests, nothing of one that has outrun its own;
-        - ``group_waiting_jobs``, ``group_waiting_work``: the same of jobs that wait in its group;
-          ``group_longest_waiting`` (s): how long that one has waited which came first, 0 if none waits;
-          ``group_since_start`` (s): since a job of the group started;
-        - ``group_last_wait``, ``group_mean_wait``, ``group_longest_wait`` (s): of the job of the group that started
-          last, and of the last ten;
-        - ``user_waiting_jobs``, ``user_last_wait``, ``user_mean_wait``, ``user_longest_wait``: the same of its user;
+        - ``waiting_jobs``, ``waiting_processors``, ``waiting_work``: of earlier jobs that still wait, without this one;
+          their work is what they request;
+        - ``running_jobs``, ``running_processors``, ``running_work``: of running jobs; their work is what is left of
+          their requests, 0 for a job that has outrun its own;
+        - ``group_waiting_jobs``, ``group_waiting_work``: the same for jobs that wait in its group;
+          ``group_longest_waiting`` (s): how long the first of them has waited, 0 if none waits;
+          ``group_since_start`` (s): time since the last start of a job of the group;
+        - ``group_last_wait``, ``group_mean_wait``, ``group_longest_wait`` (s): the last wait of a started job of the
+          group, and mean and longest of the last ten;
+        - ``user_waiting_jobs``, ``user_last_wait``, ``user_mean_wait``, ``user_longest_wait``: the same for its user;
         - ``hour`` (0 to 24, with minutes) and ``weekday`` (0 is Monday) in the log's time zone;
         - ``group``: its name.
 
-        Jobs and processors that are not known count as none in sums. A job that was cancelled waits until it was; if
-        the log does not say when, it waits never. A job whose run time is not known never runs.
+        Unknown processors count as 0 in sums. A cancelled job waits until it was cancelled; if the log does not say
+        when, it does not count as waiting. A job with an unknown run time does not count as running.
 
     Raises
     ------

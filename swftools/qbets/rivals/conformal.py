@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Adaptive conformal calibration: what a model predicts is shifted until the bounds hold as often as they should.
 
 Of each job whose wait has become known, the score is by how much, in logarithms, it was above what the model predicted.
@@ -84,10 +85,10 @@ class Conformal(Rival):
     Parameters
     ----------
     rate : float
-        By how much the level moves at each wait that becomes known: up by rate times the share of misses that is asked
-        for, down by nearly the rate at a miss. 0: it stays.
+        How much the level moves with each wait that becomes known: up by rate times the wanted share of misses, and
+        after a miss down by nearly the rate. 0: it does not move.
     scores : int
-        Last scores of a group that count.
+        How many of the last scores of a group count.
     """
 
     rate: float = number(0.005, least=0, most=1)
@@ -99,7 +100,7 @@ class Conformal(Rival):
         self._require("scores", self.scores >= least, f"at least {least}, which quantile={self.quantile} needs")
 
     def bounds(self, predicted: FloatArray, course: Course) -> FloatArray:
-        """Return what each job is told: what was predicted, shifted."""
+        """Return the bound of each job: the prediction, shifted."""
         waits, groups, learnt, raw = (
             column.tolist() for column in (course.wait, course.group, course.learnt, predicted)
         )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Quantile gradient boosting: trees that minimize the pinball loss of the logarithm of waits.
 
 References
@@ -37,24 +38,24 @@ class Boosted:
 @register_rival
 @dataclass(frozen=True)
 class GradientBoosting(Rival):
-    """Gradient boosting of the quantile; the group is a category, what is missing is a value of its own.
+    """Gradient boosting of the quantile; the group is a category, and a missing value counts as a value of its own.
 
-    Fits are deterministic, and made by one thread, because sums in several threads round differently; several
-    methods run side by side by ``--workers``.
+    Fits are deterministic. Each uses one thread, because sums in several threads round differently; use ``--workers``
+    to run several methods side by side.
 
     Parameters
     ----------
     trees : int
-        Of a model.
+        How many trees a model has.
     leaves : int
-        Of a tree, at most.
+        How many leaves a tree has at most.
     least_in_leaf : int
-        Waits that each leaf must have. Of 100, five are above their .95 quantile; of the 20 that scikit-learn takes
-        where nothing is said, one is.
+        How many waits each leaf has at least. Of 100 waits, five are above their .95 quantile; of 20, the default of
+        scikit-learn, only one is.
     learning_rate : float
-        Of each tree.
+        How much each tree contributes.
     seed : int
-        Of the waits that histograms are made by, where the window has more than 200,000.
+        Seed for the choice of 200,000 waits to make histograms from, if the window has more.
     """
 
     NAME: ClassVar[str] = "gradient-boosting"

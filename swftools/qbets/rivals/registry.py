@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a rival of QBETS is: a model of what is known at a submission, fitted anew on a schedule, and its name.
 
 A bound learns the waits of a group of jobs. A rival learns what waits have to do with the state of the machine: who
@@ -55,13 +56,13 @@ class Rival(Parameters):
     Parameters
     ----------
     quantile : float
-        Of the waits, which is predicted; between 0 and 1, both excluded.
+        The quantile of waits that is predicted; between 0 and 1, both excluded.
     first_fit : int
-        Waits that must be known for the first fit; jobs before it are told nothing.
+        Waits that must be known for the first fit; earlier jobs get no prediction.
     refit_every : int
-        Jobs of the machine between two fits.
+        Number of jobs of the machine after which it is fitted again.
     window : int
-        Waits that it is fitted to: the newest, of all groups.
+        How many waits it is fitted to: the newest, of all groups.
     """
 
     NAME: ClassVar[str] = "rival"
@@ -84,18 +85,18 @@ class Rival(Parameters):
             As ``at_submission.COLUMNS`` name them, NaN where a value is missing. The last column is the number of the
             group, by first appearance, and NaN from the 255th on.
         waits : ndarray of float, shape (n,)
-            Finite and not negative. It must return the same for the same in any process.
+            Finite and not negative. The model must be the same for the same rows in any process.
         """
 
     def bounds(self, predicted: FloatArray, course: Course) -> FloatArray:  # noqa: ARG002 (for those who correct)
-        """Return what each job is told, s, given what the models in force predicted; NaN for nothing.
+        """Return the bound of each job, s, given the predictions of the models in force; NaN for none.
 
-        What a job is told may depend on ``predicted`` up to itself, and on the waits known by then, on no other.
+        The bound of a job may depend only on ``predicted`` up to this job, and on the waits known by then.
         """
         return predicted
 
     def short_text(self) -> str:
-        """Return the name, and the parameters that are not as they are where none are given."""
+        """Return the name, and the parameters that differ from their defaults."""
         usual = type(self)().to_mapping()
         return write_entry(self.NAME, {key: value for key, value in self.to_mapping().items() if value != usual[key]})
 
@@ -130,7 +131,7 @@ def find_rival(rival: str | Rival, **parameters: Any) -> Rival:
     rival : str or Rival
         ``module:name`` imports the module that registers it first.
     **parameters
-        Of all methods, such as quantile: those that the rival has are set, unless the text says them.
+        Parameters of all methods, such as quantile: those that the rival has are set, unless the text says them.
 
     Raises
     ------

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The replay of a log by a rival: when it is fitted, to which waits, and what each job is told.
 
 All groups are one machine here. Of a log its jobs are kept, and what was predicted of them: what a job of a later

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Compiled work in a thread of its own, where no signal reaches it.
 
 Python handles signals in its main thread, whatever that is doing: also between numba's steps of handing functions and

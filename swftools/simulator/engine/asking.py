@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Asking a predictor in Python: what it is told at each submission, and what that takes.
 
 It is told of a job the columns that the column dictionary says to be known at submission, and of a job that has ended
@@ -66,7 +67,7 @@ class Asked:
         Raises
         ------
         PolicyError
-            It raised an error, or its answer is no number.
+            It raised an error, or its answer is not a number.
         """
         begin = time.perf_counter()
         ended = self._ended(now, log)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a simulation calls: engine, predictor and policy, compiled or interpreted."""
 
 from __future__ import annotations
@@ -72,6 +73,6 @@ def _without_answer(name: str, entry: Callable[..., Any]) -> Callable[..., None]
     def decide(*arguments: Any) -> None:
         answer = entry(*arguments)
         if answer is not None:
-            raise PolicyError(f"policy {name!r} returned {answer!r}; a policy acts by start(), it returns nothing")
+            raise PolicyError(f"policy {name!r} returned {answer!r}; a policy acts by start(), and returns nothing")
 
     return decide

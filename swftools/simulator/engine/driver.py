@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What drives the event loop: gives it room, asks a predictor in Python, stops it, and says what went wrong."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the engine calls: one shape for every policy, and one for every predictor, whatever arguments they take.
 
 A policy takes ``machine`` and, of the following, what it names among its arguments: ``parameters`` (its parameters by

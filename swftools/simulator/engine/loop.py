@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The event loop: jobs in, runs out. One source, compiled or interpreted, bit for bit the same.
 
 At one instant all completions come first, then predictions that are outlived, then jobs that were held back, then

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How far a simulation is: what happened, what is to happen, and what the engine goes on with."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A binary heap of what is to happen, ordered by time and then by sequence: the order is total."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The events that a predictor observes."""
 
 from __future__ import annotations

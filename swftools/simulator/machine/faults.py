@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a policy or predictor may not do, and how a simulation ends when it does."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The running jobs by expected end."""
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The state of the machine: what policies and predictors see, and the verbs change.
 
-One element a job; jobs are numbered from 0 in order of submission. Of a job that has not been submitted yet the
+One element for each job; jobs are numbered from 0 in order of submission. Of a job that has not been submitted yet the
 machine knows nothing: its row is NaN or -1.
 """
 

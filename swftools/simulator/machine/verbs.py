@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What policies and predictors may do to the machine. A verb takes effect at once; a wrong one ends the simulation."""
 
 from __future__ import annotations
@@ -67,9 +68,9 @@ def start_on(machine: Machine, job: int, processors: int) -> None:
 
 @kernel(allocates=False)
 def resize(machine: Machine, job: int, processors: int) -> None:
-    """Let a running job go on with what is left of its work on another number of processors, from now on.
+    """Let a running job do the rest of its work on another number of processors, from now on.
 
-    Its speedup curve must allow them. Nothing is lost; the run on the new width begins with the overhead of going on.
+    Its speedup curve must allow them. No work is lost; the run on the new width begins with the restart overhead.
     """
     _check(machine, job)
     held = machine.allocated[job]
@@ -88,10 +89,10 @@ def resize(machine: Machine, job: int, processors: int) -> None:
 
 @kernel(allocates=False)
 def preempt(machine: Machine, job: int, how: int) -> None:
-    """Stop a running job now; it waits again, at the place of the queue where it stood.
+    """Stop a running job now; it waits again at its old place in the queue.
 
-    ``how`` is ``KILL`` (all of its work is lost), ``CHECKPOINT`` (what it did since its last checkpoint is lost, all if
-    it writes none) or ``SUSPEND`` (nothing is).
+    ``how`` is ``KILL`` (all of its work is lost), ``CHECKPOINT`` (its work since the last checkpoint is lost, or all if
+    it writes none) or ``SUSPEND`` (nothing is lost).
     """
     _check(machine, job)
     if machine.allocated[job] == 0:
@@ -106,9 +107,9 @@ def preempt(machine: Machine, job: int, how: int) -> None:
 
 @kernel(allocates=False)
 def hold(machine: Machine, job: int, until: float) -> None:
-    """Keep a job out of the queue until a time, at which it enters behind whoever is there.
+    """Keep a job out of the queue until a time; then it enters at the end.
 
-    The job waits, or is being submitted just now. A time that has come changes nothing.
+    The job must be waiting, or being submitted now. A time that is not in the future changes nothing.
     """
     counts = machine.counts
     _check_known(machine, job)
@@ -132,9 +133,10 @@ def hold(machine: Machine, job: int, until: float) -> None:
 
 @kernel(allocates=False)
 def predict(machine: Machine, job: int, time: float) -> None:
-    """Say how long all of a job's work takes on its own width, s; more than its limit counts as the limit.
+    """Predict how long all of a job's work takes on its own width, s; more than its limit counts as the limit.
 
-    For predictors. A running job is expected to end anew; one that would have ended by then, now.
+    For predictors. The expected end of a running job changes; a job that should already have ended is expected to end
+    now.
     """
     requests = machine.requests
     _check_known(machine, job)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What policies and predictors may look up of the machine; nothing here changes it."""
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def is_held(machine: Machine, job: int) -> bool:
 def expected_time(machine: Machine, job: int) -> float:
     """Return how long a waiting job is expected to run, s, if it starts now on its own width.
 
-    That is what is predicted, less the work that was done, and the overhead of going on.
+    This is the predicted time minus the work already done, plus the overhead of continuing it.
     """
     requests = machine.requests
     time, done = requests.requested_time[job], machine.done[job]
@@ -81,16 +82,16 @@ def first_waiting(machine: Machine) -> int:
 
 @kernel(allocates=False)
 def next_waiting(machine: Machine, job: int) -> int:
-    """Return the waiting job next behind another, or NOBODY."""
+    """Return the next waiting job after another one, or NOBODY."""
     return next_fitting(machine, job, ANY, ANY, ANY)
 
 
 @kernel(allocates=False)
 def next_fitting(machine: Machine, job: int, processors: float, time: float, spare: float) -> int:
-    """Return the next waiting job behind another that fits, or NOBODY; behind NOBODY all stand.
+    """Return the next waiting job after another one that fits, or NOBODY; after NOBODY the search begins at the front.
 
-    It fits if needed <= processors and (expected time <= time or needed <= spare). The other job need not wait any
-    more, but must not have ended.
+    A job fits if needed <= processors and (expected time <= time or needed <= spare). The other job need not be waiting
+    any more, but must not have ended.
     """
     if machine.counts[WAITING] == 0:  # often, behind a job that was just started
         return NOBODY
@@ -101,7 +102,7 @@ def next_fitting(machine: Machine, job: int, processors: float, time: float, spa
 
 @kernel
 def waiting_jobs(machine: Machine) -> IntArray:
-    """Return the waiting jobs in order, as an array of their own."""
+    """Return the waiting jobs in order, as a new array."""
     jobs = np.empty(machine.counts[WAITING], np.int64)
     job = first_waiting(machine)
     for i in range(len(jobs)):
@@ -135,7 +136,7 @@ def can_start_any(machine: Machine) -> bool:
 
 @kernel(allocates=False)
 def earliest_start(machine: Machine, processors: int) -> tuple[float, int]:
-    """Return when so many processors will be free if running jobs end as expected, and how many are then left over."""
+    """Return when that many processors will be free if running jobs end as expected, and how many more then."""
     available = machine.counts[FREE]
     when = machine.clock[NOW]
     for i in range(machine.counts[RUNNING]):

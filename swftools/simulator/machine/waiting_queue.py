@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The waiting jobs in order of entry, with an index: the next one that fits, without looking at all of them.
 
 Whoever enters gets the next place of a window, and keeps it until the job has ended: one that is stopped waits again

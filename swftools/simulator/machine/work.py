@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The work of jobs: what was done of it, what a run on another width takes, and what going on costs.
 
 Work is counted in seconds on the job's own width. A run on other processors takes S(own width) / S(processors) times
@@ -16,7 +17,7 @@ from swftools.simulator.machine.state import FIXED, NOW, PER_PROCESSOR, Machine
 
 @kernel(allocates=False)
 def stretch_on(machine: Machine, job: int, processors: int) -> float:
-    """Return by what a job's times are multiplied on a number of processors; 0 if it cannot run on so many.
+    """Return the factor by which a job's times grow on a number of processors; 0 if it cannot run on that many.
 
     That is S(own width) / S(processors) of its speedup curve; 1 on its own width.
     """

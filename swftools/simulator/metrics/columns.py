@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Columns of schedules as arrays, and how rows of one table are found in another."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The measures of schedules: of each its unit, and which way it gets worse."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The kernel of ``heads.py``: the runs of a schedule swept by time, and at each instant the first of the waiting jobs.
 
 Jobs are numbered from 0 in order of priority, runs as in the schedule. At one instant everything happens before one

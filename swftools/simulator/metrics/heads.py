@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Blocked heads of the queue: since when, and when they would have started without jobs of lower priority.
 
 References
@@ -33,45 +34,47 @@ COMPLETED = 4
 def find_heads(schedule: Schedule) -> pd.DataFrame:
     """Return the jobs that were ever the blocked head of the queue, and when they could have started.
 
-    Priority is order of submission, of equal submissions of (job_number, job_occurrence). A job is the blocked head at
-    an instant if it is the first of the waiting jobs after all that happened then. It waits from its submission to its
-    first run, and from each stop to the next run; who is stopped stands where it stood. Of several stints as the head
-    the last counts.
+    Priority is the order of submission, and for equal submissions of (job_number, job_occurrence). A job is the blocked
+    head at an instant if it is the first waiting job after everything that happened then. A job waits from its
+    submission to its first run, and from each stop to the next run; a stopped job keeps its place. If a job was the
+    head several times, the last time counts.
 
     Parameters
     ----------
     schedule : Schedule
-        Of any policy or simulator; its jobs, segments and processors are used.
+        A schedule of any policy or simulator; its jobs, segments and processors are used.
 
     Returns
     -------
     pandas.DataFrame
-        One row a job that was the blocked head, in the order of ``schedule.jobs``:
+        One row for each job that was the blocked head, in the order of ``schedule.jobs``:
 
         * job_number, job_occurrence: the key.
-        * blocked_since: when its last stint as the head began, s.
-        * start_time: when it started after that, s. That is the start of the schedule, unless it was stopped later.
-        * start_alone: when it would have, s, if from ``blocked_since`` on all jobs of lower priority were absent: the
-          first time at which those of higher priority, whose runs end when they do, leave enough processors.
-        * start_without_later: the same, s, if only those of lower priority were absent that start at ``blocked_since``
-          or later.
-        * reservation: when EASY expects to start it, s, as seen at ``blocked_since``: the first time at which enough is
-          free if all that run then end by their ``estimated_time`` (``requested_time`` without that column); who
-          outlived that by the ``requested_time``; who outlived both at any moment, which is ``blocked_since``.
+        * blocked_since: when it became the head for the last time, s.
+        * start_time: its start after that, s: the start in the schedule, unless it was stopped later.
+        * start_alone: when it would have started, s, if all jobs of lower priority had been absent from
+          ``blocked_since`` on: the first time at which the jobs of higher priority, by their actual ends, leave enough
+          processors.
+        * start_without_later: the same, s, if only the jobs of lower priority that start at ``blocked_since`` or later
+          had been absent.
+        * reservation: when EASY expects to start it, s, as seen at ``blocked_since``: the first time at which enough
+          processors are free if the running jobs end by their ``estimated_time`` (``requested_time`` without that
+          column). A job that has outlived its estimate ends by its ``requested_time``; a job that has outlived both may
+          end at any moment, so it counts as ending at ``blocked_since``.
 
-        start_alone, start_without_later and reservation are missing for a job that is wider than the machine, the
-        reservation also where it depends on an estimate that is.
+        start_alone, start_without_later and reservation are missing for a job that is wider than the machine. The
+        reservation is also missing if it depends on a missing estimate.
 
     Raises
     ------
     ParameterError
-        The schedule is partial, so that one does not see who ran and waited beside those that ended; lacks submissions,
-        starts, ends or widths, or one of them; or has a segment of a job that is not there.
+        The schedule is partial, so that it is unknown which other jobs ran and waited; a submission, start, end or
+        width is missing; or a segment belongs to an unknown job.
 
     Notes
     -----
-    A run that is stopped ends there, also one of higher priority; a resized one goes on on its other width. A job that
-    its policy held back is not in the queue, but that is not seen in a schedule: it counts as waiting.
+    A stopped run ends there, even if it has higher priority; a resized run continues on its other width. A job that its
+    policy held back is not in the queue, but a schedule does not show that: it counts as waiting.
 
     Cost: sorting, and for each head the jobs that run then.
 

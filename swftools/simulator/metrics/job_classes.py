@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Classes of jobs, and statistics of each class at once: what ``measure`` is made of.
 
 References

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Measures of schedules: one table for every policy, from waits to utilization.
 
 ``metrics_of_jobs`` says what each job got and ``metrics_over_time`` what machine and queue held; here both become
@@ -65,16 +66,16 @@ def measure(
     parameters : MetricParameters, optional
         Defaults if not given.
     by : str, sequence of str, or mapping, optional
-        A class of jobs for each value of a column (or pair of values of two, and so on). A mapping gives the upper ends
-        of ranges instead: ``{"allocated_processors": [8, 32], "run_time": None}``. Every job is in one class; a
-        missing value makes a class of its own.
+        Make a class of jobs for each value of a column (or each pair of values of two columns, and so on). A mapping
+        gives the upper ends of ranges instead: ``{"allocated_processors": [8, 32], "run_time": None}``. Every job is in
+        one class; jobs without a value have a class of their own.
     where : array of bool, str or callable, optional
         Which jobs count: a mask by position, the name of a boolean column (is_measured), or a function from
-        ``schedule.jobs`` to a mask. All were simulated, and the measures of the machine are over all of them.
+        ``schedule.jobs`` to a mask. Measures of the machine always cover all simulated jobs.
     reference : Schedule, optional
-        Of the same jobs under another policy. Adds the measures start_delay, and excessive_wait_over_max and
-        excessive_wait_over_p98: what a job waited beyond the longest wait, or its 98th percentile, of the chosen jobs
-        there.
+        A schedule of the same jobs under another policy. Adds the measures start_delay, excessive_wait_over_max and
+        excessive_wait_over_p98: how long a job waited beyond the longest wait, or the 98th percentile of waits, of the
+        chosen jobs there.
     label : str, optional
         What the column policy says; the policy's name by default.
     **changes
@@ -83,14 +84,14 @@ def measure(
     Returns
     -------
     Measures
-        A pandas.DataFrame with a method ``summary``. One row a class, measure and statistic, the same rows for every
-        schedule measured in one way: table ``metrics`` of the column dictionary. Columns:
+        A pandas.DataFrame with a method ``summary``. One row for each class, measure and statistic, the same rows for
+        every schedule measured in one way: table ``metrics`` of the column dictionary. Columns:
 
         * policy, classed_by, job_class: str; the last two are "all" without classes.
         * measure, statistic: str, from the lists below.
-        * parameter: float, s; the bound, or the threshold, where there is one, else missing.
-        * jobs: Int64; jobs that the value was taken over.
-        * value: float; missing where no job has the measure, or it has no meaning (see below).
+        * parameter: float, s; the bound or the threshold, if there is one.
+        * jobs: Int64; number of jobs behind the value.
+        * value: float; missing if no job has the measure, or it has no meaning (see below).
         * unit: str.
 
         **Of jobs** (by class): wait, turnaround, expansion_factor, requested_expansion_factor, bounded_slowdown,
@@ -99,32 +100,32 @@ def measure(
         immediate completion). preemptions, kills, checkpoint_restarts, suspensions, resizes, lost_work, overhead,
         run_time_waste, head_delay, head_delay_by_later, reservation_violation, slowdown_of_violation, excessive_wait
         and start_delay have total, mean, count (of jobs above 0), mean_above_0 (missing without such a job) and max;
-        those of stopped jobs are 0 where none was. is_backfilled and is_blocked have count and mean. Of a partial
-        schedule what is told of blocked heads is missing.
+        those of stopped jobs are 0 if none was stopped. is_backfilled and is_blocked have count and mean. For a partial
+        schedule, the measures of blocked heads are missing.
 
-        mean_by_processors is sum(x * processors) / sum(processors), of the bounded slowdown what Yuan et al. 2010 call
-        MWBS; mean_by_work weights by useful work, processors * run time where a job ran once, and is missing where
-        that is 0 in all.
+        mean_by_processors is sum(x * processors) / sum(processors); for the bounded slowdown it is the MWBS of Yuan et
+        al. 2010. mean_by_work weights by useful work (processors * run time for a job that ran once), and is missing if
+        there is none.
 
-        **Of the machine** (only without ``by``): makespan (last end less first submission), offered_load (useful work
-        of all jobs over capacity between the first and last submission, or of those submitted in the window over its
-        capacity), utilization (time_mean and max; all runs count), and what its mean is the sum of: useful_load,
-        wasted_load (lost work) and overhead_load, each over capacity; queue_length and queued_work (time_mean and max;
-        by requested times), excluded_jobs. All but the last are missing for an empty schedule, and what is taken over
-        time where no time passes.
+        **Of the machine** (only without ``by``): makespan (last end minus first submission), offered_load (useful work
+        of all jobs / capacity between the first and last submission; with a window, work of the jobs submitted in it /
+        its capacity), utilization (time_mean and max; all runs count) and the three parts of its mean, useful_load,
+        wasted_load (lost work) and overhead_load, each divided by capacity; queue_length and queued_work (time_mean and
+        max; by requested times), excluded_jobs. All but the last are missing for an empty schedule, and means over time
+        are missing if no time passes.
 
     Raises
     ------
     ParameterError
-        A parameter is outside its domain, ``where`` or ``by`` does not fit the jobs, or the reference has others.
+        A parameter is outside its domain, ``where`` or ``by`` does not fit the jobs, or the reference has other jobs.
 
     Notes
     -----
-    The table is long, not wide, because the set of statistics is open (any percentiles, any classes): so all policies
-    and parameters share one schema and tables are simply put one below the other. ``summarize`` makes it wide.
+    The table is long, not wide, because you can ask for any percentiles and classes. So all policies and parameters
+    share one schema, and tables can be put one below the other. ``summarize`` makes a wide table.
 
-    Differs from the papers: Lee 2009 counts percentiles of the start value earned from the best job down: those at 25
-    and 98 % are p75 and p2 here.
+    Differs from the papers: Lee 2009 counts percentiles of the start value earned from the best job down: 25 and 98 %
+    there are p75 and p2 here.
 
     Examples
     --------

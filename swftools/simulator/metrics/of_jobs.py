@@ -1,4 +1,5 @@
-"""What a schedule gives each job: wait, turnaround, slowdowns, utility, and delays against another schedule.
+# SPDX-License-Identifier: BSD-3-Clause
+"""What each job gets from a schedule: wait, turnaround, slowdowns, utility, and delays against another schedule.
 
 ``measure`` takes its statistics from here; use it directly to look at single jobs.
 
@@ -54,39 +55,40 @@ def measure_jobs(
     Returns
     -------
     pandas.DataFrame
-        One row a job, with the index of ``schedule.jobs``, all float64:
+        One row for each job, with the index of ``schedule.jobs``, all float64:
 
-        * wait: s from submission to the start of the last run that began the job from nothing. Where it waited again
-          after that, and went on with what was done, it is turnaround that has that time.
+        * wait: s from submission to the start of the last run that began the job from nothing. If it was stopped later
+          and continued, that waiting time is in its turnaround.
         * turnaround: s from submission to the end.
-        * expansion_factor: turnaround / nominal time; missing where that is 0. The run time as nominal time is without
-          overhead and without what was lost of it: what the job's work took.
-        * requested_expansion_factor: (wait + requested time) / requested time, which is what Lee 2009 prints; missing
-          where that is 0.
+        * expansion_factor: turnaround / nominal time; missing if that is 0. As nominal time, the run time is without
+          overhead and lost work: the time that the job's work took.
+        * requested_expansion_factor: (wait + requested time) / requested time, which Lee 2009 prints; missing if the
+          requested time is 0.
         * bounded_slowdown: see ``slowdown``; missing only where nominal time and bound are both 0. At least 1, unless
           a nominal time is longer than the turnaround.
-        * utility: value of the job's completion; missing where it has no function.
-        * start_value: what its function begins with; missing likewise.
-        * start_value_earned: utility / start value; missing also where the start value is 0.
+        * utility: value of the job's completion; missing if it has no utility function.
+        * start_value: first value of its function; missing if it has none.
+        * start_value_earned: utility / start value; also missing if the start value is 0.
         * preemptions: how often the job was stopped, and waited again.
-        * kills, checkpoint_restarts, suspensions, resizes: how often, by the way; only the last keeps a job running.
-        * lost_work, overhead: processor-seconds of its runs in which work was done that was lost then, or that it took
-          to go on with work done before.
-        * useful_work: processor-seconds of its runs beside those.
-        * run_time_waste: time of lost work / what the job's work took (Yuan et al. 2010, equation 3); missing where
+        * kills, checkpoint_restarts, suspensions, resizes: how often it was stopped in each way; a resized job goes on.
+        * lost_work, overhead: processor-seconds of its runs whose work was later lost, and those that it took to
+          continue earlier work.
+        * useful_work: the other processor-seconds of its runs.
+        * run_time_waste: time of lost work / time that the job's work took (Yuan et al. 2010, equation 3); missing if
           that is 0.
-        * is_backfilled: 1 where it was, else 0; missing where the schedule does not say, as those of other simulators.
-        * is_blocked: 1 where the job was ever the blocked head of the queue (``find_heads``), else 0; this and the four
-          below are missing where that cannot be told, as of a partial schedule.
-        * head_delay: s that the blocked head started later than it would without jobs of lower priority from the moment
-          on at which it became it (start less start_alone); 0 of a job that was never blocked, here and below.
-        * head_delay_by_later: the same without those of lower priority that started since (start less
-          start_without_later).
-        * reservation_violation: s that it started later than both EASY's reservation for it and start_alone, so that
-          what those of higher priority cause is not counted.
-        * slowdown_of_violation: reservation_violation / max(nominal time, bound); missing where both are 0.
+        * is_backfilled: 1 if it was, else 0; missing if the schedule does not say, like those of other simulators.
+        * is_blocked: 1 if the job was ever the blocked head of the queue (``find_heads``), else 0. This and the four
+          below are missing if it cannot be known, as for a partial schedule.
+        * head_delay: how much later the blocked head started, s, than it would have if all jobs of lower priority had
+          been absent from the moment at which it became the head (start minus start_alone); 0 for a job that was never
+          blocked, here and below.
+        * head_delay_by_later: the same if only those jobs of lower priority had been absent that started since (start
+          minus start_without_later).
+        * reservation_violation: how much later it started, s, than the later of EASY's reservation and start_alone; so
+          delays by jobs of higher priority do not count.
+        * slowdown_of_violation: reservation_violation / max(nominal time, bound); missing if both are 0.
 
-        A missing nominal time makes both ratios that use it missing; 0 is anything up to ``SHORTEST``.
+        If the nominal time is missing, both ratios that use it are missing. Times up to ``SHORTEST`` count as 0.
 
     Raises
     ------
@@ -176,13 +178,13 @@ def start_delay(schedule: Schedule, reference: Schedule) -> pd.Series[Any]:
     Parameters
     ----------
     schedule, reference : Schedule
-        Of the same jobs, in any order.
+        Two schedules of the same jobs, in any order.
 
     Returns
     -------
     pandas.Series of float64
-        ``start_delay``, s, with the index of ``schedule.jobs``: positive where the job started later, negative where
-        earlier. Never missing.
+        ``start_delay``, s, with the index of ``schedule.jobs``: positive if the job started later, negative if earlier.
+        Never missing.
 
     Raises
     ------
@@ -191,11 +193,11 @@ def start_delay(schedule: Schedule, reference: Schedule) -> pd.Series[Any]:
 
     Notes
     -----
-    With first come first served as the reference, positive values are what backfilling cost a job in the end.
+    With FCFS as the reference, positive values are what backfilling cost a job in the end.
 
-    That is not the delay of Yuan et al. 2010, Tables 1 and 2, which is counted at the head of the queue, from the
-    moment on at which a job became it: two whole schedules differ in everything that happened before too. Those are
-    told by ``find_heads``, and as head_delay and reservation_violation by ``measure_jobs``.
+    This is not the delay of Yuan et al. 2010, Tables 1 and 2, which is counted from the moment at which a job became
+    the head of the queue: two whole schedules also differ in everything before that. For those delays use
+    ``find_heads``, or head_delay and reservation_violation of ``measure_jobs``.
     """
     ours, theirs = schedule.jobs, reference.jobs
     if len(ours) != len(theirs):

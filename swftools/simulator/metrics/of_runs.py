@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the runs of a schedule were spent on: work that counts, work that was lost, and overhead.
 
 A run begins with its overhead; then comes work, and of work what was done last is lost first. So each run is three

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the machine and the queue hold over time: exact step functions, from the events of a schedule.
 
 Every value changes only where a job is submitted or a run starts or ends, so those instants are all there is to know:
@@ -35,44 +36,44 @@ DEMANDS = ("requested_time", "run_time")
 
 
 def over_time(schedule: Schedule, *, where: Where = None, demand: str = "requested_time") -> pd.DataFrame:
-    """Return how much runs and waits, from each event to the next.
+    """Return how many processors and jobs run and wait, from each event to the next.
 
     Parameters
     ----------
     schedule : Schedule
-        Its jobs give the submissions, its segments the runs, preempted ones among them.
+        Its jobs give the submissions, its segments the runs, also preempted ones.
     where : mask, name or callable, optional
-        Only these jobs' part, as in ``measure``.
+        Only the part of these jobs, as in ``measure``.
     demand : {"requested_time", "run_time"}
-        Time by which a waiting job's processors are multiplied in ``queued_work``: what it asks for, or needs.
+        Time by which a waiting job's processors are multiplied in ``queued_work``: what it requests, or what it needs.
 
     Returns
     -------
     pandas.DataFrame
-        One row an instant at which something happens, with times increasing strictly; a row's values hold from its
-        time up to the next one's, the last row's (all zero) for ever, and before the first row all are zero.
+        One row for each instant at which something happens, with times increasing strictly; a row's values hold from
+        its time up to the next one's. The last row is all zero and holds for ever; before the first row all are zero.
 
         * time: s.
         * busy_processors: processors that run a job.
-        * lost_processors: those of them that do work that is lost later, when the run, or one that goes on from it, is
-          stopped; what was done last is lost first.
-        * overhead_processors: those of them that do no work yet: what it takes to go on with work done before.
-        * utilization: busy_processors over those of the machine.
+        * lost_processors: busy processors whose work is lost later, when the run, or one that continues it, is stopped;
+          the work done last is lost first.
+        * overhead_processors: busy processors that do no work yet, during the restart overhead.
+        * utilization: busy_processors / processors of the machine.
         * queue_length: jobs submitted and not running: before their first run, and from a stop to the next run.
-        * queued_processors: processors these need.
-        * queued_work: processors x time of these, processor-seconds.
+        * queued_processors: processors that these jobs need.
+        * queued_work: their processors x time, processor-seconds.
 
         A schedule without jobs has no rows. Nothing is missing.
 
     Raises
     ------
     ParameterError
-        ``where`` does not choose jobs, ``demand`` is none of those, or a segment is of a job that is not there.
+        ``where`` does not choose jobs, ``demand`` is another word, or a segment belongs to an unknown job.
 
     Notes
     -----
-    The integral of queue_length is the sum of turnaround times less that of all runs (Little's law); without stops
-    that is the sum of waits. What begins and ends at one instant is seen nowhere.
+    The integral of queue_length is the sum of turnaround times minus the time of all runs (Little's law); without stops
+    it is the sum of waits. A run that begins and ends at the same instant does not appear.
 
     Examples
     --------
@@ -109,12 +110,12 @@ def mean_over_time(steps: pd.DataFrame, column: str, window: tuple[float, float]
     column : str
         One of its columns.
     window : (float, float), optional
-        From when to when, s; from the first to the last event by default.
+        Begin and end, s; by default from the first to the last event.
 
     Returns
     -------
     float or None
-        Integral over length; None where no time passes.
+        Integral divided by length; None if no time passes.
 
     Raises
     ------

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Parameters of the measures of schedules.
 
 References
@@ -18,7 +19,7 @@ SLOWDOWNS = ("turnaround", "stretched")
 CLOCKS = ("turnaround", "wait")
 
 OPTIMAL_RUN_TIME = "optimal_run_time"
-"""The nominal time of moldable jobs that is no column but made of their curves."""
+"""The nominal time of moldable jobs that is not a column but made of their curves."""
 
 
 @dataclass(frozen=True)
@@ -31,24 +32,25 @@ class MetricParameters(Parameters):
         Shorter run times count as this in the bounded slowdown, s; 10 in Lee 2009 and Yuan et al. 2010, 30 in Barsanti
         and Sodan 2006, 60 in Chiang and Vasupongayya 2008. With 0 it is the plain slowdown.
     slowdown : {"turnaround", "stretched"}
-        What a job shorter than the bound counts for: turnaround / bound, but at least 1 (Lee 2009, Barsanti and Sodan
-        2006), or (wait + bound) / bound, as if it had run that long (Yuan et al. 2010, Chiang and Vasupongayya 2008).
+        How a job shorter than the bound counts: as turnaround / bound, but at least 1 (Lee 2009, Barsanti and Sodan
+        2006), or as (wait + bound) / bound, as if it had run that long (Yuan et al. 2010, Chiang and Vasupongayya
+        2008).
     nominal : str
-        Column of times, s, that expansion factor and bounded slowdown relate to: the run time, as it was, where nothing
-        is given. Where a policy chooses the widths of jobs, that measures the policy by itself. ``optimal_run_time`` is
-        the run time on the optimal width by the job's speedup curve (Barsanti and Sodan 2006, section 5.1), and needs
-        no column of that name.
+        Column of times, s, by which expansion factor and bounded slowdown divide; by default the actual run time. If a
+        policy chooses the widths of jobs, the run time depends on the policy; ``optimal_run_time`` does not: it is the
+        run time on the optimal width by the job's speedup curve (Barsanti and Sodan 2006, section 5.1), and needs no
+        column of that name.
     utility_clock : {"turnaround", "wait"}
         Time at which a job's utility is taken (Lee 2009).
     percentiles : sequence of float
         From 0 to 100, counted upwards from the least value, and linear between two jobs, as ``numpy.percentile`` does.
     trimmed : bool
-        The first N // 101 and the last N mod 100 of the N chosen jobs, by submission, are left out of bounded_slowdown,
-        as in Lee 2009, section 1.4. Of fewer than 100 jobs that leaves none, and the measure is missing.
+        Leave the first N // 101 and the last N mod 100 of the N chosen jobs, by submission, out of bounded_slowdown, as
+        in Lee 2009, section 1.4. With fewer than 100 jobs none is left, and the measure is missing.
     threshold : float, optional
-        Adds the measure excessive_wait: what a job waited beyond so many seconds (Chiang and Vasupongayya 2008).
+        Adds the measure excessive_wait: how long a job waited beyond this many seconds (Chiang and Vasupongayya 2008).
     window : (float, float), optional
-        Time, s, over which utilization, loads and queue are taken; by default from first submission to last end.
+        Begin and end of the time, s, for utilization, loads and queue; by default first submission and last end.
 
     Raises
     ------

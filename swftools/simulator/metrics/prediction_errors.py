@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How far what policies were told at submission is from the run times.
 
 References
@@ -18,15 +19,15 @@ def prediction_errors(schedule: Schedule) -> dict[str, float]:
     Parameters
     ----------
     schedule : Schedule
-        Of it ``estimated_time``, what was predicted at submission, and ``run_time`` are used.
+        Its ``estimated_time``, the prediction at submission, and its ``run_time`` are used.
 
     Returns
     -------
     dict
-        ``mean_absolute_error`` (s); ``relative_error``, that by the mean run time; ``accuracy``, the mean of the
-        smaller of both times by the larger, 1 where they are equal; ``underestimated``, the share of jobs that ran
-        longer than predicted; ``correlation`` of both times. NaN where there is no job; relative_error also where no
-        job ran, and correlation where either time is the same for all.
+        ``mean_absolute_error`` (s); ``relative_error``, the same divided by the mean run time; ``accuracy``, the mean
+        of the smaller of both times / the larger, 1 if they are equal; ``underestimated``, the share of jobs that ran
+        longer than predicted; ``correlation`` of both times. NaN without jobs; relative_error also if no job ran, and
+        correlation if either time is the same for all jobs.
 
     Examples
     --------

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Step functions of time, from changes at instants: the arrays behind ``over_time`` and the measures of the machine.
 
 A value changes only where something happens; so there is one grid of instants, and each function is an array on it.
@@ -77,7 +78,7 @@ class MachineOverTime:
     jobs, segments : pandas.DataFrame
         Of a schedule, or of some of its jobs; ``over_time`` says what is made of them.
     processors : int
-        Of the machine.
+        Size of the machine.
     demand : str
         Column of the time by which a waiting job's processors are multiplied.
 

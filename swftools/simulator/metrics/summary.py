@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The table of ``measure``, and what people look at first in it: wide, or as the dozen numbers of ``summary``."""
 
 from __future__ import annotations
@@ -102,7 +103,9 @@ class Measures(pd.DataFrame):
             for policy, classed, job_class in wide[KEYS].itertuples(index=False, name=None)
         ]
         if "unit" in names:
-            raise ParameterError("a policy called 'unit' would hide the column of units; give its run another label")
+            raise ParameterError(
+                "a policy called 'unit' has the name of the column of units; give its run another label"
+            )
         factor = np.array([100.0 if name in _SHARES else 1.0 for name, _ in SUMMARY])
         units = ["%" if name in _SHARES else MEASURES[name].unit for name, _ in SUMMARY]
         columns: dict[str, Any] = {"unit": units}
@@ -130,7 +133,7 @@ def usual_by_seed(comparison: pd.DataFrame, *, synthetic: bool = False) -> tuple
     Returns
     -------
     pandas.DataFrame
-        One row a policy and seed; the columns are those of ``summarize``.
+        One row for each policy and seed; the columns are those of ``summarize``.
     dict of str to str
         Of the measures that the comparison has, in order.
     """
@@ -148,20 +151,21 @@ def summarize(metrics: pd.DataFrame, choose: Sequence[tuple[str, str]] = USUAL) 
     Parameters
     ----------
     metrics : pandas.DataFrame
-        Of ``measure``; several, of policies to be compared, put one below the other by ``pandas.concat``.
+        A table of ``measure``; or several, of policies to compare, put one below the other by ``pandas.concat``.
     choose : sequence of (measure, statistic)
         Columns, in order.
 
     Returns
     -------
     pandas.DataFrame
-        Columns policy, classed_by, job_class, and ``measure_statistic`` for each chosen (only ``measure`` where the
-        statistic is "value"), in the order of the rows of ``metrics``. Missing where it is there, or has no such row.
+        Columns policy, classed_by, job_class, and ``measure_statistic`` for each chosen pair (only ``measure`` if the
+        statistic is "value"), in the order of the rows of ``metrics``. A value is missing if it is missing in
+        ``metrics``, or there is no such row.
 
     Raises
     ------
     ParameterError
-        A policy and class has a measure twice: other parameters, or runs, under one label.
+        A policy and class has a measure twice: two runs, or other parameters, have the same label.
 
     Examples
     --------

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The policies: a file or two of each kind; importing this package registers them all."""
 
 import swftools.simulator.policies.cirne_berman

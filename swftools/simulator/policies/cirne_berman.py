@@ -1,17 +1,20 @@
-"""The scheduler of Cirne and Berman: a submitted job is given the width on which it is foreseen to end first.
+# SPDX-License-Identifier: BSD-3-Clause
+"""The scheduler of Cirne and Berman: a submitted job gets the width on which it is expected to end first.
 
 ``cirne-berman``
-    When a job is submitted, what runs and waits is played forward for each width that it may have: by this scheduler
-    itself, on a copy, as if nobody came any more and jobs ended as expected. It is given the width that ends it first,
-    of equally good ones the smallest; with a ``tolerance`` the smallest that is so much worse at most. From then on it
-    is rigid. Rigid jobs wait and start as under ``fixed``, or with a reservation for each.
+    When a job is submitted, the scheduler tries each width that the job may have. For each it plays the running and
+    waiting jobs forward, on a copy and by its own rules, as if no other job came and all jobs ended as expected. The
+    job gets the width on which it ends first, and of equal ones the smallest; with a ``tolerance`` the smallest that is
+    at most that much worse. From then on it is rigid. Rigid jobs wait and start as under ``fixed``, or each with a
+    reservation.
 
 Guarantee
     That of EASY, as under ``fixed``. With ``inner=conservative`` all reservations are made anew at each decision, in
-    order of priority: who comes later with a higher one may delay a job.
+    order of priority, so a job that comes later with a higher priority may delay another.
 Cost of a decision
-    O(n + r) for n waiting and r running jobs. Of a submission, for each width that is tried, as much at each end of a
-    job until the new one starts; widths too narrow to be of use are not tried. With reservations one plan for all.
+    O(n + r) for n waiting and r running jobs. A submission costs as much for each width that is tried and for each end
+    of a job until the new one starts; widths too narrow to be of use are not tried. With reservations there is one plan
+    for all.
 
 References
 ----------
@@ -20,9 +23,9 @@ Cirne and Berman 2003, "When the herd is smart: aggregate behavior in the select
 
 Differs from the papers
 -----------------------
-Cirne and Berman offer a drawn set of widths (``processor_choices``); here, as Barsanti and Sodan do, all between a
-job's bounds, or its own and the powers of two. Neither says how ties are broken, which matters much: with a tolerance
-of 5 % mean response times on their workload are half of those without, or less.
+Cirne and Berman offer a drawn set of widths (``processor_choices``). Here, as in Barsanti and Sodan, it is all widths
+between a job's bounds, or its own width and the powers of two. Neither paper says how ties are broken, which matters
+much: with a tolerance of 5 % mean response times on their workload are half of those without it, or less.
 """
 
 from __future__ import annotations
@@ -70,11 +73,11 @@ class CirneBermanParameters(ClassParameters):
     Parameters
     ----------
     sizes : {"all", "powers-of-two"}
-        The widths that are tried: all between a job's bounds, or its own and the powers of two.
+        The widths to try: all between a job's bounds, or its own width and the powers of two.
     tolerance : float
-        A smaller width is taken if the job ends later by this share of the best response time at most.
+        A smaller width is taken if it lengthens the best response time by at most this share.
     inner : {"easy", "conservative"}
-        The first that does not fit has a reservation, or all have.
+        Whether only the first job that does not fit has a reservation, or all jobs have one.
     """
 
     sizes: str = choice("all", "powers-of-two")
@@ -113,7 +116,7 @@ def carry_widths(old: CirneBermanMemory, new: CirneBermanMemory, jobs: IntArray)
     version=1,
 )
 def cirne_berman(machine: Machine, parameters: Any, memory: CirneBermanMemory) -> None:
-    """Give new jobs their widths; then start jobs, rigid now, in order of class."""
+    """Choose the width of each new job; then start the jobs, now rigid, in order of class."""
     line, copy, now = memory.line, memory.copy, machine.clock[NOW]
     count = line_up(machine, line, parameters)
     for i in range(count):

@@ -1,10 +1,11 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The waiting jobs by class of run time, shortest first: what ``fixed``, ``scojo-p`` and ``cirne-berman`` share.
 
-A job is short, medium or long by its run time on its optimal width. Short ones go first, within a class those that
-were submitted first; a medium or long job that has waited ``aging`` times its run time goes up one class, once.
+A job is short, medium or long by its run time on its optimal width. Short jobs go first, and within a class jobs that
+were submitted earlier. A medium or long job that has waited ``aging`` times its run time goes up one class, once.
 
-The optimal width of a job with a curve of Downey is the width with the least run time / efficiency within its bounds;
-of any other it is its own width.
+For a job with a curve of Downey, the optimal width is the one within its bounds with the least run time / efficiency.
+For any other job it is the job's own width.
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ class ClassParameters(Parameters):
     short : float
         Jobs that run less than this, s, are short.
     long : float
-        Jobs that run this long or longer are long, unless they are short; those between are medium.
+        Jobs that run at least this long, s, are long, unless they are short. Those between are medium.
     aging : float
-        After how many times its run time a waiting job goes up one class; 0: never.
+        A waiting job goes up one class after this many times its run time; 0: never.
     """
 
     short: float = number(60.0, least=0, unit="s")

@@ -1,6 +1,7 @@
-"""A copy of what runs and waits, on which EASY by classes decides, and is played forward: for ``cirne-berman``.
+# SPDX-License-Identifier: BSD-3-Clause
+"""A copy of the running and waiting jobs, on which EASY by classes decides and is played forward: for ``cirne-berman``.
 
-Waiting jobs have their widths already. What is decided now and what is played are the same pass over the copy.
+The waiting jobs have their widths already. The same pass over the copy makes the decision of now and the later ones.
 """
 
 from __future__ import annotations

@@ -1,39 +1,41 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Conservative backfilling: every waiting job has a reservation, made when it is submitted.
 
-A job goes ahead of others only into processors and time that no reservation of theirs needs. The three policies
-differ in what becomes of the reservations when jobs end before they were expected to:
+A job goes ahead of others only if no reservation of theirs needs its processors and time. The three policies differ in
+what happens to the reservations when jobs end earlier than expected:
 
 ``conservative``
-    At each completion every reservation is compressed, in order of submission: taken out and put back at the earliest
-    time there is, which is never later than before. Restates the simulator pyss.
+    At each completion every reservation is compressed, in order of submission: it is taken out and put back at the
+    earliest possible time, which is never later than before. Makes the schedules of the simulator pyss.
 ``conservative-fixed``
     Reservations never move. Processors that become free early serve only jobs that are submitted later.
 ``conservative-replanned``
-    At each decision all waiting jobs are planned anew, in order of submission. Restates the simulator CQSim. A new plan
-    may place a job later than the one before did, so this one does not keep its promises.
+    At each decision all waiting jobs are planned anew, in order of submission. Makes the schedules of the simulator
+    CQSim. A new plan may place a job later than the last plan did, so this policy does not keep its promises.
 
 Guarantee
-    With estimates that no job outlives, no job of the first two policies starts later than the reservation that it got
-    at its submission, which its user could have been told; nobody starves. ``conservative-replanned`` starves nobody,
-    since the first job of the queue is always planned first.
+    If no job outlives its estimate, no job of the first two policies starts later than the reservation that it got at
+    its submission, which its user could have been told. Nobody starves. ``conservative-replanned`` starves nobody
+    either, because the first job of the queue is always planned first.
 Outlived estimates
-    A running job that outlives what was estimated is expected to run to its limit, and beyond that to end at any
-    moment. Reservations that counted on its processors cannot be kept: all waiting jobs are then planned anew, in order
-    of submission, and once more at each decision while a job is beyond its limit.
+    A running job that outlives its estimate is expected to run to its limit, and beyond that to end at any moment.
+    Reservations that counted on its processors cannot be kept. All waiting jobs are then planned anew, in order of
+    submission, and again at each decision while a job is beyond its limit.
 Estimates of less than 1 s
-    A job holds its processors in the plan for 1 s at least, waiting or running, or until it ends
+    In the plan a job holds its processors for at least 1 s, waiting or running, or until it ends
     (``swftools.simulator.planning`` says why).
 Cost of a decision
-    A search over the steps of the profile, at most two for each running and waiting job, for each reservation that is
-    made or looked at; what is too full or free enough is passed over in blocks. ``conservative`` looks at each waiting
-    job at completions, unless all jobs end as planned and none moved at the one before, only at times before its
-    reservation, and changes the profile if it moves;
-    ``conservative-fixed`` makes reservations for new jobs only; ``conservative-replanned`` for waiting jobs as far as
-    the last one that has room now, once a time is full only for those that fit in before it. So the first takes long
-    where thousands wait on requests that are too long; the others do not.
+    For each reservation that is made or looked at, a search over the steps of the profile, of which there are at most
+    two for each running and waiting job; blocks of steps that are too full or free enough are skipped.
+    ``conservative`` looks at each waiting job at completions, and changes the profile if the job moves. If all jobs end
+    as planned and none moved at the last completion, it looks only at times before the job's reservation.
+    ``conservative-fixed`` makes reservations for new jobs only. ``conservative-replanned`` makes them for waiting jobs
+    up to the last one that has room now; once a time is full, only for those that fit in before it. So the first
+    policy takes long where thousands of jobs wait whose requests are too long; the others do not.
 
-None of them has parameters. On logs whose requests are several times the run times ``conservative-fixed`` keeps the
-machine nearly as empty as if jobs ran as long as requested: its queue may grow without end. It is there to compare.
+None of them has parameters. On logs whose requests are several times the run times, ``conservative-fixed`` keeps the
+machine nearly as empty as if jobs ran as long as requested, and its queue may grow without end. It is there for
+comparison.
 
 References
 ----------
@@ -138,7 +140,7 @@ def carry_plan(old: KeptPlan, new: KeptPlan, jobs: IntArray) -> None:
     version=2,
 )
 def conservative(machine: Machine, memory: KeptPlan) -> None:
-    """Start jobs at their reservations, which move forward whenever a job ends."""
+    """Start jobs at their reservations, which become earlier if jobs end early."""
     decide_by_plan(machine, memory, True)
 
 
@@ -151,7 +153,7 @@ def conservative(machine: Machine, memory: KeptPlan) -> None:
     version=2,
 )
 def conservative_fixed(machine: Machine, memory: KeptPlan) -> None:
-    """Start jobs at their reservations, which do not move."""
+    """Start jobs at their reservations, which never change."""
     decide_by_plan(machine, memory, False)
 
 
@@ -166,7 +168,7 @@ def conservative_fixed(machine: Machine, memory: KeptPlan) -> None:
     version=2,
 )
 def conservative_replanned(machine: Machine, memory: Profile) -> None:
-    """Plan all waiting jobs anew and start those that are planned for now."""
+    """Plan all waiting jobs again at each event, and start those that are planned for now."""
     # Reservations only take room away: behind the last job that has room now nobody starts, nor need be planned. And
     # where a time comes at which fewer are free than any waiting job needs, whoever does not fit in before that time
     # comes behind it, and takes nothing there from those who could start now.

@@ -1,26 +1,27 @@
-"""EASY backfilling: jobs in order of submission; others go ahead if the first, or first few, are not delayed by it.
+# SPDX-License-Identifier: BSD-3-Clause
+"""EASY backfilling: jobs start in order of submission; others go ahead if they do not delay the first, or first few.
 
 ``easy``
-    Start jobs in order of submission until one does not fit; reserve for it the earliest time at which enough
-    processors will be free; then start, of the jobs behind it, those that fit now and either are expected to end by
-    that time or need only processors that will be left over then.
+    Start jobs in order of submission until one does not fit. Reserve for it the earliest time at which enough
+    processors will be free. Then start those jobs behind it that fit now and either are expected to end by that time,
+    or need only processors that will be left over then.
 ``sjf-backfill``
     The same, but of the jobs behind the first the shortest is considered first: the SJBF of Tsafrir et al. and of the
     simulator pyss. The queue itself stays in order of submission. It is ``easy`` with ``backfill_order="sjf"``. (The
     policies whose *queue* is in another order, such as ``lxf-backfill``, are in ``priority_easy``.)
 
 Guarantee
-    With exact estimates, or estimates that no job outlives, the first waiting job never starts later than the
-    reservation that it gets when it becomes the first. Nobody starves: each job becomes the first. Jobs behind the
-    first have no reservation, and may be delayed by those that go ahead of them. With ``reservations=k`` the first k
-    have one; those of the second to k-th are planned anew at each decision and may still move.
+    If no job outlives its estimate, the first waiting job never starts later than the reservation that it gets when it
+    becomes the first. Nobody starves, because each job becomes the first. Jobs behind the first have no reservation,
+    and those that go ahead of them may delay them. With ``reservations=k`` the first k jobs have a reservation; those
+    of the second to the k-th are planned anew at each decision and may still move.
 Outlived estimates
-    A running job that outlives what was estimated is expected to run to its limit, and beyond that to end at any
-    moment; the reservation is computed anew at each decision, so it moves then.
+    A running job that outlives its estimate is expected to run to its limit, and beyond that to end at any moment. The
+    reservation is computed anew at each decision, so it moves then.
 Cost of a decision
     Nothing if no waiting job fits. Otherwise O(r) over the r running jobs for the reservation and O(log n) for each job
-    started; with another order than that of submission a search among the c jobs that may backfill, which looks at few
-    of them unless the longest or widest goes first; with k > 1 O((r + k) (k + c)).
+    started. If another order than that of submission is used, also a search among the c jobs that may backfill, which
+    looks at few of them unless the longest or widest goes first. With k > 1 O((r + k) (k + c)).
 
 References
 ----------
@@ -68,9 +69,9 @@ class EasyParameters(Parameters):
     Parameters
     ----------
     backfill_order : {"fcfs", "sjf", "lxf", "widest", "narrowest", "ljf"}
-        In which order the jobs behind the first are considered, of equal ones the earliest submission first.
+        The order in which the jobs behind the first are considered; equal ones by submission.
     reservations : int
-        How many of the first waiting jobs are not to be delayed.
+        How many of the first waiting jobs are protected from delay.
     """
 
     backfill_order: str = choice(*ORDERS)
@@ -117,7 +118,7 @@ def easy_as_usual(machine: Machine) -> None:
     version=1,
 )
 def easy(machine: Machine, parameters: Any, memory: EasyMemory) -> None:
-    """Start in order of submission; others go ahead where that does not delay the first."""
+    """Start jobs in order of submission; others go ahead if they do not delay the first."""
     head = start_heads(machine)
     if head == NOBODY or not can_start_any(machine):
         return

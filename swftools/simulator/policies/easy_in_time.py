@@ -1,9 +1,10 @@
-"""EASY without the rule of extra processors: only jobs that end in time go ahead. What several simulators do.
+# SPDX-License-Identifier: BSD-3-Clause
+"""EASY without the rule of extra processors: only jobs that end in time go ahead. Several simulators do this.
 
 ``easy-in-time``
-    Start jobs in order of submission until one does not fit; find its shadow time; then start, of the jobs behind it in
-    order, those that fit now and end by that time. A job that would need only processors that are left over then, but
-    runs longer, waits: the difference from ``easy``.
+    Start jobs in order of submission until one does not fit, and find its shadow time. Then start, in order, the jobs
+    behind it that fit now and end by that time. Unlike under ``easy``, a job waits if it runs longer, even if it would
+    need only processors that are left over then.
 
 =====================  ========  ============  =========  ============================================================
 As it is in            ends      running       shadow     Source
@@ -17,9 +18,9 @@ deep-batch-scheduler   before    by-end        fixed      its measured schedules
 The first two are ``easy`` under ``semantics="dr_evt"`` and ``"raps"``.
 
 Guarantee
-    With ``running=by-end`` as ``easy``: with estimates that no job outlives the first waiting job starts no later than
-    its reservation. With ``by-limit`` none: running jobs are added up in the order of their limits instead of their
-    ends, so the shadow time may be too late, and the first job is delayed by those that went ahead.
+    With ``running=by-end`` that of ``easy``: if no job outlives its estimate, the first waiting job starts no later
+    than its reservation. With ``by-limit`` none: running jobs are added up in the order of their limits instead of
+    their ends, so the shadow time may be too late, and jobs that go ahead may delay the first.
 Cost of a decision
     O(r) over the r running jobs and O(log n) for each job started; by limit O(r squared) for each.
 
@@ -64,10 +65,11 @@ class EasyInTimeParameters(Parameters):
     Parameters
     ----------
     ends : {"at", "before"}
-        Whether a job that goes ahead may end at the shadow time, or must end before.
+        Whether a job that goes ahead may end at the shadow time, or must end before it.
     running : {"by-end", "by-limit"}
-        In which order the processors of running jobs are added up until there are enough for the first waiting job: of
-        their expected ends, or of how much time they asked for, with the last one's start and limit as shadow time.
+        The order in which the processors of running jobs are added up until there are enough for the first waiting job:
+        by expected end, or by requested time. In the latter case the shadow time is the last job's start plus its
+        limit.
     shadow : {"anew", "fixed"}
         Whether the shadow time is found at each decision, or once, when a job becomes the first that does not fit.
     """
@@ -109,7 +111,7 @@ def carry_shadow(old: FixedShadow, new: FixedShadow, jobs: IntArray) -> None:
     version=1,
 )
 def easy_in_time(machine: Machine, parameters: Any, memory: FixedShadow) -> None:
-    """Start in order of submission; others go ahead where they end before the first can start."""
+    """Start jobs in order of submission; others go ahead if they end before the first can start."""
     head = start_heads(machine)
     if head == NOBODY:
         return

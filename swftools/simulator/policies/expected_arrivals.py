@@ -1,7 +1,8 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How many jobs of each class are expected to come, and how large: by half hours of the day.
 
-What is expected is learned from the jobs that were submitted so far, or once from a workload of the model of Lublin and
-Feitelson. A class of which nothing is known yet is expected to send nobody.
+The expectation is learned from the jobs that were submitted so far, or once from a workload of the model of Lublin and
+Feitelson. No jobs are expected of a class that has not been seen yet.
 """
 
 from __future__ import annotations

@@ -1,17 +1,18 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """EASY backfilling by classes of run time, without any adaptation: each job runs on its own width.
 
 ``fixed``
-    Start the waiting jobs in order of priority until one does not fit; reserve for it the earliest time at which enough
-    processors are expected to be free; then start, in the same order, the jobs that fit now and either are expected to
+    Start the waiting jobs in order of priority until one does not fit. Reserve for it the earliest time at which enough
+    processors are expected to be free. Then start, in the same order, the jobs that fit now and either are expected to
     end by that time or need only processors that will be left over then. Short jobs go first, then medium, then long
     ones; a medium or long job that has waited ``aging`` times its run time goes up one class. Within a class the order
-    is that of submission. It is what ``scojo-p`` and ``cirne-berman`` are held against: where all jobs are rigid, they
-    start each job when this one does.
+    is that of submission. ``scojo-p`` and ``cirne-berman`` are compared with it: if all jobs are rigid, they start each
+    job when this policy does.
 
 Guarantee
-    While a job stays first in the order, with estimates that no job outlives, it is not delayed by jobs that go ahead
-    of it. A shorter job that comes later takes its place and its reservation: long jobs may starve while medium ones
-    keep coming, even those that went up a class if short ones do.
+    While a job stays first in the order, and if no job outlives its estimate, jobs that go ahead of it do not delay it.
+    A shorter job that comes later takes its place and its reservation. Long jobs may starve while medium ones keep
+    coming; even those that went up a class may starve while short ones do.
 Cost of a decision
     Nothing if no waiting job fits. Else O(n + r) for n waiting and r running jobs.
 
@@ -21,9 +22,9 @@ Barsanti and Sodan 2006, "Adaptive job scheduling via predictive job resource al
 
 Differs from the paper
 ----------------------
-The paper does not say how far aging goes, nor in which order jobs of a class are: here one class, and by submission.
-The extra processors of its figure 4 are those free now less the first job's; here those free when the first job is to
-start, less its own, as in EASY, or the first job could be delayed for ever.
+The paper does not say how far aging goes, nor in which order the jobs of a class are: here one class, and by
+submission. The extra processors of its figure 4 are those free now less the first job's. Here they are those free when
+the first job is to start, less its own, as in EASY; otherwise the first job could be delayed for ever.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ from swftools.simulator.registry import policy
     version=1,
 )
 def fixed(machine: Machine, parameters: Any, memory: Line) -> None:
-    """EASY backfilling of a queue in order of class, each job on its own width."""
+    """EASY backfilling in order of class; each job keeps its own width."""
     count, place = line_up(machine, memory, parameters), 0
     while place < count and fits(machine, memory.order[place]):
         start(machine, memory.order[place])

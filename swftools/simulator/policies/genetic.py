@@ -1,24 +1,26 @@
-"""Genetic: a population of orders of the waiting jobs is bred at each decision, and the best is followed.
+# SPDX-License-Identifier: BSD-3-Clause
+"""Genetic: at each decision, breed a population of orders of the waiting jobs and follow the best.
 
 ``genetic``
     At each decision orders of the waiting jobs are bred, generation after generation
-    (``swftools.simulator.search.population``); an order is worth what EASY, or conservative backfilling, makes of it
-    (``swftools.simulator.search.building``). EASY then decides on the best order of all as if the jobs had come in it.
+    (``swftools.simulator.search.population``). The worth of an order is what EASY, or conservative backfilling, makes
+    of it (``swftools.simulator.search.building``). EASY then decides on the best order as if the jobs had come in it.
 
 Objective
-    ``aggregate-utility``: what the planned jobs are worth by their utility functions, in all. Or any objective of
-    ``search``, in measures that are to be small; an individual is then as fit as many others are no better than it.
+    ``aggregate-utility``: the sum of what the planned jobs are worth by their utility functions. Or any objective of
+    ``search``, whose measures are to be small; the fitness of an individual is then the number of others that are no
+    better than it.
 Seeds
-    The order of arrival; of priority, then arrival; of utility for each node-hour now, the most first; of utility now.
-    Where the objective is none of utility, the last two are the orders of the expansion factor and of the shortest.
+    The order of arrival; of priority, then arrival; of utility for each node-hour now, highest first; of utility now.
+    If the objective does not use utility, the last two are the orders of the expansion factor and of the shortest job.
 Guarantee
-    None but that of the objective, as far as is planned: the next decision plans anew. A job that is worth nothing any
-    more may starve.
+    None beyond the objective, as far as it is planned: the next decision plans anew. A job that has lost all its worth
+    may starve.
 Outlived estimates
-    A running job that outlives what was estimated is expected to run to its limit, and beyond that to end at any
-    moment, as under ``easy``.
+    A running job that outlives its estimate is expected to run to its limit, and beyond that to end at any moment, as
+    under ``easy``.
 Cost of a decision
-    Nothing if no waiting job fits; no search if all fit, or one waits. Otherwise ``individuals`` x (1 +
+    Nothing if no waiting job fits; no search if all fit, or only one waits. Otherwise ``individuals`` x (1 +
     ``generations``) plans, each O(e (w + e)) for w competing jobs and the e ends of jobs until nothing that begins is
     worth anything.
 
@@ -28,9 +30,9 @@ Lee 2009, chapter 3; section 7.2.1 for ``warm_start``.
 
 Differs from the paper
 ----------------------
-Its clock is not said: ``plan_clock`` is by default the wait, since planned to the end of what users request most jobs
-are worth nothing. Of very many waiting jobs ``most_jobs`` compete, those of the most utility for each node-hour; the
-others stand behind them, in order of arrival.
+The paper does not name its clock. ``plan_clock`` is the wait by default, because most jobs are worth nothing if they
+are planned to the end of what users request. If very many jobs wait, ``most_jobs`` of them compete: those of the most
+utility for each node-hour. The others stand behind them, in order of arrival.
 """
 
 from __future__ import annotations
@@ -109,25 +111,26 @@ class GeneticParameters(Searching, Parameters):
     Parameters
     ----------
     generations : int
-        Generations after the first at each decision; with 0 the best order of the first is taken.
+        Generations after the first at each decision; with 0 the best order of the first generation decides.
     individuals : int
-        Orders in a generation. Those of the seeds come first, so with 1 there is the order of arrival alone.
+        Orders in a generation. The seeds come first, so with 1 the order of arrival is the only one.
     mutation : float
-        Probability that two jobs of a child change places.
+        Probability that two jobs of a child swap places.
     objective : str
         ``aggregate-utility``, or an objective of ``search``.
     plan_clock : {"wait", "requested"}
         At which time a planned job's utility is taken: at its start, or at the end of what it is expected to take.
     builder : {"easy", "conservative"}
-        What makes a plan of an order, and decides on the best.
+        What turns an order into a plan, and decides which order is best.
     warm_start : bool
-        Among the first generation is the best order of the last decision.
+        Whether the first generation includes the best order of the last decision.
     seconds : float
-        Above 0, each search goes on for so long instead, s; how far it came is noted (``recorded_search``).
+        If above 0, each search runs for this long instead, s; how far it came is noted (``recorded_search``).
     most_jobs : int
-        So many of the waiting jobs compete at most.
+        At most this many of the waiting jobs compete.
     explain : bool
-        What each search did is noted: ``Schedule.notes`` has the tables decisions, generations, improvements, orders.
+        Whether to note what each search did: ``Schedule.notes`` then has the tables decisions, generations,
+        improvements and orders.
     """
 
     limited_by: ClassVar[str] = "generations"
@@ -241,7 +244,7 @@ def carry_best(old: GeneticMemory, new: GeneticMemory, jobs: IntArray) -> None:
     version=1,
 )
 def genetic(machine: Machine, parameters: Any, memory: GeneticMemory, rng: np.random.Generator) -> None:
-    """Start the jobs that EASY starts in the best order that is bred."""
+    """Breed orders of the waiting jobs, and start what EASY would start in the best one."""
     if not can_start_any(machine):
         return
     begin = monotonic_seconds() if parameters.seconds > 0.0 else 0.0

@@ -1,18 +1,20 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Genetic scheduling that also stops running jobs which write checkpoints, and lets them go on later.
 
 ``genetic-checkpoint``
-    As ``genetic``, but running jobs that write checkpoints, and were never stopped, compete again with those that wait.
-    Whom the best order does not start at this instant is stopped, and waits: what it did since its last checkpoint is
-    lost, and going on begins with the overhead of the run's ``restart_overhead``.
+    As ``genetic``, but running jobs that write checkpoints, and were never stopped, compete again with the waiting
+    jobs. If the best order does not start such a job at this instant, it is stopped and waits. Its work since its last
+    checkpoint is lost, and when it goes on it first spends the ``restart_overhead`` of the run.
 
 Damping
-    A job that was stopped once is not stopped again. ``boost``: where a plan lets a running job go on, it is worth its
-    function's first value more. ``airline``: jobs that were stopped stand before all others, in the order in which they
-    stand in the queue, and orders are bred of the others alone. ``both`` is both.
+    A job that was stopped once is not stopped again. ``boost``: if a plan lets a running job go on, the first value of
+    its function is added to its worth. ``airline``: jobs that were stopped go before all others, in the order of the
+    queue, and only the others are bred. ``both`` is both.
 Guarantee
-    None but that of the objective, as far as is planned; no job is stopped twice.
+    None beyond the objective, as far as it is planned; no job is stopped twice.
 Cost of a decision
-    As ``genetic``, where running jobs that may be stopped count as waiting; it decides also where no waiting job fits.
+    As ``genetic``, with the running jobs that may be stopped counted as waiting. It also decides if no waiting job
+    fits.
 
 References
 ----------
@@ -20,8 +22,8 @@ Lee 2009, section 6.7.
 
 Differs from the paper
 ----------------------
-It leaves open, and is here: a running job's utility, if it goes on, is that of its start (by the clock ``requested`` of
-its expected end), and if it is stopped that of its next start. The first seed lets all go on.
+The paper leaves these open. Here the utility of a running job, if it goes on, is that of its start (with the clock
+``requested`` that of its expected end); if it is stopped, that of its next start. The first seed lets all go on.
 """
 
 from __future__ import annotations
@@ -80,7 +82,7 @@ class GeneticCheckpointParameters(GeneticParameters):
     Parameters
     ----------
     damping : {"both", "boost", "airline", "none"}
-        What else protects running jobs from being stopped; none is ever stopped twice.
+        What else protects running jobs from being stopped. No job is ever stopped twice.
     """
 
     builder: str = choice("easy")
@@ -128,7 +130,7 @@ def carry_stopped(old: CheckpointMemory, new: CheckpointMemory, jobs: IntArray) 
     version=1,
 )
 def genetic_checkpoint(machine: Machine, parameters: Any, memory: CheckpointMemory, rng: np.random.Generator) -> None:
-    """Let those run that EASY starts in the best order bred of the jobs that wait and those that may be stopped."""
+    """Breed orders of the jobs that wait or may be stopped, and run what EASY would start in the best one."""
     if machine.counts[WAITING] == 0:
         return
     begin = monotonic_seconds() if parameters.seconds > 0.0 else 0.0

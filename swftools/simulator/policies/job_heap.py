@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The waiting jobs as a heap, for orders in which no key changes with time and the index of the queue is of no help."""
 
 from __future__ import annotations

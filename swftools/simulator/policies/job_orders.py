@@ -1,6 +1,7 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Orders of waiting jobs that policies share: a word, a number, the key that sorts by it, and the first job by it.
 
-Keys rise from the job to be served first to the last; of jobs of equal keys the one that stands first in the queue is
+Keys rise from the job to be served first to the last. Of jobs with equal keys, the one that is first in the queue is
 served first.
 """
 
@@ -131,7 +132,7 @@ def first_in_order(machine: Machine, order: Order, processors: float, time: floa
     """Return the job to be served first in an order, of the waiting jobs that fit, or NOBODY.
 
     It fits if needed <= processors and (expected time <= time or needed <= spare). The index of the queue is searched
-    from its beginning; whole parts are passed over in which no job fits, or none could have a lesser key than one found
+    from its beginning; whole parts are skipped in which no job fits, or none could have a lesser key than one found
     before. So it costs about log n where shorter, narrower or earlier jobs go first, however many wait; and up to n of
     those that fit where longer or wider ones do.
     """

@@ -1,9 +1,10 @@
-"""Long queues on shelves, for orders by time or rank: the first job that fits, without a look at all that might.
+# SPDX-License-Identifier: BSD-3-Clause
+"""Long queues on shelves, for orders by time or rank: find the first job that fits without a look at all that might.
 
-The index of the queue knows the narrowest and the shortest job of each part. Where narrow jobs that are too long and
-short jobs that are too wide stand mixed, nearly all parts have both, and it looks at nearly all jobs. A shelf has the
-jobs of one rank that came one behind the other, and says how short the shortest is of those that need no more than
-so many processors. So all shelves are passed over but those in which a job fits, or nearly does.
+The index of the queue knows the narrowest and the shortest job of each part. If the queue mixes narrow jobs that are
+too long and short jobs that are too wide, nearly all parts have both, and the index looks at nearly all jobs. A shelf
+holds jobs of one rank that came one after the other. For each number of processors it knows how short the shortest of
+its jobs is that need no more. So all shelves are skipped except those in which a job fits, or nearly does.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Running jobs made narrower when many wait and wider when none does: the rule of SCOJO for malleable jobs.
+# SPDX-License-Identifier: BSD-3-Clause
+"""Make running jobs narrower when many wait and wider when none does: the rule of SCOJO for malleable jobs.
 
 The optimal widths of all running and waiting jobs are added up. If they need more than the machine has, and jobs wait,
-running jobs shrink; if they need no more, and nobody waits, running jobs widen. One factor, the machine over what is
-needed, is applied to the optimal width of each, within the bounds of its curve: all give and get alike.
+running jobs shrink. If they need no more, and nobody waits, running jobs widen. One factor (the size of the machine
+over the sum) is applied to the optimal width of each job, within the bounds of its curve, so all give and get alike.
 
 References
 ----------
@@ -10,8 +11,8 @@ Barsanti and Sodan 2006, "Adaptive job scheduling via predictive job resource al
 
 Differs from the paper
 ----------------------
-It says of SCOJO what is done, not how often. Here a job keeps a width for ``resize_every`` seconds at least. Where free
-processors do not suffice for all, those that are expected to run longest widen first.
+The paper says what SCOJO does, but not how often. Here a job keeps a width for at least ``resize_every`` seconds. If
+the free processors do not suffice for all, jobs that are expected to run longest widen first.
 """
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """EASY backfilling of a queue in any order: what the policies of ``easy`` and ``priority_easy`` share."""
 
 from __future__ import annotations
@@ -65,9 +66,9 @@ def backfill_among_many(machine: Machine, shelves: JobShelves, order: Order, hea
 
 @kernel(allocates=False)
 def backfill_in_turn(machine: Machine, head: int) -> None:
-    """Start the jobs behind the first, ``head``, that do not delay it, in the order of the queue: EASY's backfilling.
+    """Start the jobs behind ``head`` that do not delay it, in the order of the queue: EASY's backfilling.
 
-    Nothing if ``head`` is NOBODY.
+    Does nothing if ``head`` is NOBODY.
     """
     if head == NOBODY or not can_start_any(machine):
         return

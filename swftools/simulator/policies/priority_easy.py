@@ -1,31 +1,32 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """EASY backfilling of a queue that is in order of priority, computed anew at each decision.
 
-All of them: start the waiting jobs in order of priority until one does not fit; reserve for that one the earliest time
-at which enough processors are expected to be free; then start, in the same order, the jobs that fit now and either are
-expected to end by that time or need only processors that will be left over then. Jobs of equal priority are in order
-of submission.
+All of them start the waiting jobs in order of priority until one does not fit. They reserve for that job the earliest
+time at which enough processors are expected to be free. Then they start, in the same order, the jobs that fit now and
+either are expected to end by that time or need only processors that will be left over then. Jobs of equal priority are
+in order of submission.
 
 ``lxf-backfill``
-    The largest expansion factor, (wait so far + estimate) / estimate, first; estimates below 1 s count as 1 s. The job
-    with the largest has the reservation: LXF-backfill of Chiang et al. (``sjf-backfill`` is another thing: there the
-    queue is in order of submission, and only those that go ahead are sorted.)
+    The largest expansion factor, (wait so far + estimate) / estimate, goes first; estimates below 1 s count as 1 s. The
+    job with the largest factor has the reservation: LXF-backfill of Chiang et al. (``sjf-backfill`` is different: there
+    the queue is in order of submission, and only the jobs that go ahead are sorted.)
 ``prio-fifo``
-    The highest priority queue first (``priority_rank`` 0; unknown ranks last), in order of submission within a queue;
-    for backfilling all jobs of a queue are considered before those of a lower one. Needs the column ``priority_rank``,
-    which ``generate_utility`` makes: without ranks it would be EASY.
+    The queue of the highest priority goes first (``priority_rank`` 0; unknown ranks last), in order of submission
+    within a queue. For backfilling all jobs of a queue are considered before those of a lower one. Needs the column
+    ``priority_rank``, which ``generate_utility`` makes: without ranks it would be EASY.
 ``weighted-priority``
-    The largest weighted sum of hours waited, expansion factor, share of the machine that the job asks for, and height
-    of the priority queue (minus ``priority_rank``; an unknown rank counts as one below the lowest that was
-    submitted so far).
+    The largest weighted sum goes first. It adds hours waited, the expansion factor, the share of the machine that the
+    job asks for, and the height of the priority queue (minus ``priority_rank``; an unknown rank counts as one below the
+    lowest that was submitted so far).
 
 Guarantee
-    While a job stays first in the order, with estimates that no job outlives, it is not delayed by jobs that go ahead
-    of it. But a job that comes later with a higher priority takes its place and its reservation. ``prio-fifo`` starves
-    low queues while higher ones stay full, and so does ``weighted-priority`` if wait and expansion have no weight;
+    While a job stays first in the order, and if no job outlives its estimate, jobs that go ahead of it do not delay it.
+    But a job that comes later with a higher priority takes its place and its reservation. ``prio-fifo`` starves low
+    queues while higher ones stay full, and so does ``weighted-priority`` if wait and expansion have no weight.
     ``lxf-backfill`` starves nobody, but makes long jobs wait.
 Cost of a decision
-    Nothing if no waiting job fits. Else O(r) for r running jobs, and a search of the queue for each job started, which
-    looks at few of the waiting ones; of ``prio-fifo`` at each shelf of 64 jobs, where many wait.
+    Nothing if no waiting job fits. Else O(r) for r running jobs, and for each job started a search of the queue, which
+    looks at few of the waiting jobs. If many jobs wait, the search of ``prio-fifo`` looks at each shelf of 64 jobs.
 
 References
 ----------
@@ -35,7 +36,7 @@ the Maui scheduler", for weighted sums.
 
 Differs from the papers
 -----------------------
-Lee does not say what keeps the head of PrioFIFO from starving while others backfill: here it has EASY's reservation,
+Lee does not say what keeps the head of PrioFIFO from starving while others backfill. Here it has EASY's reservation,
 under which the published waits are met. Maui's sum has more terms, among them fair share, and counts minutes.
 """
 
@@ -67,13 +68,13 @@ class WeightedPriorityParameters(Parameters):
     Parameters
     ----------
     wait_weight : float
-        Weight of an hour waited.
+        Weight of each hour waited.
     expansion_weight : float
-        Of the expansion factor.
+        Weight of the expansion factor.
     width_weight : float
-        Of a job as wide as the machine.
+        Weight of the share of the machine that the job asks for.
     rank_weight : float
-        Of a rank.
+        Weight of each priority rank.
     """
 
     wait_weight: float = number(1.0)
@@ -84,7 +85,7 @@ class WeightedPriorityParameters(Parameters):
 
 @policy("lxf-backfill", rests=True, allocates=False, version=1)
 def lxf_backfill(machine: Machine) -> None:
-    """EASY backfilling of a queue in order of falling expansion factor."""
+    """EASY backfilling in order of falling expansion factor."""
     if can_start_any(machine):
         easy_in_order(machine, simple_order(LXF))
 
@@ -111,7 +112,7 @@ def no_ranked_jobs(jobs: int, processors: int) -> RankedJobs:
     version=1,
 )
 def prio_fifo(machine: Machine, memory: RankedJobs) -> None:
-    """EASY backfilling of a queue in order of priority rank, and of submission within a rank."""
+    """EASY backfilling in order of priority rank, and of submission within a rank."""
     head = first_of_heap(machine, memory.heap, rank_order(0.0))
     while fits(machine, head):
         start(machine, head)
@@ -147,7 +148,7 @@ def carry_ranks(old: Ranks, new: Ranks, jobs: IntArray) -> None:
     version=2,
 )
 def weighted_priority(machine: Machine, parameters: Any, memory: Ranks) -> None:
-    """EASY backfilling of a queue in order of falling weighted sum."""
+    """EASY backfilling in order of a falling weighted sum."""
     if not can_start_any(machine):
         return
     below, seen = memory.below, memory.seen

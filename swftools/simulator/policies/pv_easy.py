@@ -1,29 +1,31 @@
-"""PV-EASY: EASY backfilling in which no job delays one of higher priority, and predictions do no harm.
+# SPDX-License-Identifier: BSD-3-Clause
+"""PV-EASY: EASY backfilling in which no job delays one of higher priority, and wrong predictions do no harm.
 
 ``pv-easy``
-    Jobs are *sunny* or *shadow* load. A job that starts as the first of the queue is sunny; one that goes ahead of
+    Jobs are *sunny* or *shadow* load. A job that starts as the first of the queue is sunny. A job that goes ahead of
     others is shadow as long as a job of higher priority waits, and sunny from then on.
-    Shadow load preemption (``slp``): if the first waiting job does not fit, and would if shadow jobs of lower priority
-    gave way, the shadow jobs of lowest priority are stopped until it does, and it starts. They wait again at their old
-    places. Nobody is stopped in vain. This and starting the first job go on in turn until neither does anything.
+    Shadow load preemption (``slp``): the first waiting job may not fit, but would if shadow jobs of lower priority were
+    stopped. Then they are stopped, from the lowest priority up, until it fits, and it starts. They wait again at their
+    old places. No job is stopped in vain. Stopping shadow jobs and starting the first job alternate until neither is
+    possible.
     Venture backfilling (``venture``): the first waiting job, which is blocked now, gets a reservation as if there were
-    no shadow jobs. Of the others that fit those that are expected to end by then start, the shortest first; then, in
-    order of priority, whatever fits, though it may not last.
-    Without ``slp`` nobody is stopped, and all running jobs count for the reservation. Without ``venture`` the others go
+    no shadow jobs. Of the other jobs that fit, those expected to end by then start, the shortest first. Then all others
+    that fit start, in order of priority, though they may be stopped later.
+    Without ``slp`` no job is stopped, and all running jobs count for the reservation. Without ``venture`` the others go
     ahead as under ``easy``. With neither it is ``easy``, in the order of the queue.
 
 Guarantee
-    In order of submission: from the moment a job is the first waiting one and does not fit it starts as early as it
-    would if all jobs of lower priority were absent, whatever is predicted, requested or submitted later ("strict
-    fairness" at the head of the queue). Of the time before that nothing is promised: jobs of lower priority may hold
-    processors on which it could have gone ahead itself. Nobody starves, since each job becomes the first.
-    In another order a running sunny job may meet one of higher priority that came later, and is not stopped for it.
+    In order of submission: once a job is the first waiting one and does not fit, it starts as early as it would if all
+    jobs of lower priority were absent, whatever is predicted, requested or submitted later ("strict fairness" at the
+    head of the queue). Nothing is promised for the time before: jobs of lower priority may hold processors on which the
+    job could have gone ahead itself. Nobody starves, because each job becomes the first.
+    In another order, a job of higher priority may come later than a running sunny job, which is not stopped for it.
 Outlived predictions
     A job that outlives its prediction is expected to run to its request, unless the predictor says otherwise, and
     beyond that to end at any moment.
 Cost of a decision
-    Nothing if no job waits. Otherwise O(r) over the r running jobs; O(r + v log r) more where v are stopped; O(log n)
-    for each job started, and a search for each that goes ahead in another order than that of the queue.
+    Nothing if no job waits. Otherwise O(r) over the r running jobs; O(r + v log r) more if v are stopped; O(log n)
+    for each job started, and a search for each job that goes ahead in another order than that of the queue.
 
 References
 ----------
@@ -32,8 +34,8 @@ scheduling", sections 4.1 to 4.3, and 6 for suspension and checkpoints.
 
 Differs from the paper
 ----------------------
-It leaves open, and is here: at one instant all completions come first, then submissions, then this one decision. A
-priority that changes with time is, of a running job, what it was at its start.
+The paper leaves these open. Here, at one instant all completions come first, then submissions, then this one decision.
+If priorities change with time, a running job keeps the priority that it had at its start.
 """
 
 from __future__ import annotations
@@ -86,17 +88,17 @@ class PvEasyParameters(Parameters):
     Parameters
     ----------
     slp : bool
-        Whether shadow jobs are stopped for the first waiting one.
+        Whether shadow jobs (those that went ahead) are stopped for the first waiting job.
     venture : bool
-        Whether jobs go ahead as long as any processors are free.
+        Whether any job that fits into the free processors goes ahead.
     order : {"fcfs", "sjf", "lxf", "widest", "narrowest", "ljf", "rank"}
-        Priority, of equal ones the earliest submission first; ``rank`` is that of the column ``priority_rank``.
+        The priority; equal ones by submission. ``rank`` is the column ``priority_rank``.
     victims : {"lowest", "spare-needless"}
-        Who is stopped: from the lowest priority up until enough are free; or, of these, not those without whom it is
-        enough, which are looked at from the highest priority down.
+        Which jobs are stopped: from the lowest priority up, until enough processors are free. ``spare-needless`` then
+        spares, from the highest priority down, jobs that need not be stopped after all.
     preemption : {"kill", "checkpoint", "suspend"}
-        What those who are stopped lose: all of their work, what they did since the last checkpoint (column
-        ``checkpoint_interval``), or nothing. What it takes to go on is ``restart_overhead`` of the simulation.
+        What stopped jobs lose: all of their work, their work since the last checkpoint (column
+        ``checkpoint_interval``), or nothing. The simulation's ``restart_overhead`` is the time to continue.
     """
 
     slp: bool = truth(True)
@@ -169,7 +171,7 @@ def carry_shadow(old: ShadowLoad, new: ShadowLoad, jobs: IntArray) -> None:
     version=1,
 )
 def pv_easy(machine: Machine, parameters: Any, memory: ShadowLoad) -> None:
-    """Start in order of priority, for which shadow jobs give way; let others go ahead."""
+    """Start jobs in order of priority; let others go ahead, but stop them when the first needs their processors."""
     order = rank_order(0.0) if parameters.order == len(ORDERS) else simple_order(parameters.order)
     manner = Manner(parameters.slp, parameters.venture, parameters.victims, parameters.preemption)
     decide_pv_easy(machine, manner, memory, order)
@@ -243,7 +245,7 @@ def _fill(machine: Machine, manner: Manner, memory: ShadowLoad, order: Order, he
 
 @kernel(allocates=False)
 def by_key() -> Order:
-    """Return the order of the keys in the memory, which a policy of one's own writes before it decides."""
+    """Return the order by the keys in the memory, which a policy of your own writes before it decides."""
     return Order(BY_KEY, 0.0, 0.0, 0.0, 0.0, ANY, 0.0)
 
 

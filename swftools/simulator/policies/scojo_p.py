@@ -1,27 +1,29 @@
-"""SCOJO-P: a job is given its width when it starts, by the load that is to be expected while it runs.
+# SPDX-License-Identifier: BSD-3-Clause
+"""SCOJO-P: a job gets its width when it starts, by the load that is expected while it runs.
 
 ``scojo-p``
-    The waiting jobs in the order of ``fixed``. For each that is first, until one has to wait:
+    The waiting jobs are in the order of ``fixed``. For each first job, until one has to wait:
 
-    1. Its target size is the one at which the load over its run time is nearest to ``ideal_load``. Counted are the job,
-       running jobs on their widths, and the waiting jobs and those expected to come, all resized by the same factor.
-    2. If so many processors are free, it starts on them. If fewer are, it starts now on those that are, or waits for
-       more, up to its target: whatever ends it earlier. If it waits, the width that it waits for is guaranteed: it
-       never starts on fewer.
+    1. Its target size is the one at which the load over its run time is nearest to ``ideal_load``. The load counts the
+       job, running jobs on their widths, and the waiting jobs and those expected to come, all resized by the same
+       factor.
+    2. If that many processors are free, the job starts on them. If fewer are, it either starts now on those or waits
+       for more, up to its target: whatever ends it earlier. If it waits, the width that it waits for is guaranteed: it
+       never starts on fewer processors.
     3. Once a job waits, others go ahead as in EASY. Those that would be done before it starts are resized by one factor
        that makes their work fill the processors that are free until then.
 
     With ``resize=true`` running jobs change their widths as well, before the first step and after the last.
 
-    No job leaves the bounds of its curve. Jobs without a curve are rigid; if all are, each starts when it does under
+    No job leaves the bounds of its curve. Jobs without a curve are rigid. If all are, each starts when it does under
     ``fixed``.
 
 Guarantee
-    As of ``fixed``, for the width that the first job waits for; it may start earlier on fewer processors than its
-    target, but never on fewer than it was ever guaranteed.
+    That of ``fixed``, for the width that the first job waits for. The job may start earlier on fewer processors than
+    its target, but never on fewer than it was ever guaranteed.
 Cost of a decision
-    Nothing while no processor is free. Else O(n + r), for n waiting and r running jobs, for each size that is tried:
-    few for each job that starts, and for the first that has to wait.
+    Nothing while no processor is free. Else O(n + r), for n waiting and r running jobs, for each size that is tried.
+    Few sizes are tried: for each job that starts, and for the first that has to wait.
 
 References
 ----------
@@ -29,12 +31,12 @@ Barsanti and Sodan 2006, "Adaptive job scheduling via predictive job resource al
 
 Differs from the paper
 ----------------------
-The factor of figure 4 is printed upside down: here it is the processors' time that is there over that which is wanted.
-The future work of figure 1 takes the run time on the mean size, where "the run time on the mean run time" is printed.
-The best load is noted before the loop ends because the size stays what it was. A width that a job waits for is taken
-from all processors that are free at one instant, not job by job as they end. Sizes are whole, rounded to the nearest.
-What is expected to come is by default learned while the simulation goes on, from the jobs submitted so far and what is
-predicted of them; the paper takes it from other runs of its workload model, as ``profiles=model`` does.
+The factor of figure 4 is printed upside down: here it is the processor time that is there over the processor time that
+is wanted. The future work of figure 1 takes the run time on the mean size, where "the run time on the mean run time" is
+printed. The best load is noted before the loop ends, because the size stays what it was. A width that a job waits for
+is taken from all processors that are free at one instant, not job by job as they end. Sizes are rounded to the nearest
+whole number. What is expected to come is by default learned while the simulation goes on, from the jobs submitted so
+far and what is predicted of them; the paper takes it from other runs of its workload model, as ``profiles=model`` does.
 """
 
 from __future__ import annotations
@@ -76,23 +78,24 @@ class ScojoParameters(ClassParameters):
     Parameters
     ----------
     target : {"load", "optimum"}
-        The target size: by the load to be expected, or always the optimal width.
+        How the target size is chosen: by the expected load, or always as the optimal width.
     ideal_load : float
-        Of the machine's processors, over the run time of a job.
+        The load to aim at: share of the machine's processors over the run time of a job.
     delta : float
-        How far from it a load may be to be near enough.
+        How far from `ideal_load` a load may be.
     bad_modifiers : int
-        How many factors in a row that are no better than the best before end the search for a target size.
+        The search for a target size ends after this many factors in a row without a better one.
     prediction : bool
-        Count the jobs that are expected to come, too.
+        Whether jobs that are expected to come count too.
     profiles : {"past", "model"}
-        What is expected to come: what came so far, or what the model of Lublin and Feitelson sends in the long run.
+        Which jobs are expected: as many as came so far, or as many as the model of Lublin and Feitelson sends in the
+        long run.
     alpha : float
-        Of that model; lower is more load. It has simple curves, and its second 0 is midnight.
+        The alpha of that model; lower means more load. Its jobs have simple curves, and its second 0 is midnight.
     early_start : bool
-        A job may start on fewer processors than its target.
+        Whether a job may start on fewer processors than its target.
     guarantee : bool
-        A width that a job waited for is its least from then on.
+        Whether a width that a job waited for is its least width from then on.
     adaptive_backfilling : {"shrink", "resize", "none"}
         Jobs that go ahead are made narrower if they are too many for what is free until then; also wider if they are
         too few; or have their optimal widths.
@@ -100,7 +103,7 @@ class ScojoParameters(ClassParameters):
         Running jobs that have a curve are malleable, too: they are made narrower while more wait than fit, and wider
         while nobody does (``swftools.simulator.policies.malleable``).
     resize_every : float
-        Such a job keeps a width for so long at least, s.
+        How long such a job keeps a width at least, s.
     """
 
     target: str = choice("load", "optimum")
@@ -141,7 +144,7 @@ def scojo_memory(jobs: int, processors: int, parameters: ScojoParameters) -> Sco
 
 @policy("scojo-p", parameters=ScojoParameters, memory=scojo_memory, needs=CURVES, allocates=False, version=1)
 def scojo_p(machine: Machine, parameters: Any, memory: ScojoMemory) -> None:
-    """Start jobs on widths by the load to be expected; others go ahead, resized to fill what is free until then."""
+    """Choose widths by the expected load; other jobs go ahead, resized to fill the free processors."""
     line = memory.line
     count = line_up(machine, line, parameters)
     if parameters.profiles == PAST:

@@ -1,23 +1,25 @@
-"""Search: goal-oriented scheduling, by which many orders of the waiting jobs are planned and the best is kept.
+# SPDX-License-Identifier: BSD-3-Clause
+"""Search: goal-oriented scheduling, which plans many orders of the waiting jobs and keeps the best.
 
 ``search``
-    At each decision the waiting jobs are put in the order of a branching heuristic, and orders that differ from it are
-    planned one after another, each job at the earliest time that running jobs and those before it leave. The first best
-    order by the objective that was found within the limit is the schedule; the jobs that it begins now start.
+    At each decision a branching heuristic puts the waiting jobs in order. Then orders that differ from it are planned
+    one after another, each job at the earliest time that running jobs and the jobs before it leave. The schedule is the
+    best order by the objective that was found within the limit, and of equally good ones the first. The jobs that it
+    begins now start.
 
 Guarantee
-    None but that of the objective, as far as is planned: the next decision plans anew. On an idle machine the first job
-    of the order starts, so that nobody waits for ever on one. ``maxW`` or ``T_w`` among the measures keeps single jobs
+    None beyond the objective, as far as it is planned: the next decision plans anew. On an idle machine the first job
+    of the order always starts, so no queue waits for ever. ``maxW`` or ``T_w`` among the measures keeps single jobs
     from starving; without them long or wide ones may.
 Outlived estimates
-    A running job that outlives what was estimated is expected to run to its limit, and beyond that holds nothing in
-    the plan, as it may end at any moment.
+    A running job that outlives its estimate is expected to run to its limit. Beyond that it holds nothing in the plan,
+    because it may end at any moment.
 Estimates of less than 1 s
-    A job takes 1 s at least in the plan, and in its slowdown.
+    In the plan, and in its slowdown, a job takes at least 1 s.
 Cost of a decision
-    Nothing if no waiting job fits. Otherwise O(n log n) for n waiting jobs, and for each node that is visited O(s) over
-    the s steps of the plan that it looks at, r + n at most for r running jobs; as many nodes as the limit says, but n
-    at least. ``tradeoff-c`` plays backfilling forward before, in O(n (n + r)).
+    Nothing if no waiting job fits. Otherwise O(n log n) for n waiting jobs, and for each visited node O(s) over the s
+    steps of the plan that it looks at, at most r + n for r running jobs. The limit says how many nodes are visited, but
+    at least n are. ``tradeoff-c`` first plays backfilling forward, in O(n (n + r)).
 
 References
 ----------
@@ -26,9 +28,9 @@ computer workloads", sections 2.4 and 3.
 
 Differs from the paper
 ----------------------
-It leaves open, and is here: the heuristic's order is that at the decision, of equal jobs the earliest submission first;
-a node counts as visited where a job is placed, and the order of the heuristic is always planned whole. What its
-measures leave open is said in ``swftools.simulator.search.costs``.
+The paper leaves these open. Here the order of the heuristic is the one at the decision, with equal jobs by submission.
+A node counts as visited when a job is placed, and the order of the heuristic is always planned whole. For what the
+paper's measures leave open see ``swftools.simulator.search.costs``.
 """
 
 from __future__ import annotations
@@ -80,22 +82,23 @@ class SearchParameters(Searching, Parameters):
     Parameters
     ----------
     traversal : {"dds", "lds"}
-        In which order the tree of all orders is visited (``swftools.simulator.search.tree``).
+        The order in which the tree of all orders is visited (``swftools.simulator.search.tree``).
     branching : {"lxf", "fcfs", "sjf", "widest", "narrowest", "ljf"}
         The order that the others depart from.
     objective : str
         What makes one schedule better than another, in measures that are to be small
         (``swftools.simulator.search.objectives``).
     nodes : int
-        Nodes that each search visits at most, but always all of the heuristic's order; with 0 only that is planned.
+        Most nodes that each search visits. The order of the heuristic is always planned in full; with 0 it is the only
+        one.
     seconds : float
-        Above 0, each search goes on for so long instead, s: what it finds then depends on the machine, and the nodes
+        If above 0, each search runs for this long instead, s. What it finds then depends on the machine, and the nodes
         that it visited are noted (``recorded_search``).
     distinct : bool
-        Of jobs that are equal in all that a plan depends on only one order is tried. Of several orders that are equally
-        good another may then be the first.
+        Whether to try only one order of jobs that do not differ in anything a plan depends on. The first of several
+        equally good orders may then be another one.
     explain : bool
-        What each search did is noted: ``Schedule.notes`` has the tables decisions, improvements and orders.
+        Whether to note what each search did: ``Schedule.notes`` then has the tables decisions, improvements and orders.
     """
 
     limited_by: ClassVar[str] = "nodes"
@@ -181,7 +184,7 @@ def carry_search(old: Search, new: Search, jobs: IntArray) -> None:  # noqa: ARG
     version=1,
 )
 def search(machine: Machine, parameters: Any, memory: Search) -> None:
-    """Start the jobs that begin now in the best schedule that is found."""
+    """Search among schedules of the waiting jobs, and start what starts now in the best one."""
     if not can_start_any(machine):
         return
     begin = monotonic_seconds() if parameters.seconds > 0.0 else 0.0

@@ -1,8 +1,9 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Orders without reservations or backfilling: jobs start in the order until the first that does not fit.
 
-Nobody overtakes the first job of the order, so processors idle while it waits for enough of them. Cost: log n for each
-job that comes or is started, however many are waiting; of ``lxf``, whose order changes with time, w log w for the w
-waiting jobs at each decision at which one of them fits.
+No job overtakes the first of the order, so processors idle while it waits for enough of them. Cost: log n for each job
+that comes or is started, however many wait. The order of ``lxf`` changes with time; it costs w log w for the w waiting
+jobs at each decision at which one of them fits.
 
 ==============  ==============================  ======================================================================
 Name            First                           Who may starve
@@ -15,8 +16,9 @@ Name            First                           Who may starve
 ``lxf``         Largest expansion factor        Nobody: the factor of a waiting job grows without bound; long jobs wait
 ==============  ==============================  ======================================================================
 
-None of them has parameters, and none promises a start time. Jobs of equal rank start in order of submission; "estimate"
-is what the run tells policies. ``lxf`` ranks by (wait so far + estimate) / estimate, computed anew at each decision.
+None of them has parameters, and none promises a start time. Jobs of equal rank start in order of submission. "Estimate"
+is what policies are told of run times. ``lxf`` ranks by (wait so far + estimate) / estimate, computed anew at each
+decision.
 
 References
 ----------
@@ -55,31 +57,31 @@ def fcfs(machine: Machine) -> None:
 
 @policy("sjf", rests=True, allocates=False, version=1)
 def sjf(machine: Machine) -> None:
-    """Start the job of the shortest estimate first, until the first that does not fit."""
+    """Start jobs by rising estimate, until the first that does not fit."""
     start_in_order(machine, SJF)
 
 
 @policy("ljf", memory=empty_heap, carry=carry_nothing, rests=True, allocates=False, version=1)
 def ljf(machine: Machine, memory: JobHeap) -> None:
-    """Start the job of the longest estimate first, until the first that does not fit."""
+    """Start jobs by falling estimate, until the first that does not fit."""
     start_from_heap(machine, memory, LJF)
 
 
 @policy("widest", memory=empty_heap, carry=carry_nothing, rests=True, allocates=False, version=1)
 def widest(machine: Machine, memory: JobHeap) -> None:
-    """Start the job of the most processors first, until the first that does not fit."""
+    """Start jobs from the widest to the narrowest, until the first that does not fit."""
     start_from_heap(machine, memory, WIDEST)
 
 
 @policy("narrowest", rests=True, allocates=False, version=1)
 def narrowest(machine: Machine) -> None:
-    """Start the job of the fewest processors first, until the first that does not fit."""
+    """Start jobs from the narrowest to the widest, until the first that does not fit."""
     start_in_order(machine, NARROWEST)
 
 
 @policy("lxf", rests=True, allocates=False, version=1)
 def lxf(machine: Machine) -> None:
-    """Start the job of the largest expansion factor first, until the first that does not fit."""
+    """Start jobs by falling expansion factor, until the first that does not fit."""
     start_in_order(machine, LXF)
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The width of a job at which the load over its run time is nearest to the ideal one: the heuristic of SCOJO-P."""
 
 from __future__ import annotations

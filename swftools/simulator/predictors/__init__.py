@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The predictors: one file each; importing this package registers them all."""
 
 import swftools.simulator.predictors.exact

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The run time itself is what policies are told: the bound of what prediction can do."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Gradient boosting: a quantile of how much of its request a job uses, by trees fitted to the jobs that ended last.
 
 What it knows of a job is ``FEATURES`` of ``user_history``. A quantile of run time / request, times the request, is that
@@ -41,19 +42,19 @@ class GradientBoostingParameters(Parameters):
     Parameters
     ----------
     every : int
-        Completions from one fit to the next, and before the first.
+        How many jobs end before the first fit, and between two fits.
     window : int
-        At most this many jobs are fitted to: those that ended last.
+        How many jobs to fit to, at most: those that ended last.
     quantile : float
         The quantile of the run time to predict.
     trees : int
-        Of a model.
+        How many trees a model has.
     leaves : int
-        Of a tree, at most.
+        How many leaves a tree has at most.
     least_in_leaf : int
-        Jobs that each leaf must have.
+        How many jobs each leaf has at least.
     learning_rate : float
-        Of each tree.
+        How much each tree contributes.
     """
 
     every: int = whole(1000, least=2)
@@ -67,7 +68,7 @@ class GradientBoostingParameters(Parameters):
 
 @python_predictor("gradient-boosting", parameters=GradientBoostingParameters, version=1)
 class GradientBoosting:
-    """Predicts what trees say that were fitted to the past."""
+    """Predict by trees that were fitted to the jobs that ended so far."""
 
     name: str
 

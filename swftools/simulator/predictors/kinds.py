@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a predictor is: a function that observes and learns, one that is told run times, or an object of Python.
 
 ``registry.py`` says how they are found by name.
@@ -46,11 +47,11 @@ _FIRST = ("event", "machine", "job")
 class PythonPredictor(Protocol):
     """A predictor in Python, which is asked at submissions, beside the compiled engine.
 
-    ``name`` is what the schedule's options call it. A simulation works on a copy of it (``copy.deepcopy``), and so does
+    ``name`` is its name in the schedule's options. A simulation works on a copy of it (``copy.deepcopy``), and so does
     a copy of the simulation; ``Simulation.predictor`` is the one that learned.
 
-    It may have ``needs``, a tuple of names: the columns that it is told too, of those that the column dictionary does
-    not have. That they are known at submission is its maker's to know.
+    It may have ``needs``, a tuple of names: columns that it also gets although the column dictionary does not have
+    them. You must make sure that they are known at submission.
     """
 
     name: str
@@ -61,7 +62,7 @@ class PythonPredictor(Protocol):
         Parameters
         ----------
         ended : list of dict
-            What ``predict`` was given of each, with run_time (of the simulation, s) and end_time, in order of end.
+            For each job what ``predict`` got, with run_time (of the simulation, s) and end_time; in order of end.
         """
 
     def predict(self, job: dict[str, Any], now: float) -> float:
@@ -70,9 +71,9 @@ class PythonPredictor(Protocol):
         Parameters
         ----------
         job : dict
-            Its columns of the trace, but no lists, that the column dictionary says to be known at submission, and what
-            it ``needs``; ``width``, ``requested_time`` and ``submit_time`` are those of the simulation. None where a
-            value is missing.
+            The job's columns that are known at submission according to the column dictionary, except lists, and those
+            in ``needs``; ``width``, ``requested_time`` and ``submit_time`` are those of the simulation. A missing value
+            is None.
         now : float
             The time, s.
 
@@ -90,13 +91,13 @@ class Predictor:
     Parameters
     ----------
     name : str
-        By which it is asked for.
+        Its name, by which it is asked for.
     observe : callable, optional
         Takes ``event``, ``machine`` and ``job`` and, of ``parameters``, ``memory`` and ``rng``, what it names.
     foretell : callable, optional
-        Takes ``run_time`` and ``limit``, arrays with an element a job in order of submission (s) and, of
-        ``parameters``, ``rng`` and ``keyed``, what it names; returns what policies are told at submission. Without it
-        they are told the limit. ``keyed(step, count)`` draws ``count`` numbers a job by the job's key
+        Takes ``run_time`` and ``limit``, arrays with an element for each job in order of submission (s), and any of
+        ``parameters``, ``rng`` and ``keyed`` that it names. Returns the prediction that policies see at submission;
+        without it they see the limit. ``keyed(step, count)`` draws ``count`` numbers for each job by the job's key
         (``swftools.keyed_random.uniforms``), the same in every part of a log; ``rng`` draws anew for each set of jobs.
     parameters : type of Parameters
         The class of its parameters.
@@ -105,13 +106,13 @@ class Predictor:
     version : int
         Raised when its predictions change.
     given : Parameters
-        What its parameters are in this run.
+        Its parameters in this run.
     learner : callable, optional
         Makes the ``PythonPredictor`` that a run begins with: takes ``given``, or nothing if there are no parameters.
     events : tuple of int
-        What it observes; of the others it is not told, which saves time.
+        The events that it observes; it is not called for others, which saves time.
     allocates : bool
-        False: it makes no array, and calls no kernel that returns a new one. It is faster then, as a policy is.
+        False: it makes no array, and calls no kernel that returns a new one. It then runs faster, as a policy does.
     """
 
     name: str
@@ -137,7 +138,7 @@ class Predictor:
 
     @property
     def in_python(self) -> PythonPredictor | None:
-        """The object of Python that a run begins with; None of a predictor of another kind.
+        """The Python object that a run begins with; None for other kinds of predictors.
 
         Raises
         ------
@@ -210,7 +211,7 @@ class Predictor:
             raise PolicyError(f"predictor {self.name!r}, its memory: {type(error).__name__}: {error}") from error
 
     def told(self, run_time: FloatArray, limit: FloatArray, seed: int, keyed: Keyed | None = None) -> FloatArray:
-        """Return what policies are told of each job at its submission, unless it observes and says otherwise.
+        """Return the prediction that policies see at the submission of each job, unless it observes and says otherwise.
 
         Parameters
         ----------

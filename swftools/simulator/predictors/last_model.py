@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The request x run time / request of the user's last finished job; without one, the request.
 
 References
@@ -56,7 +57,7 @@ def no_accuracy(jobs: int, processors: int) -> Accuracy:  # noqa: ARG001 (as all
     version=1,
 )
 def last_model(event: int, machine: Machine, job: int, parameters: Any, memory: Accuracy) -> None:
-    """Scale the request by how much of it the user's last finished job used; unknown users are taken at their word."""
+    """Scale the request by the share that the user's last job used; requests of unknown users stay as they are."""
     user, limit = machine.requests.user_id[job], machine.requests.limit[job]
     if user < 0:
         return

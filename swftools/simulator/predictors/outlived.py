@@ -1,4 +1,5 @@
-"""What a job that outlives its prediction is expected to need: its request, or a little more each time.
+# SPDX-License-Identifier: BSD-3-Clause
+"""The new prediction for a job that outlives its prediction: its request, or a little more each time.
 
 For predictors that observe; the engine's own rule is the request. An increment is work on the job's own width, as what
 ``predict`` says is. What was raised stays so when the job is stopped: that it did so much work is known, also if it is

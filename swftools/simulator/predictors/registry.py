@@ -1,9 +1,10 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Predictors by name: the decorators that register one, and how it is found.
 
-There are three kinds. ``@predictor`` registers a function that observes events and learns: it is compiled, and sees
-what policies see. ``@foretold`` registers one that is told run times before the run, and says what policies are to be
-told: the truth, the request, or something between. An object of Python that learns is a ``PythonPredictor``, and
-``@python_predictor`` registers a class of such objects.
+There are three kinds. ``@predictor`` registers a function that observes events and learns; it is compiled, and sees
+what policies see. ``@foretold`` registers a function that gets the run times before the run, and decides what policies
+are told: the truth, the request, or something between. ``@python_predictor`` registers a class of ``PythonPredictor``
+objects, which learn in plain Python.
 
 References
 ----------
@@ -70,7 +71,7 @@ def predictor(
 def foretold(
     name: str, *, parameters: type[Parameters] | None = None, version: int = 1
 ) -> Callable[[Callable[..., FloatArray]], Callable[..., FloatArray]]:
-    """Register a predictor that uses the run times, before the simulation; see ``Predictor``.
+    """Register a predictor that uses the run times and is evaluated before the simulation; see ``Predictor``.
 
     Raises
     ------
@@ -100,7 +101,7 @@ def python_predictor(
 ) -> Callable[[Learner], Learner]:
     """Register a class of predictors in Python under a name; see ``PythonPredictor``.
 
-    An object is made for each simulation, of the parameters, or of nothing where the class declares none.
+    An object is made for each simulation, from the parameters, or from nothing if the class declares none.
 
     Raises
     ------
@@ -122,10 +123,10 @@ def python_predictor(
 
 
 def find_predictor(predictor: str | Predictor | PythonPredictor) -> Predictor | PythonPredictor:
-    """Return a predictor by name, with parameters after it, such as ``virtual:error=0.3``; also ``module:name``.
+    """Return a predictor by name, with parameters, such as ``virtual:error=0.3``; also ``module:name``.
 
-    That is a predictor which the module registers, or one in Python: an object of the module, or a class, which is
-    called with the parameters.
+    ``module:name`` is a predictor that the module registers, or one in Python: an object of the module, or a class,
+    which is called with the parameters.
 
     Raises
     ------

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The user's own request is what policies are told: no prediction."""
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""What users say when they are asked again, and are not killed for it: synthetic, after Lee's survey.
+# SPDX-License-Identifier: BSD-3-Clause
+"""What users answer when they are asked again, and no job is killed for it: synthetic, after Lee's survey.
 
-The request stays the limit of a job; only what policies are told is less, so that a job may outlive it.
+The request stays the limit of a job. Only the time that policies are told is shorter, so a job may outlive it.
 
 References
 ----------

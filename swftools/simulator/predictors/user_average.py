@@ -1,6 +1,7 @@
-"""The mean run time of the user's last finished jobs; with fewer finished than are averaged, the request.
+# SPDX-License-Identifier: BSD-3-Clause
+"""The mean run time of the user's last finished jobs; the request if too few have finished.
 
-The original averages two. With one alone it is the request here, as in the simulator pyss.
+The original averages two jobs. If only one has finished, this predictor returns the request, like the simulator pyss.
 
 References
 ----------
@@ -31,7 +32,7 @@ class UserAverageParameters(Parameters):
     Parameters
     ----------
     jobs : int
-        How many of the user's jobs, those that ended last, are averaged.
+        How many of the user's last finished jobs are averaged.
     outlived : {"limit", "increments"}
         The new prediction of a job that outlives its prediction.
     """
@@ -62,7 +63,7 @@ def none_finished(jobs: int, processors: int) -> Finished:  # noqa: ARG001 (as a
     version=1,
 )
 def user_average(event: int, machine: Machine, job: int, parameters: Any, memory: Finished) -> None:
-    """Average the run times of the user's last finished jobs; unknown users are taken at their word."""
+    """Average the run times of the user's last finished jobs; requests of unknown users stay as they are."""
     user = machine.requests.user_id[job]
     if user < 0:
         return

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is known of a job at its submission, as numbers: what it asks for, when, and how its user's jobs ended."""
 
 from __future__ import annotations

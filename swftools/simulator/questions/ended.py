@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which jobs of a simulation have ended, and when; for who goes on from copies of one again and again."""
 
 from __future__ import annotations

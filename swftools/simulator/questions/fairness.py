@@ -1,4 +1,5 @@
-"""What jobs of lower priority cost a job, by simulating on without them: from its submission, and as the blocked head.
+# SPDX-License-Identifier: BSD-3-Clause
+"""How much jobs of lower priority delay a job, found by simulating without them: after its submission, and as head.
 
 Priority is order of submission, of equal submissions of (job_number, job_occurrence).
 
@@ -47,25 +48,25 @@ def delays_from_submission(
     Parameters
     ----------
     trace, policy
-        As ``simulate`` takes them.
+        As for ``simulate``.
     sample : int, optional
-        How many jobs are drawn, of those that waited; None, or more than there are, for all of them. Each is a
-        simulation of its own, of the jobs that are there when it is submitted.
+        How many jobs to draw of those that waited; None, or more than there are, takes all. Each job is a simulation of
+        its own, with the jobs that are there when it is submitted.
     seed : int
-        For the draw, and for the simulations.
+        Seed of the draw and of the simulations.
     progress : callable, optional
-        Called with the numbers of jobs that are done and of all drawn, and the simulated time (s): ten times a second
-        at most, and at the end.
+        Called with the jobs done, all drawn jobs, and the simulated time (s): at most ten times a second, and at the
+        end.
     **options
-        Of the simulation, and parameters of the policy.
+        Options of the simulation, and parameters of the policy.
 
     Returns
     -------
     pandas.DataFrame
-        One row a job drawn, in order of submission: job_number, job_occurrence, submit_time (s), start_time, as in the
-        schedule (s), start_without_later: the start, s, in a simulation that goes on from the job's submission and to
-        which no later job comes, also none of the same instant; delay: start_time less that, s. It is negative where
-        later jobs brought the start forward, as they may by what they let the policy do otherwise. Nothing is missing.
+        One row for each job drawn, in order of submission: job_number, job_occurrence, submit_time (s), start_time, as
+        in the schedule (s), start_without_later: its start (s) in a simulation that continues from the job's submission
+        without any later job, also of the same instant; delay: start_time minus start_without_later, s. It is negative
+        if later jobs led the policy to start the job earlier, which can happen. Nothing is missing.
 
     Raises
     ------
@@ -115,25 +116,25 @@ def delays_at_heads(
     Parameters
     ----------
     trace, policy
-        As ``simulate`` takes them.
+        As for ``simulate``.
     sense : {"A", "B"}
-        Who vanishes at the end of the instant at which the job became the blocked head for the last time: all jobs of
-        lower priority, or only those that did not run before that instant.
+        Which jobs are removed at the end of the instant at which the job became the blocked head for the last time: all
+        jobs of lower priority, or only those that did not run before that instant.
     sample : int, optional
-        How many heads are drawn; None, or more than there are, for all.
+        How many heads to draw; None, or more than there are, takes all.
     seed : int
-        For the draw, and for the simulations.
+        Seed of the draw and of the simulations.
     progress : callable, optional
-        As ``delays_from_submission`` takes it.
+        As for ``delays_from_submission``.
     **options
-        Of the simulation, and parameters of the policy.
+        Options of the simulation, and parameters of the policy.
 
     Returns
     -------
     pandas.DataFrame
-        One row a job drawn, in the order in which they became heads: job_number, job_occurrence, blocked_since (s),
-        start_time: its start after that (s); start_without: its start, s, in the simulation that goes on without the
-        others; delay: start_time less that, s. Nothing is missing.
+        One row for each job drawn, in the order in which they became heads: job_number, job_occurrence, blocked_since
+        (s), start_time: its start after that (s); start_without: its start in the simulation without the others (s);
+        delay: start_time minus start_without, s. Nothing is missing.
 
     Raises
     ------
@@ -144,7 +145,7 @@ def delays_at_heads(
 
     Notes
     -----
-    ``find_heads`` works the same out of the schedule, without simulating, if the policy starts the head whenever it
+    ``find_heads`` computes the same from the schedule, without simulating, if the policy starts the head whenever it
     fits; then both are equal.
 
     Examples

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which policy, and whose semantics, make a schedule from elsewhere: each is tried, and its starts are compared."""
 
 from __future__ import annotations
@@ -40,33 +41,33 @@ def fit_semantics(
     overrun: str = "extend",
     tolerance: float = 1e-6,
 ) -> pd.DataFrame:
-    """Try policies under each simulator's semantics, and say how many starts of a schedule each makes.
+    """Try policies under each simulator's semantics, and say how many starts of a schedule each gets right.
 
     Parameters
     ----------
     schedule : Schedule, pandas.DataFrame, str or Path
-        Of any simulator; a table of starts or its file as ``validate`` takes it.
+        A schedule of any simulator; or a table of starts or its file, as for ``validate``.
     trace : Trace
-        What was simulated.
+        The trace that was simulated.
     processors : int, optional
-        Of the machine; by default the schedule's, with a table the trace's.
+        Size of the machine; by default the schedule's, with a table the trace's.
     policies : iterable of str, optional
-        As ``simulate`` takes them; by default all that restate another simulator.
+        As for ``simulate``; by default all that reproduce another simulator.
     overrun : {"extend", "kill", "run-on"}
-        Of jobs that ran longer than requested.
+        What was done with jobs that ran longer than requested.
     tolerance : float
-        Seconds by which equal starts may differ.
+        Equal starts may differ by this, s.
 
     Returns
     -------
     pandas.DataFrame
-        One row a policy and semantics, the best first; of equal ones the simpler first.
+        One row for each policy and semantics, the best first; of equal ones the simpler first.
 
         * policy, semantics: str.
-        * jobs: those that both have; same: how many of them start at the same time; share: of these.
-        * mean_difference: of starts, s, to either side.
-        * first_job: the number of the job, the first by its start there, that starts at another time; first_start and
-          first_start_here: when, s. Missing where all are the same.
+        * jobs: number of jobs that both have; same: how many of them start at the same time; share: same / jobs.
+        * mean_difference: mean absolute difference of starts, s.
+        * first_job: the number of the first job, by its start there, that starts at another time; first_start and
+          first_start_here: its two starts, s. Missing if all are the same.
 
     Raises
     ------

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Jobs that are taken out of a simulation: what changes in machine, queue and log, and of what is to come.
 
 The others stand where they stood, and run on. Policies learn of it as of any disturbance of the queue; predictors do

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Policies watched: each replayed on the last weeks of a log, several times, and what got worse since another time.
 
 The log is replayed as it is and shaken (``swftools.models.shaking``), since one replay of it does not tell what of a
@@ -52,38 +53,38 @@ def watch_policies(
     Parameters
     ----------
     trace : Trace
-        As cleaned. Its last submission is the end of what is measured.
+        A cleaned trace. The measured days end at its last submission.
     policies : sequence of str or Policy
-        Each with its parameters, as in ``easy:reservations=2``; what ``simulate`` takes.
+        Policies as for ``simulate``, each with its parameters, as in ``easy:reservations=2``.
     measures : sequence of (str, str)
-        Pairs of measure and statistic, as ``measure`` names them; percentiles that they name are taken too.
+        Pairs of measure and statistic, as ``measure`` names them; any percentiles can be named.
     days : float
-        Jobs of so many days up to the last submission are measured.
+        Jobs of this many days up to the last submission are measured.
     warm_up_days : float
-        And those of so many days before are simulated, so that the machine is not empty when it begins.
+        Jobs of this many days before that are simulated too, so that the machine is not empty at the beginning.
     seeds : int
         Runs of each policy: seed 0 is the log as it is, seeds 1, 2, ... each shake it in another way.
     shake : int
-        The longest time by which a submission is moved, s; a whole number. With 0 runs differ only by what requests,
-        predictors and policies draw.
+        The longest delay of a submission, s; a whole number. With 0, runs differ only by what requests, predictors and
+        policies draw.
     metrics : MetricParameters, optional
-        Of the measures. Those over time are taken over the days measured, unless its window says otherwise.
+        Parameters of the measures. Measures over time cover the measured days, unless its window says otherwise.
     progress : callable, optional
-        Is told after each run how many of how many are done.
+        Called after each run with the number of finished runs and the number of all runs.
     **options
-        Of ``simulate``: processors, overrun, cancelled, requests, predictor, ... for all policies.
+        Options of ``simulate``: processors, overrun, cancelled, requests, predictor, ... for all policies.
 
     Returns
     -------
     pandas.DataFrame
-        One row a policy and measure, in the order given, table ``policy_watch`` of the column dictionary. Seeds with
-        which a measure has no value are left out of its mean, spread and seeds. ``attrs["assumptions"]`` says in
-        sentences what the run of the first policy on the log as it is took for what the log does not tell.
+        One row for each policy and measure, in the order given, table ``policy_watch`` of the column dictionary. Seeds
+        with which a measure has no value are left out of its mean, spread and seeds. ``attrs["assumptions"]`` says in
+        sentences what the run of the first policy on the unchanged log assumed where the log says nothing.
 
     Raises
     ------
     ParameterError
-        What cannot be simulated, or measured; a policy stands twice; no job has a submission.
+        Something cannot be simulated or measured, a policy is given twice, or no job has a submission.
     PolicyError
         As ``simulate``.
 
@@ -135,22 +136,22 @@ def find_worse(
     Parameters
     ----------
     now, before : pandas.DataFrame
-        As ``watch_policies`` returns them; of the policies and measures that stand in both.
+        Tables from ``watch_policies``; the policies and measures that both have are compared.
     beside : str, optional
-        A policy of both tables. What is compared is then each other policy's value over that policy's in the same
-        table, so that jobs which fare worse under any policy are no finding; see Notes.
+        A policy of both tables. Each other policy is then compared by its value divided by that policy's value in the
+        same table. So jobs that are hard under every policy are not a finding; see Notes.
     noises : float
-        A measure is worse if its value is, by more than so many times the noise of both: the root of the sum of the
-        squares of their spreads. A spread that is missing counts as 0.
+        A measure is worse if its value got worse by more than this many times the noise of both: the root of the sum of
+        the squares of their spreads. A missing spread counts as 0.
     floor : float
-        And by more than this share of its value before.
+        And by more than this share of the earlier value.
 
     Returns
     -------
     pandas.DataFrame
-        One row what got worse, in the order of ``now``: policy, measure, statistic, parameter, before, now, difference
-        (now - before), noise, unit, and the same in words as finding. Measures that are neither better nor worse when
-        they are higher (offered_load), and those without a value in one of the watches, are never among them.
+        One row for each measure that got worse, in the order of ``now``: policy, measure, statistic, parameter, before,
+        now, difference (now - before), noise, unit, and finding, the same in words. Measures without a worse direction
+        (offered_load), and those without a value in one of the watches, are never among them.
 
     Raises
     ------
@@ -159,14 +160,14 @@ def find_worse(
 
     Notes
     -----
-    Which way is worse stands with each measure (``swftools.simulator.metrics.definitions``).
+    Each measure declares which direction is worse (``swftools.simulator.metrics.definitions``).
 
-    The noise is that of replays of one log. Two watches of different weeks differ by their weeks too: there a finding
-    says that the jobs of these weeks fare worse under the policy, not that the policy is at fault. Of real logs that is
-    so from most months to the next; ``beside`` another policy it is rare (docs/watching.md).
+    The noise is that of replays of one log. Two watches of different weeks also differ by their jobs: a finding then
+    says that the jobs of these weeks fare worse under the policy, not that the policy is at fault. In real logs this
+    happens from most months to the next; ``beside`` another policy it is rare (docs/watching.md).
 
     The noise of a quotient of values a and b with spreads s and t is a / b times the root of (s / a)^2 + (t / b)^2, as
-    if they were independent. Both are of the same shaken logs, so that is rather too much.
+    if they were independent. Both come from the same shaken logs, so this is rather too large.
 
     Examples
     --------
@@ -185,7 +186,7 @@ def find_worse(
             raise ParameterError(f"find_worse: the table {name} lacks {lacking}; give what watch_policies returns")
         if (twice := table.duplicated(_KEY)).any():
             policy, measure, statistic = table.loc[twice, _KEY[:3]].iloc[0]
-            raise ParameterError(f"find_worse: {policy}, {measure}, {statistic} stands twice in the table {name}")
+            raise ParameterError(f"find_worse: {policy}, {measure}, {statistic} appears twice in the table {name}")
         if beside is not None and not (table["policy"] == beside).any():
             there_are = ", ".join(table["policy"].drop_duplicates()) or "no policies"
             raise ParameterError(f"find_worse: beside={beside!r} is not in the table {name}; there are {there_are}")
@@ -208,7 +209,7 @@ _SIGNS = {HIGHER: 1, LOWER: -1, NEITHER: 0}
 
 
 def _labels(policies: Sequence[str | Policy]) -> list[str]:
-    """Return what each policy is called, if all can be read and none stands twice."""
+    """Return what each policy is called, if all can be read and none appears twice."""
     if isinstance(policies, str) or not isinstance(policies, Iterable):
         raise ParameterError(f"watch_policies: policies={policies!r} is not a sequence of policies")
     for policy in policies:
@@ -217,7 +218,7 @@ def _labels(policies: Sequence[str | Policy]) -> list[str]:
         read_policy(policy)
     labels = [policy if isinstance(policy, str) else policy.name for policy in policies]
     if twice := [label for label in labels if labels.count(label) > 1]:
-        raise ParameterError(f"watch_policies: policy {twice[0]!r} stands twice")
+        raise ParameterError(f"watch_policies: policy {twice[0]!r} appears twice")
     if not labels:
         raise ParameterError("watch_policies: there is no policy to watch")
     return labels

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What if a job were submitted now? When it would start, by one policy or another, and what is free until then."""
 
 from __future__ import annotations
@@ -22,37 +23,37 @@ def what_if(
     *,
     away: Iterable[Mapping[str, float]] = (),
 ) -> pd.DataFrame:
-    """Say when jobs would start that are submitted now, behind those that wait.
+    """Say when jobs would start if they were submitted now, after those that wait.
 
-    Nobody else is taken to come, and every job to run as long as it requests: real ones end earlier, so that jobs
-    start earlier, unless others come before them.
+    Assumes that no other job comes, and that every job runs as long as it requests. Real jobs end earlier, so the jobs
+    start earlier, unless others are put before them.
 
     Parameters
     ----------
     running, waiting : pandas.DataFrame
-        As ``Stepper.from_queue`` takes them.
+        As for ``Stepper.from_queue``.
     jobs : iterable of mapping
-        Those that are asked about, with ``processors`` and ``requested_time`` (s); each by itself, as if the others
-        were not submitted.
+        The jobs to ask about, with ``processors`` and ``requested_time`` (s); each by itself, as if the others were not
+        submitted.
     processors : int
-        Of the machine.
+        Size of the machine.
     policies : iterable of str
-        As ``simulate`` takes them.
+        As for ``simulate``.
     away : iterable of mapping
-        Processors that go away, with ``processors``, ``after`` (s from now) and perhaps ``time`` (s): how long they
-        are away; without it they do not come back. What becomes of jobs there tells ``Stepper.take_away``.
+        Processors that fail, with ``processors``, ``after`` (s from now) and perhaps ``time`` (s), after which they
+        come back; without it they do not. ``Stepper.take_away`` says what happens to the jobs there.
 
     Returns
     -------
     pandas.DataFrame
-        One row a policy and job: policy, processors, requested_time, wait (s; infinity where it would not start
-        without processors that do not come back), behind (jobs that wait now and start before it).
+        One row for each policy and job: policy, processors, requested_time, wait (s; infinity if it needs processors
+        that do not come back), behind (number of jobs that wait now and start before it).
 
     Raises
     ------
     ParameterError
-        The running jobs have more processors than there are; a job needs more, or is no job; more go away than there
-        are.
+        The running jobs have more processors than the machine; a job is wider than the machine, or not a job; more
+        processors fail than there are.
     PolicyError
         As ``simulate`` does.
 
@@ -83,9 +84,9 @@ def free_windows(running: pd.DataFrame, processors: int) -> pd.DataFrame:
     Parameters
     ----------
     running : pandas.DataFrame
-        As ``what_if`` takes it.
+        As for ``what_if``.
     processors : int
-        Of the machine.
+        Size of the machine.
 
     Returns
     -------
@@ -106,7 +107,7 @@ def free_windows(running: pd.DataFrame, processors: int) -> pd.DataFrame:
 
 
 def _check(job: dict[str, float], processors: int) -> None:
-    """Refuse what is no job."""
+    """Refuse what is not a job."""
     if set(job) != {"processors", "requested_time"}:
         raise ParameterError(f"job {job}: give processors and requested_time, as processors=64,time=4h")
     if not is_whole(job["processors"], 1, processors):

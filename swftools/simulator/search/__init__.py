@@ -1,7 +1,8 @@
-"""Search: at each decision many orders of the waiting jobs are planned, and the best by a stated objective is kept.
+# SPDX-License-Identifier: BSD-3-Clause
+"""Search: plan many orders of the waiting jobs at each decision, and keep the best by a stated objective.
 
-``objectives`` says what the best is, in measures that stand in ``measures``; ``explaining`` tells of one decision why
-a job went first. The policy that searches is ``swftools.simulator.policies.search``.
+``objectives`` defines what the best is, by the measures in ``measures``. ``explaining`` tells why a job went first in a
+decision. The policy that searches is ``swftools.simulator.policies.search``.
 
 References
 ----------

@@ -1,8 +1,9 @@
-"""What backfilling makes of an order of competing jobs, if no more come and all take what is expected.
+# SPDX-License-Identifier: BSD-3-Clause
+"""What backfilling makes of an order of competing jobs, if no more jobs come and all run as expected.
 
 ``play_easy``
-    EASY, played forward: jobs start in the order until one does not fit, which gets a reservation; of those behind it
-    may go ahead who fits now and either ends by then or needs only what is left over then.
+    EASY, played forward: jobs start in the order until one does not fit, which gets a reservation. A job behind it may
+    go ahead if it fits now and either ends by then or needs only what is left over then.
 ``place_all``
     Conservative backfilling: each job at the earliest time that running jobs and those before it in the order leave.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a planned schedule costs by an objective's measures, and whether that is better than the best so far.
 
 References

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A decision of a search as a picture, by matplotlib, the extra ``swftools[plots]``."""
 
 from __future__ import annotations

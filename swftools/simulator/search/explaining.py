@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Why a job went first: one decision of a search, with the order it chose beside the one that it began with.
 
 What is told stands in the notes of the search, of what was known at the decision: the jobs that waited, what they were
@@ -32,19 +33,18 @@ def explain_decision(
     Parameters
     ----------
     schedule : Schedule or Simulation
-        Of a policy that searches, ``search`` or ``genetic``, with ``explain=True``; a simulation may be anywhere on its
-        way.
+        By a policy that searches, ``search`` or ``genetic``, with ``explain=True``. A simulation need not be over.
     time : float, optional
-        The decision at this instant is meant, s, or the last one before it; by default the last one of all. Where a job
-        of no run time ended at once there are several at one instant.
+        Explain the decision at this instant, s, or the last one before it; by default the last decision. There are
+        several at one instant if a job without run time ended at once.
     decision : int, optional
-        Its number instead, as in the notes.
+        Number of the decision instead, as in the notes.
 
     Raises
     ------
     ParameterError
-        There are no notes, or none of that decision any more, or nothing was decided by then; the time is no number, or
-        beside it stands the number of a decision.
+        There are no notes, or those of that decision are no longer kept, or nothing was decided by then; the time is
+        not a number, or both time and decision are given.
 
     Examples
     --------

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What an explained decision is: its figures, in words of at most 80 columns, and as a picture."""
 
 from __future__ import annotations
@@ -44,24 +45,24 @@ class Explanation:
     is_exhausted : bool
         Nothing was left to search.
     processors : int
-        Of the machine.
+        Size of the machine.
     measures : pandas.DataFrame
-        One row a measure of the objective: ``measure`` as it stands there, and its values under the heuristic's order
-        (``heuristic``) and under the one that was chosen (``chosen``).
+        One row for each measure of the objective: ``measure`` as it stands there, and its values under the heuristic's
+        order (``heuristic``) and under the one that was chosen (``chosen``).
     jobs : pandas.DataFrame
-        One row a waiting job, in the chosen order: keys, ``submit_time``, ``waited`` (s, so far), ``processors``,
-        ``estimated_time`` (s), ``heuristic_place`` and ``chosen_place`` (from 0), ``heuristic_planned_start`` and
-        ``planned_start`` (s), ``is_started``, at this decision. What the job asks for is missing where it had not ended
-        when a partial schedule was made.
+        One row for each waiting job, in the chosen order: keys, ``submit_time``, ``waited`` (s, so far),
+        ``processors``, ``estimated_time`` (s), ``heuristic_place`` and ``chosen_place`` (from 0),
+        ``heuristic_planned_start`` and ``planned_start`` (s), ``is_started``, at this decision. What the job asks for
+        is missing where it had not ended when a partial schedule was made.
     running : pandas.DataFrame
-        One row a job that ran: keys, ``start_time``, ``expected_end`` (s) and ``processors``. In a partial schedule
-        those are not there that had not ended.
+        One row for each job that ran: keys, ``start_time``, ``expected_end`` (s) and ``processors``. In a partial
+        schedule those are not there that had not ended.
     improvements : pandas.DataFrame
         One row each time that a better order was found, and first one for the heuristic's: ``nodes``, ``iteration`` of
         the traversal, or the generation, and a column for each measure. No rows where they were not kept.
     generations : pandas.DataFrame
-        Where orders are bred, one row a generation: ``generation``, ``best`` and ``mean``, what the best order so far
-        and those of the generation in the mean are worth, or cost by the first measure. No rows else.
+        Where orders are bred, one row for each generation: ``generation``, ``best`` and ``mean``, what the best order
+        so far and those of the generation in the mean are worth, or cost by the first measure. No rows else.
     """
 
     decision: int

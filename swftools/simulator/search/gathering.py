@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The room of a search and what it aims at; a decision's waiting jobs, written down once for all orders of them."""
 
 from __future__ import annotations

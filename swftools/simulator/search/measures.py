@@ -1,21 +1,23 @@
-"""Measures of planned schedules, by name: what a search makes small.
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measures of planned schedules, by name: a search makes them small.
 
 A measure adds up, or takes the greatest of, what each waiting job costs where it is planned. No cost is negative, so a
 measure only grows while jobs are placed one by one, and a search need not go on once it is beyond the best. The four of
 the paper, and two more:
 
 ``T_w``
-    Total excessive wait: what jobs will have waited beyond a threshold, summed. The threshold is what the longest
-    waiting job has waited by now, unless one is given.
+    Total excessive wait: the sum of what jobs will have waited beyond a threshold. The threshold is how long the
+    longest waiting job has waited by now, unless you give one.
 ``maxW``, ``avgW``
     The longest and the mean wait.
 ``avgX``
-    The mean slowdown, (wait + time) / time, of the expected time, 1 s at least.
+    The mean slowdown, (wait + time) / time, with the expected time, at least 1 s.
 ``maxE``
     The greatest excessive wait.
 ``lost-utility``
-    What completion is worth less than at submission, summed: with non-increasing utility functions the least of it is
-    the largest aggregate utility (Lee 2009). Needs the column ``utility``; a job without a function loses nothing.
+    The sum of how much less completion is worth than at submission. With non-increasing utility functions, the least
+    lost utility is the largest aggregate utility (Lee 2009). Needs the column ``utility``; a job without a function
+    loses nothing.
 
 References
 ----------
@@ -113,7 +115,7 @@ def planned_measure(
     Parameters
     ----------
     name : str
-        By which objectives name it: letters, digits, ``_``, ``.`` and single ``-``, beginning with a letter.
+        Its name in objectives: letters, digits, ``_``, ``.`` and single ``-``, beginning with a letter.
     fold, reference, is_often_zero
         See ``PlannedMeasure``.
 
@@ -124,8 +126,8 @@ def planned_measure(
 
     Notes
     -----
-    The function is compiled: it uses numbers, ``math`` and kernels. What it returns must be 0 or more, and not fall as
-    the wait grows; a search leaves out what it takes for worse, and a cost of less than 0 or NaN ends the simulation.
+    The function is compiled, so it may use numbers, ``math`` and kernels. The cost must be 0 or more, and must not fall
+    as the wait grows, because the search cuts branches on that assumption. A negative cost or NaN ends the simulation.
 
     Examples
     --------

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is noted of searches: decisions, better orders that were found, the order that was chosen, generations.
 
 Rows of numbers, the oldest of which are written over when there are too many; as tables they are what

@@ -1,6 +1,7 @@
-"""Objectives of search: what makes one planned schedule better than another, as text and taken apart.
+# SPDX-License-Identifier: BSD-3-Clause
+"""Objectives of search: when one planned schedule is better than another, as text and parsed.
 
-An objective is a model and the measures that it compares, all of which are to be small:
+An objective is a model and the measures that it compares. Small values are better in all of them:
 
 ``lexical(x -> y -> z)``
     x alone decides; y where x is equal; and so on, one to four measures.
@@ -9,9 +10,9 @@ An objective is a model and the measures that it compares, all of which are to b
     The letter says which reference: of the best so far (a), the lesser of the two (b), or of a schedule of backfilling,
     once for each decision (c).
 
-In a conflict of two measures a difference of one percent is none; behind ``strict-`` it is one. A measure is a name out
-of ``swftools.simulator.search.measures``, behind those that take one a threshold in brackets: ``T_w(50h)``, in s, min,
-h or d. Blanks do not count.
+If two measures conflict, a difference of up to one percent does not count; with ``strict-`` before the model it does. A
+measure is a name from ``swftools.simulator.search.measures``. Some take a threshold in brackets: ``T_w(50h)``, in s,
+min, h or d. Blanks do not count.
 
 References
 ----------
@@ -188,7 +189,7 @@ class _Reader:
         if name in [term.measure for term in before]:
             self.place = start
             others = sorted(set(known) - {term.measure for term in before})
-            self._fail(f"{name} stands twice", f"another measure: {', '.join(others)}")
+            self._fail(f"{name} appears twice", f"another measure: {', '.join(others)}")
         self._skip_blanks()
         start = self.place
         if not self._passes("("):

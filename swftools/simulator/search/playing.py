@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Backfilling played forward from the state at a decision, as if no more jobs came: reference values of a trade-off.
 
 References

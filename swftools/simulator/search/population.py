@@ -1,4 +1,5 @@
-"""A population of orders of the competing jobs, generation after generation: the genetic way to search.
+# SPDX-License-Identifier: BSD-3-Clause
+"""A population of orders of the competing jobs, bred generation after generation: the genetic way to search.
 
 The first generation has the orders of the seeds and else random ones. Each individual of the next is the child of two
 different parents, drawn in proportion to their fitness, by the *zipper*: place after place a coin decides whose next
@@ -160,7 +161,7 @@ def evolve(
 
 @kernel(allocates=False)
 def shuffle(orders: IntArray, row: int, count: int, fixed: int, rng: np.random.Generator) -> None:
-    """Make a row a random order, but for the first places, which are fixed."""
+    """Make a row for each random order, but for the first places, which are fixed."""
     for place in range(count):
         orders[row + place] = place
     for place in range(count - 1, fixed, -1):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A schedule of a policy that searches, made again as it was searched, whatever the clock said."""
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ from swftools.simulator.search.state import Search
 def recorded_search(schedule: Schedule) -> Policy:
     """Return a policy that repeats a search: each decision visits as many nodes as in the given schedule.
 
-    So a schedule that was made against the clock is made again, on any machine.
+    So a schedule that was made with a time limit can be repeated on any machine.
 
     Parameters
     ----------
     schedule : Schedule
-        By ``search``, ``genetic`` or another policy that notes its decisions, with ``seconds`` or ``explain``, whole.
+        A complete schedule of ``search``, ``genetic`` or another policy that notes its decisions, with ``seconds`` or
+        ``explain``.
 
     Raises
     ------

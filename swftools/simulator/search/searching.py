@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What there is to say of a policy that searches, whichever way it does: what it wants, and how it went about it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The orders that a population begins with: what a scheduler would do without one."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a search keeps of the waiting jobs, of the order that it is at, and of the best so far: arrays that stay.
 
 Waiting jobs are numbered by place in the order of the branching heuristic, from 0; a list through them holds those that

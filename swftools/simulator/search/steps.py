@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Free processors over time for a search, which places jobs and takes them back millions of times a second.
 
 An array of pairs in order of time, the begin of a step and the processors that are free in it: short enough to be

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The tree of all orders of the waiting jobs, and in which order a search visits it.
 
 A path from the root is an order; its first branch at each node is the next job in the order of the branching heuristic,

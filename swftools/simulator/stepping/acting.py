@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What can be done at a decision from outside: the verbs of policies, each an act that is done, or told to be wrong."""
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ class Acts(Views):
         """Act on the machine; what cannot be is told, and changes nothing."""
         self._simulation._check_whole()
         if not self.is_deciding:
-            raise PolicyError("nothing is to be decided just now: call advance(), and act while it returns True")
+            raise PolicyError("no decision is due now: call advance(), and act while it returns True")
         try:
             whole = index(job), index(number)
         except TypeError:

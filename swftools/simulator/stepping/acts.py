@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a decision from outside may do: the verbs, by a number, each checked before anything is changed.
 
 A verb of a policy that is wrong ends the simulation. From outside it must not: so what a verb finds out only when it

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Jobs that are submitted while a simulation runs: room for them, and their place among those that are to come.
 
 Where a simulation has no room left it gets twice as much: arrays of jobs become longer at their ends, those that policy

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A queue that is followed while it goes on: jobs are submitted, end, are cancelled; processors go away."""
 
 from __future__ import annotations
@@ -160,7 +161,7 @@ class Follows(Acts):
         if not is_whole(job, 0, known - 1):
             raise PolicyError(f"there is no job {job}")
         if job in self._away:
-            raise PolicyError(f"job {job} stands for processors that are away: end it to have them back")
+            raise PolicyError(f"job {job} stands for processors that failed: end it to bring them back")
         self._check_untouched()
         mask = np.zeros(len(simulation._table), np.bool_)
         mask[simulation._rows[job]] = True
@@ -209,7 +210,7 @@ class Follows(Acts):
         if not present < back < np.inf:
             raise ParameterError(f"until={until!r} is not a time to come (it is {present:.10g} s)")
         if how not in (0, 1, 2):
-            raise ParameterError(f"how={how!r} is none of KILL, CHECKPOINT and SUSPEND")
+            raise ParameterError(f"how={how!r} is not KILL, CHECKPOINT or SUSPEND")
         job = self.submit(int(processors), back - present, back - present, queue=AWAY)
         if not self.is_deciding:
             self._simulation._driver.step(present, AT_EVENTS)
@@ -247,7 +248,7 @@ class Follows(Acts):
         """
         waiting = self.waiting
         if job is None and not len(waiting):
-            raise PolicyError("nobody waits: there is no shadow time")
+            raise PolicyError("no job waits: there is no shadow time")
         width = int(self.width[waiting[0] if job is None else job])
         times, free = self.free_over_time()
         place = int(np.argmax(free >= width))
@@ -273,7 +274,7 @@ class Follows(Acts):
         """Refuse what would change the machine below what was done in this decision."""
         counts = self._machine.counts
         if self.is_deciding and (counts[STARTED] or counts[STOPPED]):
-            raise PolicyError("something was done in this decision already: do this before, or call advance() first")
+            raise PolicyError("you have already acted in this decision: do this before, or call advance() first")
 
     def _begins_again(self, time: float) -> bool:
         """Whether something happens just now, while it stands before a decision: then that is of what it is to be."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A light copy of a simulation: of the jobs that wait, run or are held back, and of as many to come as are asked for.
 
 It costs what there is now, not what the log has. Jobs get new numbers, in the same order: those that are over are not
@@ -68,7 +69,7 @@ def fork(simulation: Simulation, later: int | None) -> tuple[Simulation, IntArra
         driver.rooms = _rooms_for(simulation)
     remembers = driver.rooms.remembers
     if progress[DECIDING] and (counts[STARTED] or counts[STOPPED]):
-        raise PolicyError("a fork is of a moment before anything was decided: call advance() first, or fork before")
+        raise PolicyError("you have already acted in this decision: fork before, or call advance() first")
     submitted = int(counts[SUBMITTED])
     to_come = int(progress[COMING]) - submitted
     if later is not None:
@@ -119,7 +120,7 @@ def _rooms_for(simulation: Simulation) -> Rooms:
     }
     for what, it in refused.items():
         if it:
-            raise PolicyError(f"{what} remembers what a fork does not have; take copy()")
+            raise PolicyError(f"{what} has a memory that a fork cannot copy; use copy()")
     size, chosen = int(driver.machine.counts[CAPACITY]), simulation._chosen
 
     def empty(jobs: int) -> Memory:

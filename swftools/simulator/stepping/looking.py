@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What can be looked at of a simulation that is decided on from outside: arrays of the machine, read-only."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The beginning of a simulation from a queue as it is: jobs that run and jobs that wait, with their pasts."""
 
 from __future__ import annotations
@@ -58,9 +59,9 @@ def trace_of_queue(
     Parameters
     ----------
     running, waiting : pandas.DataFrame
-        As ``Stepper.from_queue`` takes them.
+        As for ``Stepper.from_queue``.
     processors : int
-        Of the machine.
+        Size of the machine.
     now : float, optional
         What time it is, s; without it the least at which nobody began before 0.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Policies in Python: a function that decides by a ``Stepper``, used by its name wherever a compiled policy is."""
 
 from __future__ import annotations
@@ -29,26 +30,26 @@ def python_policy(
 ) -> Callable[[Decide], Decide]:
     """Register a policy that a function of Python decides, under a name.
 
-    The function takes a ``Stepper`` that stands before a decision, looks, and acts; it returns nothing, and does not go
-    on. The engine is compiled; a decision costs what Python takes for it, some ten microseconds and more, where a
-    policy registered by ``policy`` takes one.
+    The function takes a ``Stepper`` before a decision, looks, and acts; it returns nothing, and must not advance. The
+    engine is compiled. A decision takes as long as the Python code, ten microseconds or more; a policy registered by
+    ``policy`` takes about one.
 
     Parameters
     ----------
     name : str
-        By which it is asked for.
+        Its name, by which it is asked for.
     rests : bool
-        False: it is asked at every event, also where no waiting job fits.
+        False: it is asked at every event, even if no waiting job fits.
     needs, promises, version
-        As ``policy`` takes them.
+        As for ``policy``.
     made_in, stamp
-        Where it is published its version depends on the source of the module ``made_in``, by default that of the
-        function, and on ``stamp``: on weights, say.
+        Published versions depend on the source of the module ``made_in``, by default that of the function, and on
+        ``stamp``, which may stand for weights.
 
     Raises
     ------
     ParameterError
-        The name is taken, or cannot be one; the function does not take one argument; the version is no whole number.
+        The name is taken, or cannot be one; the function does not take one argument; the version is not a whole number.
 
     Examples
     --------
@@ -100,7 +101,7 @@ class _Deciding(Stepper):
         self._take_up(simulation)
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        raise PolicyError("a policy decides, and returns: the simulation goes on by itself")
+        raise PolicyError("a policy acts and returns; it must not advance: the simulation does that")
 
     advance = skip = run = finish = submit = end = cancel = take_away = _refuse
 
@@ -109,4 +110,4 @@ def _decide(decide: Decide, simulation: Simulation) -> None:
     """Let a function decide; what it returns must be nothing."""
     answer = decide(_Deciding(simulation))
     if answer is not None:
-        raise PolicyError(f"it returned {answer!r:.60}; a policy acts by start(), it returns nothing")
+        raise PolicyError(f"it returned {answer!r:.60}; a policy acts by start(), and returns nothing")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Room for light copies: all arrays of a simulation in one block of memory, laid out once, used again and again.
 
 To make the sixty arrays of a simulation, and to lay them out for compiled code, takes longer than to fill them. So the
@@ -169,7 +170,7 @@ class Rooms:
     remembers : tuple of str
         Which of memory and draws its policy has.
     empty : callable, optional
-        As ``Room`` takes it.
+        As for ``Room``.
     """
 
     def __init__(self, remembers: tuple[str, ...], empty: Callable[[int], Memory] | None) -> None:

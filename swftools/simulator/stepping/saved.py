@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The state of a simulation as bytes: all that it takes to go on in another process, and nothing that is executed.
 
 A word that says what it is, a hash, and what that is of: a head of JSON and arrays (``numpy.savez``), compressed.
@@ -53,7 +54,7 @@ def state_of(simulation: Simulation, own: dict[str, Any], *, is_fork: bool = Fal
     """
     driver = simulation._driver
     if driver.asked:
-        raise StateError("a predictor in Python is asked, which may know anything: such a simulation is not saved")
+        raise StateError("a simulation with a predictor in Python cannot be saved: the predictor may hold anything")
     trace, workload, users = simulation.trace, simulation._workload, simulation._users
     jobs, excluded, rows = trace.jobs, workload.excluded, simulation._own_rows
     if is_fork and rows is not None:  # of the rest of the trace nothing is known to it
@@ -113,7 +114,7 @@ def simulation_of(state: bytes) -> tuple[Simulation, dict[str, Any]]:
         return _made(head, arrays), head["own"]
     except (KeyError, TypeError, ValueError, IndexError) as error:
         if isinstance(error, StateError | ParameterError):
-            raise StateError(f"the state cannot be gone on with here: {error}") from error
+            raise StateError(f"the state cannot be continued here: {error}") from error
         raise StateError(
             f"the state is of another version of swftools, {head.get('swftools')}: save it anew"
         ) from error
@@ -122,10 +123,10 @@ def simulation_of(state: bytes) -> tuple[Simulation, dict[str, Any]]:
 def _arrays_of(state: bytes) -> dict[str, npt.NDArray[Any]]:
     """Return the arrays of a state."""
     if not isinstance(state, bytes | bytearray | memoryview):
-        raise StateError(f"a state is bytes, as to_bytes returns them, and no {type(state).__name__}")
+        raise StateError(f"a state is bytes, as to_bytes returns them, not {type(state).__name__}")
     state = bytes(state)
     if not state.startswith(WORD):
-        raise StateError("these bytes are no state of a simulation: give what to_bytes returned")
+        raise StateError("these bytes are not the state of a simulation: give what to_bytes returned")
     digest, rest = state[len(WORD) : len(WORD) + 32], state[len(WORD) + 32 :]
     if hashlib.sha256(rest).digest() != digest:
         raise StateError("the state of the simulation is damaged, or was cut off: save it anew")

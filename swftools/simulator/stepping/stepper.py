@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Stepper: a simulation that is decided on from outside, decision by decision."""
 
 from __future__ import annotations
@@ -28,14 +29,13 @@ from swftools.trace import Trace
 class Stepper(Follows):
     """A simulation that stops before each decision, to be looked at and acted on.
 
-    Jobs have numbers from 0, in order of submission; ``job_number`` tells those of the trace. What is looked at are
-    arrays of the machine itself, read-only and valid until the next step; nothing is known of jobs to come.
+    Jobs have numbers from 0, in order of submission; ``job_number`` gives their numbers in the trace. The arrays that
+    it shows are those of the machine itself: read-only, and valid until the next step. Nothing is known of future jobs.
 
     Parameters
     ----------
     trace, policy, processors, **options
-        As ``Simulation`` takes them; also what it raises. The policy decides where it is told to by ``skip``, and in
-        ``finish``.
+        As for ``Simulation``, with the same errors. The policy decides only when you call ``skip`` or ``finish``.
 
     Examples
     --------
@@ -85,15 +85,16 @@ class Stepper(Follows):
         Parameters
         ----------
         running : pandas.DataFrame
-            One row a job that runs: processors, requested_time and elapsed (s), the time that it has run. A job beyond
-            its request is taken to run for another second.
+            One row for each job that runs: processors, requested_time and elapsed (s), the time that it has run. A job
+            beyond its request is taken to run for another second.
         waiting : pandas.DataFrame
-            One row a job that waits, in order of the queue where they came together: processors, requested_time, waited
-            (s). Both may have other columns of the table ``jobs``, such as job_number, user_id and priority_rank.
+            One row for each job that waits, in order of the queue where they came together: processors, requested_time,
+            waited (s). Both may have other columns of the table ``jobs``, such as job_number, user_id and
+            priority_rank.
         processors : int
-            Of the machine.
+            Size of the machine.
         policy, **options
-            As ``Simulation`` takes them.
+            As for ``Simulation``.
         now : float, optional
             What time it is, s, such as seconds since 1970; without it the longest time that a job has run or waited.
 
@@ -139,28 +140,28 @@ class Stepper(Follows):
     def advance(self, *, to: str = "decision", until: float | None = None) -> bool:
         """Carry out what was decided, and go on to the next decision.
 
-        Where nothing was done since the last one, the jobs that wait go on waiting.
+        If nothing was done since the last decision, all waiting jobs go on waiting.
 
         Parameters
         ----------
         to : {"decision", "event"}
-            Stop where the policy would be asked, or wherever anything happened: policies such as ``easy`` are not asked
-            while no waiting job fits, when others may want to preempt or resize.
+            Stop when the policy would be asked, or whenever anything happens. Policies such as ``easy`` are not asked
+            while no waiting job fits, but you may want to preempt or resize then.
         until : float, optional
-            Go no further than this time, s, whose events still happen.
+            Go no further than this time, s; events at that time still happen.
 
         Returns
         -------
         bool
-            Whether it stands before a decision; False at the end, and at ``until``.
+            Whether a decision is due; False at the end, and at ``until``.
 
         Raises
         ------
         ParameterError
-            ``to`` is another word, or ``until`` is no number.
+            ``to`` is another word, or ``until`` is not a number.
         PolicyError
-            Jobs wait, and nothing would ever happen any more unless one is started, which is still possible; or the
-            simulation is broken, as ``Simulation.run`` tells.
+            Jobs wait, and nothing would ever happen unless one is started, which is still possible; or the simulation
+            is broken, as in ``Simulation.run``.
         """
         if to not in _STOPS:
             raise ParameterError(f"to={to!r} is not one of: {', '.join(_STOPS)}")
@@ -170,11 +171,11 @@ class Stepper(Follows):
             self._replay_counts[DECIDING] = DECIDED
         limit = np.inf if until is None else float(until)
         if np.isnan(limit):
-            raise ParameterError(f"until={until!r} is no time (s)")
+            raise ParameterError(f"until={until!r} is not a time (s)")
         return self._step(limit, to)
 
     def skip(self, *, to: str = "decision", until: float | None = None) -> bool:
-        """Let the policy decide in this place, after what was done already, and go on to the next decision.
+        """Let the policy decide here, after your own acts, and go on to the next decision.
 
         Parameters, result and errors are those of ``advance``.
         """
@@ -202,32 +203,32 @@ class Stepper(Follows):
         return self.schedule()
 
     def copy(self) -> Stepper:
-        """Return one that is as far, and goes on by itself."""
+        """Return an independent copy of its present state."""
         other = copy.copy(self)
         other._simulation = self._simulation.copy()
         other._room = self._room.copy()
         return other
 
     def fork(self, later: int | None = 0) -> Stepper:
-        """Return a light copy, to look ahead: of the jobs that are here now, and of the next ones to come.
+        """Return a light copy, to look ahead, with the jobs that wait and run now and perhaps the next ones.
 
-        It costs what waits and runs, not what the log has; ``copy`` has all.
+        Its cost depends on these jobs, not on the size of the log; ``copy`` copies everything.
 
         Parameters
         ----------
         later : int, optional
-            How many of the next jobs to come are in it; None: all. A scheduler that looks ahead knows of none.
+            How many of the next jobs it has; None: all. A real scheduler that looks ahead knows none.
 
         Returns
         -------
         Stepper
-            With new numbers of jobs, in the same order: ``origin`` has their numbers here. Its schedule has the runs
+            With new numbers of jobs, in the same order; ``origin`` has their old numbers. Its schedule has only runs
             that are not over yet.
 
         Raises
         ------
         PolicyError
-            Something was done in this decision already; or policy or predictor remember jobs, as ``conservative`` does.
+            Something was already done in this decision; or the memory of policy or predictor cannot be copied.
         """
         self._simulation._check_whole()
         other = object.__new__(Stepper)
@@ -241,14 +242,14 @@ class Stepper(Follows):
         return other
 
     def to_bytes(self) -> bytes:
-        """Return all that it knows, to go on in another process; no code is in it, and none is run when it is read.
+        """Return its whole state, to go on in another process; it contains no code, and none is run when it is read.
 
-        It is as large as the jobs that are known: a fork has no past, and nothing of the trace but its own jobs.
+        Its size depends on the known jobs: a fork has no past, and only its own jobs of the trace.
 
         Raises
         ------
         StateError
-            A predictor in Python goes with it.
+            It has a predictor in Python.
         """
         self._simulation._check_whole()
         own = {
@@ -281,19 +282,19 @@ class Stepper(Follows):
         return stepper
 
     def would_start(self, processors: int, requested_time: float, **job: Any) -> float:
-        """Return when a job would start if it were submitted now, s; nobody else comes, and nothing is changed.
+        """Return when a job would start if it were submitted now, s, and no other job came; changes nothing.
 
-        Every job runs as long as it is said to: those without a run time as long as they may.
+        Every job runs for its known run time, or without one to its limit.
 
         Parameters
         ----------
         processors, requested_time, **job
-            As ``submit`` takes them.
+            As for ``submit``.
 
         Returns
         -------
         float
-            Infinity if it does not start while processors are away for good.
+            Infinity if it needs processors that do not come back.
         """
         try:
             ahead = self.fork()
@@ -304,7 +305,7 @@ class Stepper(Follows):
         return ahead.run().first_start(asked)
 
     def first_start(self, job: int) -> float:
-        """Return when a job started first, s; NaN if it has not, infinity if only when all that is away were back."""
+        """Return the first start of a job, s; NaN if it has none, infinity if it needs processors that are gone."""
         log = self._simulation._replay.log
         runs = np.flatnonzero(log.job[: log.size[0]] == job)
         if not len(runs):
@@ -315,7 +316,7 @@ class Stepper(Follows):
     def schedule(self) -> Schedule:
         """Return the schedule of the jobs that have ended, as ``Simulation.schedule`` does.
 
-        Where anything was decided from outside, it is nobody's policy: ``validate`` holds it to no promise.
+        If anything was decided from outside, the schedule is not that of a policy: ``validate`` checks no promise.
         """
         made = self._simulation.schedule()
         if self._away:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Whether a schedule is of a trace: its jobs, submissions, widths and work."""
 
 from __future__ import annotations

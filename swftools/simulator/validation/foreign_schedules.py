@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Schedules from elsewhere: a table of starts, and the trace that it is of, as a Schedule.
 
 So the result of any simulator, or a published table, is checked and measured like one of ours.
@@ -74,13 +75,13 @@ def schedule_from_table(
     Parameters
     ----------
     table : pandas.DataFrame
-        One row a job: ``job_number`` (or job_id) and ``start_time`` (or start), s from the start of the log. If there:
-        ``job_occurrence`` (else jobs of one number are taken in the order of their rows), ``end_time`` (or end),
+        One row for each job: ``job_number`` (or job_id) and ``start_time`` (or start), s from the start of the log. If
+        there: ``job_occurrence`` (else jobs of one number are taken in the order of their rows), ``end_time`` (or end),
         ``run_time``, ``allocated_processors`` (or processors), ``requested_time`` and ``estimated_time``.
     trace : Trace
         What was simulated: submissions, and what the table does not say.
     processors : int, optional
-        Of the machine; the trace's own by default.
+        Size of the machine; the trace's own by default.
     policy, semantics : str, optional
         What made the schedule, where known.
     overrun : {"extend", "kill", "run-on"}

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How many processors are in use, from one start or end of a run to the next: what capacity is checked by.
 
 Nothing here is shared with the engine.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What PV-EASY promises of every schedule, in which jobs may have several runs; recomputed from the schedule alone.
 
 References

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What policies promise of every schedule, recomputed from the schedule alone.
 
 A promise is held against the starts that a schedule shows, whichever simulator made it; nothing here is shared with the
@@ -64,7 +65,7 @@ def find_idle_heads(starts: Starts, processors: int, tolerance: float) -> Broken
     starts : Starts
         In order of submission.
     processors : int
-        Of the machine.
+        Size of the machine.
     tolerance : float
         Seconds by which times may be off; processors that are free no longer do not count.
     """
@@ -127,7 +128,7 @@ def find_delayed_heads(
     starts : Starts
         In order of submission.
     processors : int
-        Of the machine.
+        Size of the machine.
     tolerance : float
         Seconds by which times may be off.
     one_decision : bool

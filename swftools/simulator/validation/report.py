@@ -1,4 +1,5 @@
-"""Is a schedule possible, and does it keep what its policy promises? Independent of the engine that made it.
+# SPDX-License-Identifier: BSD-3-Clause
+"""Is a schedule possible, and does it keep what its policy promises? The check shares no code with the engine.
 
 The rules of ``RULES`` hold for every schedule; what a policy promises beside them stands in its decorator, and is
 recomputed by ``swftools.simulator.validation.promises``. Schedules of other simulators are checked as well, from a
@@ -149,33 +150,36 @@ def validate(
     Parameters
     ----------
     schedule : Schedule, pandas.DataFrame, str or Path
-        A schedule, or a table of starts from elsewhere, or its file; see ``schedule_from_table`` for the columns.
+        A schedule, or a table of starts from another simulator, or its file; see ``schedule_from_table`` for the
+        columns.
     trace : Trace, optional
-        What was simulated; needed with a table. The schedule is then held against it, too.
+        The trace that was simulated; needed with a table. The schedule is then compared with it too.
     processors : int, optional
-        Of the machine; by default the schedule's, with a table the trace's.
+        Size of the machine; by default the schedule's, with a table the trace's.
     policy : str, optional
-        Whose promises to check, as ``simulate`` takes it; by default the schedule's policy. Of a policy
-        that promises nothing the report says so.
+        The policy whose promises to check, as for ``simulate``; by default the schedule's policy. If it promises
+        nothing, the report says so.
     semantics : {"instant", "pyss", "cqsim", "dr_evt", "raps"}, optional
-        How events of one instant are ordered. By default the schedule's; not known of a table.
+        How events of one instant are ordered. By default that of the schedule; unknown for a table.
     overrun : {"extend", "kill", "run-on"}
-        With a table: of jobs that ran longer than requested the request was raised, the run was cut, or both were left.
+        With a table: what was done with jobs that ran longer than requested: the request was raised, the run was cut,
+        or neither.
     least_run_time : float
-        With a table: shorter runs of the trace were as long as this, s.
+        With a table: shorter runs of the trace lasted this long, s.
     tolerance : float
-        Seconds by which times may be off.
+        Times may differ by this, s.
 
     Returns
     -------
     ValidationReport
-        Of a schedule with missing, infinite or negative values, the rest is checked without the jobs that have them.
+        What was checked, and every violation. Jobs with missing, infinite or negative values are reported, and the
+        other rules are checked without them.
 
     Raises
     ------
     ParameterError
-        A table comes without trace, a column is missing, or a job of a table is unknown or repeated; there is no such
-        policy, or none of these semantics.
+        A table comes without a trace, a column is missing, a job of a table is unknown or repeated, or the policy or
+        the semantics is unknown.
     UnreadableLogError
         The file cannot be read.
 

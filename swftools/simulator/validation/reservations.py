@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The reservations of conservative backfilling, recomputed from the starts that a schedule shows.
 
 Used by ``promises.py``. A plan is a sorted list of times and of the processors in use from each until the next; it

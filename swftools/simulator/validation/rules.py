@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The rules that hold for every schedule, whoever made it: what ``validate`` checks before the promises.
 
 Each check yields findings: the violations of a rule, with what to say of them, which is put into words for the first

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The jobs and runs of a schedule as the rules take them, and what is found wrong with them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The widths that jobs may run on, and how long they take there: speedup curves, as the rules look at them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The work of jobs that were stopped: what each end of a run keeps, and whether a schedule's runs tell the same.
 
 Work is counted in seconds on the job's own width. A killed job loses all that it has done, one that is checkpointed

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A format for tests: lines of words ``column=value`` parted by blanks; a line ``+`` belongs to the one above.
 
 Everything that the ledger judges can be said in it, and nothing else stands between.

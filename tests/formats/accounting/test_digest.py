@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The checksum of a log, in pieces small and large, and of files."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Parts of a log put together as they come: nothing of them changes, whatever half the bytes can hold."""
 
 from __future__ import annotations

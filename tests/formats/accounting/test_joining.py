@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Lines that are parts of a job, and runs of one job, however the log is cut."""
 
 from __future__ import annotations

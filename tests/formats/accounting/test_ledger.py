@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What becomes of records, whatever their format: jobs, parts of jobs, lines of the quarantine."""
 
 from __future__ import annotations

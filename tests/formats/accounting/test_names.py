@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Numbers of names: by first appearance, whether words come one by one or as a dictionary."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Dates as batch systems print them, and the zones they are in."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Numbers, durations, sizes and words in the bytes of accounting logs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Listings of LoadLeveler, written from what Hypothesis draws, in each of the shapes that there are."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Damaged listings: an error that a user can mend, or every step is told of."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The synthetic listings and what is expected of each, value by value."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Steps drawn by hand: each label and option, and what becomes of it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The reader against the slow one of ``tests/naive/loadleveler.py``: on samples, on drawn listings, piece by piece."""
 
 from __future__ import annotations

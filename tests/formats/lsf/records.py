@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Records of LSF's lsb.acct, written from their fields."""
 
 from __future__ import annotations

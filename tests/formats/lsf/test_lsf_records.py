@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Records of lsb.acct drawn by hand, from lsb.acct(5), with what they mean."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The reader of lsb.acct against the slow one, on generated and damaged files, piece by piece and interpreted."""
 
 from __future__ import annotations

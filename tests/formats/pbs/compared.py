@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Traces of PBS logs beside what the naive reader says, and as one whatever the pieces they were read in."""
 
 from __future__ import annotations

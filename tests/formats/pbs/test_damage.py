@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Damaged logs of PBS: whatever the damage, one clear error or a trace in which every line is accounted for."""
 
 from __future__ import annotations

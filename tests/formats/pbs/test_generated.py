@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Generated logs of PBS: as the naive reader reads them, the same in pieces of any size, interpreted as compiled."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Hand-drawn logs of PBS: which records are of one job, what became of it, and of lines that are of none."""
 
 from __future__ import annotations

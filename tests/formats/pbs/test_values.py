@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Hand-drawn E records of PBS, a variation each: what the values mean."""
 
 from __future__ import annotations

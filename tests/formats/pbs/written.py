@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Logs of PBS written from what jobs did, drawn by Hypothesis: every type of record, every form of a value."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Lines of Grid Engine's accounting files, written from their fields."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Lines of Grid Engine drawn by hand, from accounting(5), with what they mean."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Damaged logs: read as far as they say something, or refused with one clear error; every record is accounted for."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What sacct says of energy, as text and as JSON, and what is made of it."""
 
 from __future__ import annotations

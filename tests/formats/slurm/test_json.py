@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What ``sacct --json`` prints, in the shapes of several versions, one document or many."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What squeue and sacct print: running and waiting jobs by hand, and lines that are none."""
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def test_jobs_without_a_limit(tmp_path: Path) -> None:
     """They take what is said, and nothing is guessed."""
     path = written(tmp_path, "1|PD|1|UNLIMITED|0:00|N/A|a")
     assert read_squeue(path, longest=900).waiting["requested_time"].tolist() == [900.0]
-    with pytest.raises(UnreadableLogError, match=r"now.txt, line 2: the job has no time limit; say .*--longest 7d"):
+    with pytest.raises(UnreadableLogError, match=r"now.txt, line 2: the job has no time limit; give .*--longest 7d"):
         read_squeue(path)
 
 
@@ -60,11 +61,11 @@ def test_jobs_without_a_limit(tmp_path: Path) -> None:
     [
         ("1|PD|1|1:00", "line 2: 4 values for 7 columns"),
         ("1_[1-9]|PD|1|1:00|0:00|N/A|a", r"line 2: 1_\[1-9\] stands for several jobs; ask for each by squeue --array"),
-        ("1|PD|0|1:00|0:00|N/A|a", "line 2: CPUS '0' is no number of processors"),
-        ("1|PD|x|1:00|0:00|N/A|a", "line 2: CPUS 'x' is no number of processors"),
-        ("1|PD|1|soon|0:00|N/A|a", "line 2: TIME_LIMIT 'soon' is no time"),
-        ("1|PD|1|1:2:3:4|0:00|N/A|a", "line 2: TIME_LIMIT '1:2:3:4' is no time"),
-        ("1|PD|1|1:00|0:00|yesterday|a", "line 2: SUBMIT_TIME 'yesterday' is no date"),
+        ("1|PD|0|1:00|0:00|N/A|a", "line 2: CPUS '0' is not a number of processors"),
+        ("1|PD|x|1:00|0:00|N/A|a", "line 2: CPUS 'x' is not a number of processors"),
+        ("1|PD|1|soon|0:00|N/A|a", "line 2: TIME_LIMIT 'soon' is not a time"),
+        ("1|PD|1|1:2:3:4|0:00|N/A|a", "line 2: TIME_LIMIT '1:2:3:4' is not a time"),
+        ("1|PD|1|1:00|0:00|yesterday|a", "line 2: SUBMIT_TIME 'yesterday' is not a date"),
     ],
 )
 def test_lines_that_are_none(line: str, message: str, tmp_path: Path) -> None:
@@ -156,8 +157,8 @@ def test_documents_of_sacct(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "it is no sound JSON"),
-        ('{"jobs": [{"job_id": 1}', "it is no sound JSON"),
+        ("{", "it is not valid JSON"),
+        ('{"jobs": [{"job_id": 1}', "it is not valid JSON"),
         ('{"nodes": []}', 'it has no list "jobs"; give what squeue --json or sacct --json printed'),
         ('{"jobs": [1]}', 'not all of the list "jobs" are jobs'),
         ('{"jobs": [{"job_id": 7, "job_state": "PENDING", "time_limit": 5}]}', "job 7: CPUS '' is no number of proc"),

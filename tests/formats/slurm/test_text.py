@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What ``sacct -P`` prints, record by record: each variation drawn by hand, with what it means."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Generated logs are read back as they were written, the slow reader agrees, pieces of any size are as good as one."""
 
 from __future__ import annotations

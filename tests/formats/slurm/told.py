@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a trace says of its jobs, in the words of the naive reader; and sacct's text from tables in tests."""
 
 from __future__ import annotations

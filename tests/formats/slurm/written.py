@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Logs of Slurm drawn by Hypothesis: what their jobs are, and how sacct prints them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Logs as text, and what was read of them as small tables: line number and columns of each job, ``-`` for missing."""
 
 from __future__ import annotations

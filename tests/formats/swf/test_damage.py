@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reading damaged SWF: every damage is rejected with its line and reason, one test for each."""
 
 from __future__ import annotations

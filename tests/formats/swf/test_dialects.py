@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Dialects of SWF: lines of 21 fields, submit times since 1970, files of machines. Logs in, tables out, and back."""
 
 from __future__ import annotations
@@ -295,7 +296,7 @@ def test_machines_are_the_size(tmp_path: Path) -> None:
     ("text", "told"),
     [
         ("0 a 2 4 1\n", "line 1: '0 a 2 4 1' is not number, name, nodes"),
-        ("0 a 2 4 1 5\n0 b 2 4 1 5\n", "line 2: machine 0 stands twice"),
+        ("0 a 2 4 1 5\n0 b 2 4 1 5\n", "line 2: machine 0 appears twice"),
         ("0 a 2 0 1 5\n", "line 1: '0 a 2 0 1 5': nodes, processors and speed must be above 0"),
         ("0 a 2147483647 2 1 5\n", "more than 2,147,483,647 processors"),
         ("\n", "it names no machine"),

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reading SWF: logs drawn by hand, what real logs contain, one test for each.
 
 A log is text in; the table expected is text out: line number and columns of each job, ``-`` for missing.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The compiled reader against the slow one of ``tests/naive/swf.py``, on odd text, on real logs, and piece by piece."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Numbers at the limits of what the compiled scanner reads itself: to the last bit, or left to the judge."""
 
 from __future__ import annotations

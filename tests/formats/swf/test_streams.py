@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Logs from pipes, logs without a line, the longest line, and the progress of reading."""
 
 from __future__ import annotations

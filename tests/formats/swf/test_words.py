@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The compiled writer of fields against Arrow's own words, padded: the same bytes, compiled or interpreted."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What ``write_swf`` writes reads back as the same Trace; what would not, it refuses."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tables for tests: the rows that each format's page shows, as CSV, JSON and Parquet; and those that are a join."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tables as they should not be: each becomes a job, a reasoned line of the quarantine, or one clear error."""
 
 from __future__ import annotations

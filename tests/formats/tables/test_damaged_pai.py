@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Damage to the tables of PAI, which are read as one: no row of any is lost, and pieces give what the whole gives."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What tables tell of energy, of powers over time, and of the batch system's own estimates of waits."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What holds for every format of tables, on the rows of its page: whatever they are in, in pieces, damaged."""
 
 from __future__ import annotations

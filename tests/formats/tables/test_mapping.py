@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A table of the user's own: mappings that are read, proposed, and refused."""
 
 from __future__ import annotations

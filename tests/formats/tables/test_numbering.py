@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tables in chunks give what the whole gives: those in the order of submission, and others."""
 
 from __future__ import annotations

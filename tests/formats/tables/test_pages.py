@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The pages of formats of tables are those that their classes make, and say what a reader needs."""
 
 from __future__ import annotations

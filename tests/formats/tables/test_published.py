@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What each published table means, by hand: values of the rows on its page, column by column."""
 
 from __future__ import annotations

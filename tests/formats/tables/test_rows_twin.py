@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Rows of CSV against the slow scanner, compiled and interpreted; and what a declaration makes of values, by hand."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A small valid catalogue, for the tests to change."""
 
 from __future__ import annotations

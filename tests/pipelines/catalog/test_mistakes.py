@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A mistake in a catalogue is reported with its line, card, key and remedy, and all mistakes at once."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The shipped catalogue says what it should, and a catalogue gives what is asked of it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The console script: what each command prints, and that its exit status tells the truth."""
 
 from __future__ import annotations

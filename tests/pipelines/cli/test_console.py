@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What all commands have in common: how a log is named, one line of error, JSON, completion, pipes that close."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Commands for what is published: versions by their beginning, damaged ones, and what is removed."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Commands for what leaves the house: cite and export; their words, JSON and statuses."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command that tells two versions apart: its words, its JSON, its exit statuses."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """swftools energy, and convert --as-read: what is told, written and refused."""
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def test_energy_that_cannot_be_told(tmp_path: Path) -> None:
     """No power, no second 0, no zone."""
     pd.DataFrame({"t": pd.date_range("2022-01-01", periods=3, freq="h"), "v": 1.0}).to_csv(tmp_path / "r.csv")
     for options, told in (
-        ((), "have no mean_power in the log; say what a busy processor takes by busy_power="),
+        ((), "have no mean_power in the log; give the power of a busy processor by busy_power="),
         (("--busy-power", 5, "--price", tmp_path / "r.csv"), "2 columns are of numbers"),
     ):
         result = run("energy", LOG, *options)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """``swftools estimates``: for people, for programs, as a file."""
 
 from __future__ import annotations

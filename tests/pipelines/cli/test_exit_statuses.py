@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One scheme of exit statuses for the console and for luigi's own command, and one line for each mistake."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """swftools explain, and the notes of swftools simulate: what is told, drawn, written and refused."""
 
 from __future__ import annotations
@@ -128,7 +129,7 @@ def test_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         (("--picture", "why.jpg"), "why.jpg: the suffix names no format; use .svg, .png, .pdf"),
         (("--picture", "nowhere/why.svg"), "nowhere/why.svg: there is no folder"),
         (("--time", "1"), "error: the search decided nothing by 1 s"),
-        (("--time", "soon"), "'soon' is no time such as 90 (seconds)"),
+        (("--time", "soon"), "'soon' is not a time such as 90 (seconds)"),
         (("--policy", "search:objective=lexical(T_x)"), "  lexical(T_x)\n          ^\n  expected a measure"),
         (("--policy", "search:node=3"), "search: unknown parameters ['node']"),
     ],

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Commands and the formats of logs: what is listed, what is converted, what is said."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Files that commands write: never over an input, whole or not at all, and refused before the work."""
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ def test_another_file_is_replaced(log: Path, tmp_path: Path) -> None:
         ("x.txt", "the suffix names no format; use .csv, .parquet"),
         ("none/x.csv", "there is no folder"),
         ("folder.csv", "is a folder"),
-        ("locked/x.csv", "may not be written to"),
+        ("locked/x.csv", "is not writable"),
     ],
 )
 def test_what_cannot_be_written_is_found_before_the_simulation(

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command predict: what it prints, its statuses, and that it answers at once."""
 
 from __future__ import annotations
@@ -112,7 +113,7 @@ def test_usual_quantiles(state: Path) -> None:
         (["--user", "3"], 2, "has groups by queue: leave out user"),
         (["--queue", "3"], 2, "give requested_time (--requested-time)"),
         (["--queue", "3", "--group", "3"], 2, "give --group or --queue, not both"),
-        (["--queue", "3", "--requested-time", "soon"], 2, "'soon' is no time such as 90 (seconds), 30m, 4h"),
+        (["--queue", "3", "--requested-time", "soon"], 2, "'soon' is not a time such as 90 (seconds), 30m, 4h"),
         (["--queue", "3", "--requested-time", "1h", "--quantile", "1"], 2, "quantile=1.0 is not a number between"),
         (["--queue", "3", "--processors", "0"], 2, "0 is not in the range x>=1"),
     ],

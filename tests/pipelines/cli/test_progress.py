@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the console shows while something takes long: a bar on a terminal, else at most a line, all on stderr."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """--quiet on a terminal: no bar."""
 
 from __future__ import annotations

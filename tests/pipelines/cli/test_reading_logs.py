@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How commands read a log: with its card's machine and rules, from standard input, and what they print of it."""
 
 from __future__ import annotations

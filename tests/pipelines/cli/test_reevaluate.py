@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command reevaluate, as a timer runs it: what it says, and its exit status."""
 
 from __future__ import annotations

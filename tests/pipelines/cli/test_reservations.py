@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command reservations: what it prints and writes, and what is refused."""
 
 from __future__ import annotations

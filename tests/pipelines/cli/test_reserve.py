@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command reserve: what it prints, moments of its options, its statuses, and that it answers at once."""
 
 from __future__ import annotations
@@ -67,7 +68,9 @@ def test_denied(state: Path, tmp_path: Path) -> None:
     assert "Denied: no submission meets it. The best that can be had is 0.4" in result.stdout
     assert "Wed 2026-11-25 12:" in result.stdout
     young = save_state(tmp_path, log_of_waits([5.0] * 9), training=10)
-    assert "9 waits of group all are known, and 10 must be" in " ".join(asked(young, "--start", "+1h").stdout.split())
+    assert "9 waits of group all are known, and 10 are needed" in " ".join(
+        asked(young, "--start", "+1h").stdout.split()
+    )
 
 
 def test_a_picture(state: Path, tmp_path: Path) -> None:
@@ -81,9 +84,9 @@ def test_a_picture(state: Path, tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         (["--start", "2026-11-25 11:59"], "is in the past; now is Wed 2026-11-25 12:00:00"),
-        (["--start", "someday"], "'someday' is no moment such as tomorrow 09:00"),
-        (["--start", "2026-02-30 10:00"], "is no moment such as"),
-        (["--start", "tomorrow 25:00"], "is no moment such as"),
+        (["--start", "someday"], "'someday' is not a time such as tomorrow 09:00"),
+        (["--start", "2026-02-30 10:00"], "is not a time such as"),
+        (["--start", "tomorrow 25:00"], "is not a time such as"),
         (["--start", "+6h", "--probability", "1"], "probability=1.0 is not a number between 0 and 1"),
         (["--start", "+6h", "--probability", "0"], "probability=0.0 is not a number between 0 and 1"),
         (["--start", "+6h", "--longest", "30m"], "longer than the queue takes"),

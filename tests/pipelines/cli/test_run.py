@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """swftools run: the task's path, and its parameters in words."""
 
 from __future__ import annotations

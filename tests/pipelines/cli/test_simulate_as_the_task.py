@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The console's simulate and the task SimulatePolicy: one log, one schedule."""
 
 from __future__ import annotations

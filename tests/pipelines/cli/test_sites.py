@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command sites: what it prints and writes, its file, and what is refused with the line."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is loaded, and when: help appears at once, and reading data changes nobody's luigi or logging."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """``convert --strict`` fails at the first line that is no job; without it the line is left out and counted."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command for tags, and how other commands show and take them."""
 
 from __future__ import annotations

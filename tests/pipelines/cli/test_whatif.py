@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """swftools whatif: what is printed, as JSON too, and what ends it early."""
 
 from __future__ import annotations
@@ -99,10 +100,10 @@ def test_json_and_processors_that_are_out_of_order(now: str) -> None:
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (["--job", "procs=64"], "'procs=64' is no job such as processors=64,time=4h"),
+        (["--job", "procs=64"], "'procs=64': write a job as processors=64,time=4h"),
         (["--job", "processors=1.5,time=4h"], "give whole processors, and a time such as 4h"),
         (["--job", "processors=1,time=soon"], "give whole processors, and a time such as 4h"),
-        (["--away", "nodes=3"], "'nodes=3' is not such as processors=32,in=3h,for=2h"),
+        (["--away", "nodes=3"], "'nodes=3': write it as processors=32,in=3h,for=2h"),
         (["--away", "processors=3,in=noon"], "give whole processors, and times such as 4h"),
         (["--away", "processors=3,for=0"], "give whole processors, and times such as 4h"),
         (["--less", "128"], "--less 128 leaves nothing of --processors 128"),

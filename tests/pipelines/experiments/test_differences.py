@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Differences from a baseline: by hand, by a naive twin, and how often equal policies are told apart."""
 
 from __future__ import annotations

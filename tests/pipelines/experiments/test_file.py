@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The file of an experiment: what it says, and that a slip of the pen is told."""
 
 from __future__ import annotations

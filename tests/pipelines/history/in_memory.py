@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Nights of a history that is kept in memory: what is read and taken, without what is evaluated and published."""
 
 from __future__ import annotations

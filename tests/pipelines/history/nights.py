@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Small inboxes and histories, and nights in this process."""
 
 from __future__ import annotations

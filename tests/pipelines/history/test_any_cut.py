@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A log may come in whatever pieces: cut at any byte, over any nights, some of which find it unchanged."""
 
 from __future__ import annotations

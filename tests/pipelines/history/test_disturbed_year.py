@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Days of a log in any format, disturbed in every way at once: the jobs are those of one delivery of all of it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Nights that are disturbed: nothing is lost, nothing counted twice, and the next night mends it."""
 
 from __future__ import annotations

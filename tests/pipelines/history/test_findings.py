@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is told to a person, and what is not."""
 
 from __future__ import annotations

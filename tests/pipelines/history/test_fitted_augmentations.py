@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Augmentations of the whole trace in a history: fitted once, and then each job's own."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Nights of a history: whatever arrives when, its bytes follow from the files alone."""
 
 from __future__ import annotations

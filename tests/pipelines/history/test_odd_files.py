@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Files that are odd, wrong, too large or another machine's: each is taken or told, and none keeps the others out."""
 
 from __future__ import annotations

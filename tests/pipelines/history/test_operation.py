@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What who operates a re-evaluation meets: statuses, settings that come and go, upgrades, back-ups."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The files to begin from, ``examples/reevaluate``, and the first lines of the page about them, are tried."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A history with ``anonymise: hash`` keeps none of the words that its files had, whatever becomes of them."""
 
 from __future__ import annotations

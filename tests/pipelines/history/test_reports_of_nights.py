@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Nights that write a report: beside the version, told, mailed; a failure is told and loses nothing."""
 
 from __future__ import annotations

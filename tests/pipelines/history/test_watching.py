@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How far back the policies of a history are looked at, and what is set beside what."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What was passed is said of both directions; a state's file stays within its version."""
 
 import pandas as pd

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A real log that comes day by day, some of its nights disturbed: at the end the bytes are those of one run."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A server on 127.0.0.1 that follows a script, for the tests of downloading.
 
 It gives one ``Answer`` per request, the last one to all further requests.

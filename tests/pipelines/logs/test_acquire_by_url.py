@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A log that a card's url names, fetched by its task: offline, from a full disk, twice at once."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Downloading: whole and verified or not at all, and resumed after failures."""
 
 from __future__ import annotations

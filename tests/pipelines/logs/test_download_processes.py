@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Downloading side by side, after a kill and in sight; the checksum of a log's text."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is kept of a file's hash and of the catalogue, in a process that lives long."""
 
 from __future__ import annotations

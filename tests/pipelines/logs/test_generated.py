@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Logs that are models: how they are named, and that every stage takes them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Overrides of a generated log: a type's name is short for the same within ``overrides``."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Servers that lie, never end, send bombs or pages, or lead away from https."""
 
 from __future__ import annotations

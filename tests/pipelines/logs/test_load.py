@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """load_log: one way from a log's name to its trace."""
 
 from __future__ import annotations

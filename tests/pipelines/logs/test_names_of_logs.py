@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What data sets are called: by the file or the model that the log is."""
 
 from __future__ import annotations

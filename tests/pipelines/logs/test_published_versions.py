@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A published version, of a history or of a log, is a log: its jobs, header and machine."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The shipped log is a true excerpt of the archive's, and the cards say what the logs hold.
 
 What needs the full logs looks for them in ``$SWFTOOLS_SHARED/traces``.

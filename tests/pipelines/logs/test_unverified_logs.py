@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A log whose compression has no checksum: the console warns, and what is published does not depend on it."""
 
 from __future__ import annotations

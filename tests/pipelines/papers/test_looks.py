@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How pictures of papers look: colours of policies, variants that can be told apart, names of months."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a paper is made of, and how its cells are compared and shown."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A report in Chromium: no error, nothing is asked for from elsewhere, a click sorts a table. Skipped without one."""
 
 from __future__ import annotations

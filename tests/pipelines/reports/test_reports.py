@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reports of versions of each kind: one file that asks for nothing, says what it shows, and obeys no log."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Small published versions, and what to look at on a data root."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Citations in words as entries of BibTeX, drawn by hand; text that LaTeX takes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The notes beside the catalogue: they save reading, and never change what the catalogue says."""
 
 from __future__ import annotations

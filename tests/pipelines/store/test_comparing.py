@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is found to differ between two versions: how they were made, their results, their tables and files."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The publishing store when processes are killed, disks are full, and several publish at once."""
 
 from __future__ import annotations

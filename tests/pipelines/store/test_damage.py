@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One damaged version: it is told of, and the others are listed, published and read as if nothing were."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A version in a folder for a repository: whole, checked, and told of in what repositories read."""
 
 from __future__ import annotations

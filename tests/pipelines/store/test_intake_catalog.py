@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The generated catalogue: what it says, and that intake 2 opens it as it is."""
 
 from __future__ import annotations

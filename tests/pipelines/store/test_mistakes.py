@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the store refuses and reports: unsafe names, places that are none, damaged files."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What reaches the disk in which order: after a power cut, whatever can be seen must be whole."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tables in parts, of which versions share those that did not change."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Versions by the beginning of their name, where only one begins so."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Pruning: what goes from a data root and a work root, what stays, and what a crash in between leaves."""
 
 from __future__ import annotations

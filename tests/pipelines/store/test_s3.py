@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The publishing store on S3, emulated on loopback: the same promises as on disk, as far as S3 can keep them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Publication to S3 by several at once, by forked workers, with lost answers or wrong credentials, and pruning."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Staging directories: where they are, when they go, and the sweeping of what the dead left."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The publishing store on a local file system: layout, content, immutability, and the pointer."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tags: names for versions that stand wherever a version is asked for, and keep it from being removed."""
 
 from __future__ import annotations

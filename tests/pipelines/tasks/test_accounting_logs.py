@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Accounting logs through the pipeline: from a listing to a published version, names published or withheld."""
 
 from __future__ import annotations

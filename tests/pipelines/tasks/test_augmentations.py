@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Augmentations as options of BuildAugmentedTrace: any combination, parameters, what they publish beside jobs."""
 
 from __future__ import annotations

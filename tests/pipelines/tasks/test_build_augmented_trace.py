@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """BuildAugmentedTrace as its users meet it: what is published, under which version, and with which exit status."""
 
 from __future__ import annotations

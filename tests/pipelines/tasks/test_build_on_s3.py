@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """BuildAugmentedTrace with its data root on S3: the same version, byte for byte, and the same second run."""
 
 from __future__ import annotations

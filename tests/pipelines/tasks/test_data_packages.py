@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """datapackage.json of each kind of version: what it says is so, and Frictionless finds no fault in the data."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A data root of a kind that there is not is a wrong value, told before anything runs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A data set has versions of one log, as it grows; another log by the same name is refused before the work on it."""
 
 from __future__ import annotations

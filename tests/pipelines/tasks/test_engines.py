@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Engines: each cell is told of once and is whole, whatever happens to workers; the same in a pool and on Dask."""
 
 from __future__ import annotations

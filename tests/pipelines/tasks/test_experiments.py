@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """PublishExperiment and its command: what is published, that engines agree, and faults."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Faults: killed at random moments, out of disk, two runs at once. Nothing half-made is ever visible."""
 
 from __future__ import annotations

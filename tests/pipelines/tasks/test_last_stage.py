@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The last stage of BuildAugmentedTrace: files agree with tables, and nothing is read that is not needed."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Policies that were trained, and policies in Python, are published like others; their versions depend on weights."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Long logs: read, computed and written in pieces they come out as at once; by month, readers skip most of them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Simulating and measuring are two stages; what each depends on, and what of a schedule is measured."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Memory is given back where the system can take it, and nothing fails where it cannot."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """No augmentation, by an empty word or by ``none``, wherever augmentations are asked for."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """RunExperiment and ReproducePaper, and their command: what is published, kept, and refused."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Predictors in Python that are registered by name: in the keys of outputs, and on the console."""
 
 from __future__ import annotations

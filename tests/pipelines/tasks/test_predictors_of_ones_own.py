@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Options of what users ask for and what policies are told, in tasks and on the console; predictors of one's own."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Prices as a published table, and on the console."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is withheld is nowhere below the data root: after a run, one that failed, and one that was killed."""
 
 from __future__ import annotations

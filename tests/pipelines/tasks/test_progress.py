@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How far a run is, and how long it still takes: by work, over several processes, and within long stages."""
 
 from __future__ import annotations

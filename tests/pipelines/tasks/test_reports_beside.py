@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reports beside the versions that tasks publish, and the schedules of a comparison as versions of their own."""
 
 from __future__ import annotations

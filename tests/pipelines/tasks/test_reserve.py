@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reservations as a published version: what the functions return, what the console prints, what is refused."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Rivals of QBETS in the pipeline: named, refused, keyed, and published beside bounds."""
 
 from __future__ import annotations

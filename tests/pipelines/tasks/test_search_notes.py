@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A search in the pipeline: its notes are kept beside its schedule, and what it depends on is in its key."""
 
 from __future__ import annotations

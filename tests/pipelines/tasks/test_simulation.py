@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """SimulatePolicy and ComparePolicies, and their commands: what is published, kept, and refused."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is said of columns under growth is so: measured on a trace that grew."""
 
 from __future__ import annotations

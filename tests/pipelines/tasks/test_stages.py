@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Stages of a run: what they say, what is made again, and what becomes of a log that changes meanwhile."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a version says of itself: on the terminal, in its manifest, page and data package, and in its Parquet files."""
 
 from __future__ import annotations

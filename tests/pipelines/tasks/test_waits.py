@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """ReplayPredictor and EvaluateWaitPredictions, and their command: what is published, kept, and refused."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """``swftools evaluate`` as a new user meets it: small and broken logs, typing errors, and what the terminal shows."""
 
 from __future__ import annotations

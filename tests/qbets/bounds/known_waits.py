@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What tests of bounds share: waits as Hypothesis draws them, and bounds read off after each wait."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The binomial bound: against sorted waits and scipy's distribution, known ranks, coverage, the public program."""
 
 from __future__ import annotations

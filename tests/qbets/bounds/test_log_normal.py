@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The log-normal bounds: against numpy's mean and deviation, scipy's noncentral t distribution, their coverage."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The log-uniform bound: against scipy's distribution between the shortest and the longest wait."""
 
 from __future__ import annotations

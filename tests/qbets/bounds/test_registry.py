@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What every bound does: as an estimator of scikit-learn, found by name, told waits in parts, and told nonsense."""
 
 from __future__ import annotations

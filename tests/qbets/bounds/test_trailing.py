@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The quantile of the last waits: as numpy computes it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The Weibull bound: against the equation of the likelihood solved over all waits, scipy's fit, and in odd orders."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Logs that tests of rivals share."""
 
 from __future__ import annotations

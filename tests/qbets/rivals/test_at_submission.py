@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What could be known at a submission: drawn by hand, equal to the slow twin, and blind to the future."""
 
 from __future__ import annotations

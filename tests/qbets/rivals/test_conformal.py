@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Adaptive conformal calibration: the formulas, what it does at the ends, and how often its bounds hold."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Gradient boosting by itself: what is fitted to rows that are written down, and how bounds are rounded."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Rivals by name: found, declared, refused, and one of one's own."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The replay by rivals: what is told when, no look ahead, going on from saved states, and odd logs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is no policy or predictor by its arguments is refused where it is registered, with what it must take."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """compiled="checked": an index outside its array is an error that names policy and time; all else is the same."""
 
 from __future__ import annotations

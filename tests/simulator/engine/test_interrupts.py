@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Ctrl-C is heard soon, also where instants take long, and where one never ends; the simulation can go on after it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The engine: what policies may not do, preemption and waking, odd jobs, and how policies are found."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Stretches of a simulation: stopping and going on changes nothing, progress is told, and an interrupt ends it."""
 
 from __future__ import annotations

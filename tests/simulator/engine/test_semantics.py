@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Other simulators restated: what CQSim plans with, where requests are longer than runs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Schedules drawn by hand whose measures are worked out on paper, and how to look them up in a table."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Schedules of other simulators are measured too, though they say less than ours."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Blocked heads: drawn by hand, against a slow twin, and what cannot be told."""
 
 from __future__ import annotations

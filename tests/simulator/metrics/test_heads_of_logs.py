@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Blocked heads of whole logs, beside the counts of an independent prototype; needs the full logs.
 
 With requests we are 0, 2 and 3 heads short of it. Where predictions are outlived it matters that this engine decides at

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Measures of schedules: against a slow twin, for any schedule, by theory, and as published."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What measures are made of in little memory: sums by blocks, instants, keys looked up, and heads in any order."""
 
 from __future__ import annotations

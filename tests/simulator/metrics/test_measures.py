@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Measures of schedules, by hand."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Measures of schedules: what is refused, and parameters as JSON."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Slowdowns of moldable jobs by the run time on their optimal width, as Barsanti and Sodan relate them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """``prediction_errors``: how far what was predicted is from what came."""
 
 from __future__ import annotations

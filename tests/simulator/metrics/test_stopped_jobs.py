@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Measures of jobs that are killed, checkpointed, suspended or resized: by hand, by laws, and against a slow twin."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The dozen numbers of ``measure(...).summary()``, and a table that stays one through pandas."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Schedules of policies drawn by hand: jobs as a table, the schedule as a picture (``tests/drawn.py``)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Jobs of several widths that crowd a small machine, as exact in floats as the twins want them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How ``cirne-berman`` chooses widths, on schedules drawn by hand."""
 
 from __future__ import annotations

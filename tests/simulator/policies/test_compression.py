@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Compression of conservative reservations: they are left alone where none can move, which changes no schedule."""
 
 from __future__ import annotations

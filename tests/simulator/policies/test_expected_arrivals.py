@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is expected to come: by half hours over days, and what the model of Lublin and Feitelson sends."""
 
 from __future__ import annotations

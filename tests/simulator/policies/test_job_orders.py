@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The first job of an order: found in the index and in the heap, against a sort of all that wait."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Waiting jobs on shelves: who is first, against the index of the queue, and whole schedules with long queues."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The schedulers of Barsanti and Sodan beside their slow twins, on crowds, compiled and interpreted."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The slow twin of PV-EASY held against what is known without the policy: EASY, and what its authors promise."""
 
 from __future__ import annotations

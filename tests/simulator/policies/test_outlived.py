@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A job that outlives what was estimated at the very instant of its start: it was told to take no time at all."""
 
 from __future__ import annotations

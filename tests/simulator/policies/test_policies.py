@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The classic policies: drawn by hand, equal to slow twins, compiled as interpreted, true to promises and theory."""
 
 from __future__ import annotations

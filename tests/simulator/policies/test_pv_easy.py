@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """PV-EASY beside its slow twin, compiled and interpreted, in other orders, and in cases that could end badly."""
 
 from __future__ import annotations

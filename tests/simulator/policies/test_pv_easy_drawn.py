@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """PV-EASY by hand, beside what its authors say in sections 3.2 and 4.1 to 4.3 and in figure 1.
 
 In a picture a run that was stopped is in small letters. ``predicted`` is what the policy is told; the request where it

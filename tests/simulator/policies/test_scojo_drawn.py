@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The rules of SCOJO-P one by one, on schedules drawn by hand: figures 1 to 4 of Barsanti and Sodan, and bad input."""
 
 from __future__ import annotations

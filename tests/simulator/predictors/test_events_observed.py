@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A predictor is told of the events that it asked for, and of no others."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Whose fault it is, of which job: predictors that fail, policies that hold for ever, times that no run comes to."""
 
 from __future__ import annotations

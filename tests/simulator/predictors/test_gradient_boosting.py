@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """``gradient-boosting``: what it knows of jobs, what it is fitted to and when, and that nothing else decides."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Predictors in Python beside the engine: when they are asked, what they are told, what they may say."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """``last-model``: what policies are told follows from how much of its request the user's last finished job used."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Predictors by name: how they are found, given parameters, and refused."""
 
 from __future__ import annotations

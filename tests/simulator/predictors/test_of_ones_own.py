@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A compiled predictor of one's own: parameters, memory, draws, and what it says of a running job."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """``outlived="increments"``: a job that outlives its prediction is expected to need a little more each time."""
 
 from __future__ import annotations

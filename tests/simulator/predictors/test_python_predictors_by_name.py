@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """``@python_predictor``: a class of predictors in Python under a plain name, with parameters and a version."""
 
 from __future__ import annotations

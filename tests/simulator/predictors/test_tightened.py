@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What policies are told if users tighten their requests."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What policies are told by predictors that know the run times before the run."""
 
 from __future__ import annotations

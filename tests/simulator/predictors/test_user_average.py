@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """``user-average``: what policies are told is the mean run time of the user's last finished jobs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which jobs have ended by now, beside the schedule of the same moment."""
 
 from __future__ import annotations

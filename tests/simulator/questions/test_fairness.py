@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Counterfactuals by simulation: by hand, and against what is worked out of the schedule."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which simulator made a schedule: dr_evt and RAPS restated, their own fixture, and what is named as fitting best."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Jobs that are taken out of a simulation: the others go on as if they vanished at that instant."""
 
 from __future__ import annotations

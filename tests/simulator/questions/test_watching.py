@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Policies watched: the same figures as by hand from simulate and measure, and what is worse by more than chance."""
 
 from __future__ import annotations
@@ -142,8 +143,8 @@ def test_a_measure_without_value_is_missing() -> None:
     [
         ({"policies": "easy"}, "policies='easy' is not a sequence"),
         ({"policies": []}, "there is no policy"),
-        ({"policies": ["easy", "easy"]}, "policy 'easy' stands twice"),
-        ({"policies": ["easy", list_policies()["easy"]]}, "policy 'easy' stands twice"),
+        ({"policies": ["easy", "easy"]}, "policy 'easy' appears twice"),
+        ({"policies": ["easy", list_policies()["easy"]]}, "policy 'easy' appears twice"),
         ({"policies": ["esy"]}, "did you mean easy"),
         ({"policies": [3]}, "3 is neither the name of a policy nor a policy"),
         ({"days": 0}, "days=0 is not a number of days"),
@@ -279,7 +280,7 @@ def test_wrong_tables_are_refused() -> None:
     one = a_watch(("easy", "wait", "mean", 1.0, 0.0))
     with pytest.raises(ParameterError, match=r"the table before lacks \['spread'\]"):
         find_worse(one, one.drop(columns="spread"))
-    with pytest.raises(ParameterError, match="easy, wait, mean stands twice in the table now"):
+    with pytest.raises(ParameterError, match="easy, wait, mean appears twice in the table now"):
         find_worse(pd.concat([one, one]), one)
     with pytest.raises(ParameterError, match="noises=-1 is not a number of 0 or more"):
         find_worse(one, one, noises=-1)

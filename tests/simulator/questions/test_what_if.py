@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """When a job would start that is submitted now: drawn by hand, and beside a whole simulation."""
 
 from __future__ import annotations

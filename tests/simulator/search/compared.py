@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The search and its slow twin on the same trace: what each decided, and when jobs started."""
 
 from __future__ import annotations

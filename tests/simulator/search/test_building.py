@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What backfilling makes of an order, against the slow twin's plans: also where much happens at one instant."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Explanations of decisions, on notes drawn by hand: what is told, what is drawn, what is refused."""
 
 from __future__ import annotations

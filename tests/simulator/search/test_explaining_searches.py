@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Explanations of real searches: they agree with the schedule, wherever the simulation is."""
 
 from __future__ import annotations

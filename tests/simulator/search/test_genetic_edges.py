@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The genetic policies by hand, and where there is little to breed, or much: no worth, one job, thousands, NaN."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The genetic policies against their slow twin: the same generations from the same draws, the same starts and stops."""
 
 from __future__ import annotations

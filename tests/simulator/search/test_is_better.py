@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """When one plan is better than the best so far: Table 5 of the paper, by hand, and what it leaves open."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The text of objectives: what it means, that it leads back, and what is said of a mistake."""
 
 from __future__ import annotations
@@ -161,13 +162,13 @@ def test_within_the_text_of_a_policy(entry: str, objective: str) -> None:
         ("lexical(avgX-T_w)", "there is no measure 'avgX-T_w'", 8, f"a measure: {MEASURES}; did you mean avgX?"),
         (
             "lexical(T_w -> T_w)",
-            "T_w stands twice",
+            "T_w appears twice",
             15,
             f"another measure: {MEASURES.replace('T_w, ', '')}",
         ),
         (
             "tradeoff-c(T_w(1h):T_w(2h))",
-            "T_w stands twice",
+            "T_w appears twice",
             19,
             f"another measure: {MEASURES.replace('T_w, ', '')}",
         ),

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The page of search: its tables have what there is, and what it shows is what is printed."""
 
 from __future__ import annotations

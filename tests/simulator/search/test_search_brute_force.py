@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The search against all orders: with visits enough it finds what a look at each of them finds."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The search by hand: what each objective prefers, what counts as a difference, and which orders a few visits reach.
 
 A schedule is a picture, or the starts of the jobs where one would be too wide. Its name is the objective, and

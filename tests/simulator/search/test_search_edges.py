@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The search where there is little to search, or much: empty queues, one job, equal ones, thousands of them."""
 
 from __future__ import annotations

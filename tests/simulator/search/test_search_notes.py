@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a search notes: all of its decisions, and of orders and improvements the newest that there is room for."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The reference values of version C: what FCFS-backfill and LXF-backfill would make of the waiting jobs."""
 
 from __future__ import annotations

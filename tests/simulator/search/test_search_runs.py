@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The search run in several ways: compiled or not, again, in two parts, against the clock; its schedules are valid."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The search against its slow twin: the same visits, the same improvements, the same starts."""
 
 from __future__ import annotations

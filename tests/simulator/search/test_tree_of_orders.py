@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """In which order a search visits the orders of the waiting jobs, and how it counts: beside figure 1 of its authors."""
 
 from __future__ import annotations

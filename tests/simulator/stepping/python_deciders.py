@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Policies in Python that tests run, each the same as one of the package."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Light copies: they go on as the whole simulation does, whatever moment they are of, and leave it alone."""
 
 from __future__ import annotations
@@ -185,7 +186,7 @@ def test_jobs_that_are_held_back() -> None:
 @pytest.mark.parametrize(
     ("policy", "options", "message"),
     [
-        ("scojo-p", {}, "policy 'scojo-p' remembers what a fork does not have"),
+        ("scojo-p", {}, "policy 'scojo-p' has a memory that a fork cannot copy"),
         ("easy", {"predictor": "last-model"}, "predictor 'last-model' remembers"),
         ("easy", {"predictor": MeanOfUser()}, "the predictor in Python remembers"),
     ],

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Queues that are followed: what is submitted, ends, is cancelled or goes away while it runs."""
 
 from __future__ import annotations
@@ -189,7 +190,7 @@ def test_at_a_decision_a_job_joins_those_that_wait() -> None:
     job = stepper.submit(2, 10.0)
     assert (stepper.is_deciding, stepper.now, stepper.waiting.tolist()) == (True, 5.0, [0, job])
     stepper.start(job)
-    with pytest.raises(PolicyError, match=r"something was done in this decision already.*advance\(\) first"):
+    with pytest.raises(PolicyError, match=r"you have already acted in this decision.*advance\(\) first"):
         stepper.submit(1, 1.0)
     assert stepper.submit(1, 1.0, at=6.0) == 2
     stepper.skip()
@@ -393,7 +394,7 @@ def test_every_policy_leaves_them_alone(trace: Trace, policy: str) -> None:
         ((0,), "processors=0: give a whole number from 1 to 4"),
         ((1, 5.0), r"until=5.0 is not a time to come \(it is 5 s\)"),
         ((1, np.nan), "until=nan is not a time to come"),
-        ((1, None, 7), "how=7 is none of KILL, CHECKPOINT and SUSPEND"),
+        ((1, None, 7), "how=7 is not KILL, CHECKPOINT or SUSPEND"),
     ],
 )
 def test_what_cannot_go_away(arguments: tuple[Any, ...], message: str) -> None:
@@ -404,7 +405,7 @@ def test_what_cannot_go_away(arguments: tuple[Any, ...], message: str) -> None:
     away = stepper.take_away(3)
     with pytest.raises(ParameterError, match="give a whole number from 1 to 1, which there are"):
         stepper.take_away(2)
-    with pytest.raises(PolicyError, match=f"job {away} stands for processors that are away: end it to have them back"):
+    with pytest.raises(PolicyError, match=f"job {away} stands for processors that failed: end it to bring them back"):
         stepper.cancel(away)
     stepper.submit(1, 10.0, at=6.0)
     assert stepper.advance(to="event")
@@ -435,7 +436,7 @@ def test_a_queue_in_which_nobody_is() -> None:
     """It can be followed as well."""
     stepper = Stepper.from_queue(RUNNING.iloc[:0], WAITING.iloc[:0], 6, now=7.0)
     assert (stepper.present, stepper.is_over, stepper.would_start(6, 1.0)) == (7.0, True, 7.0)
-    with pytest.raises(PolicyError, match="nobody waits: there is no shadow time"):
+    with pytest.raises(PolicyError, match="no job waits: there is no shadow time"):
         stepper.shadow()
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Policies in Python are policies: the same schedule as a compiled one that decides alike, wherever one is taken."""
 
 from __future__ import annotations

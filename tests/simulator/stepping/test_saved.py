@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """States as bytes: what goes on from them, here and in another process; bytes that are none."""
 
 from __future__ import annotations
@@ -100,7 +101,7 @@ def test_bytes_that_are_none(trace: Trace) -> None:
     """Whatever was changed, cut off or never one is told by one error, and no pickle is opened."""
     state = Stepper(trace.with_jobs(trace.jobs.iloc[:5]), "easy").to_bytes()
     for wrong in (b"", b"nothing", b"PK\x03\x04", state[1:]):
-        with pytest.raises(StateError, match="these bytes are no state of a simulation"):
+        with pytest.raises(StateError, match="these bytes are not the state of a simulation"):
             Stepper.from_bytes(wrong)
     for i in (len(saved.WORD), len(saved.WORD) + 40, len(state) // 2, len(state) - 1):
         with pytest.raises(StateError, match="damaged, or was cut off"):
@@ -122,7 +123,7 @@ def test_states_of_other_versions(trace: Trace, monkeypatch: pytest.MonkeyPatch)
             Stepper.from_bytes(state)
     for before, after, message in (
         (b'"easy", 1', b'"easy", 9', "version 9 of its policy, and this is 1"),
-        (b'"easy", 1', b'"eazy", 1', "cannot be gone on with here.*eazy"),
+        (b'"easy", 1', b'"eazy", 1', "cannot be continued here.*eazy"),
         (b'"request", 1', b'"request", 7', "version 7 of its predictor"),
     ):
         with monkeypatch.context() as patched:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Decisions from outside: by the policy itself, by its own schedule played again, by hand, and wrong ones."""
 
 from __future__ import annotations
@@ -253,7 +254,7 @@ def test_until(trace: Trace) -> None:
     first = stepper.now
     assert not stepper.skip(until=first)
     assert stepper.now == first
-    with pytest.raises(ParameterError, match="until=nan is no time"):
+    with pytest.raises(ParameterError, match="until=nan is not a time"):
         stepper.advance(until=np.nan)
     while stepper.skip():
         pass

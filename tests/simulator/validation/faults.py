@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A sound schedule, the changes that break a rule each, and the rules that are broken."""
 
 from __future__ import annotations

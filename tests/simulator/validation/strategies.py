@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What Hypothesis draws for the tests of the validator."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The validator passes what the engine makes, and finds what is changed in it."""
 
 from __future__ import annotations

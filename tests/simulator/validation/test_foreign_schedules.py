@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Schedules from elsewhere: tables and files that are checked, refused, and those of other simulators."""
 
 from __future__ import annotations

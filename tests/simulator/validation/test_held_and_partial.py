@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Promises of schedules that do not show who stood in the queue: of jobs that were held back, or of half a run."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What validation is made of in little memory: rules by blocks, keys looked up, histories of jobs that ran once."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The policy, semantics and overrun that a schedule is checked by: a misspelt name is refused, not passed over."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The promises of PV-EASY: kept by its schedules, whatever is predicted, and broken by others and by changed ones."""
 
 from __future__ import annotations

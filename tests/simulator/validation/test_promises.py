@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Each promise of a policy is broken on purpose, and what cannot be checked is said."""
 
 from __future__ import annotations

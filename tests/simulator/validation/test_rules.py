@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The validator: each rule is broken on purpose, and a sound schedule passes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs of less than 1 s: policy, validator and slow twin agree that a plan holds their processors for 1 s, or less."""
 
 from __future__ import annotations

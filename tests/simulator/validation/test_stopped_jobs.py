@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The rules on jobs that are stopped and resized: schedules of the engine pass, and each change of one is found."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The validator's kernels are equal to slow twins, to themselves interpreted, and independent of the engine."""
 
 from __future__ import annotations

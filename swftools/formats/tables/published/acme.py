@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Acme: two GPU clusters for language models (Seren, Kalos) in 2023, a CSV each (Hu et al. 2024)."""
 
 from __future__ import annotations

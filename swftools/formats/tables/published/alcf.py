@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Machines of the Argonne Leadership Computing Facility (Theta, Polaris, Aurora): DIM_JOB_COMPOSITE, a CSV a year."""
 
 from __future__ import annotations

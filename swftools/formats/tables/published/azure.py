@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Virtual machines of Azure, traces V1 (2017) and V2 (2019): vmtable.csv, without a header (Cortez et al. 2017)."""
 
 from __future__ import annotations

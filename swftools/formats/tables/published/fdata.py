@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """F-DATA: the jobs of Fugaku (RIKEN), 24 million from 2021 to 2024, a Parquet file a month (Antici et al. 2024)."""
 
 from __future__ import annotations

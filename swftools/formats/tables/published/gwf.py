@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The Grid Workloads Format: that of the archive, with 29 columns, and the short one of workflows (Iosup et al. 2008)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Helios: four GPU clusters of SenseTime in 2020, a CSV each (Hu et al. 2021)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Eagle and Kestrel, machines of the National Renewable Energy Laboratory (USA): jobs of Slurm as CSV or Parquet."""
 
 from __future__ import annotations

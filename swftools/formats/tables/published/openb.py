@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """openb: pods of a GPU cluster of Alibaba that shares GPUs, 2023 (Weng et al. 2023)."""
 
 from __future__ import annotations

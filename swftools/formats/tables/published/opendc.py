@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tasks as the simulator OpenDC takes them, such as those of SURF's Lisa: Parquet, in milliseconds."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """PAI: jobs of a GPU cluster of Alibaba, July and August 2020, a join of tables without headers (Weng et al. 2022)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Philly: jobs that train neural networks on GPUs of Microsoft, 2017, a list of JSON (Jeon et al. 2019)."""
 
 from __future__ import annotations

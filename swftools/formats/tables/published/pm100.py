@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """PM100: jobs of Marconi100 (CINECA) with their power, a Parquet file (Antici et al. 2023)."""
 
 from __future__ import annotations

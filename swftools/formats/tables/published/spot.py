@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Jobs on spot GPUs of Alibaba, 2026 (Duan et al. 2026)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """MIT Supercloud: the job table of Slurm's database as CSV, states and resources by number (Samsi et al. 2021)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The Workflow Trace Archive: tasks of workflows as a folder of Parquet (Versluis et al. 2020)."""
 
 from __future__ import annotations

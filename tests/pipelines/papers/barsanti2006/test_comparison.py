@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the experiments of Barsanti and Sodan 2006 measure, beside values made by hand and by plain pandas."""
 
 from __future__ import annotations

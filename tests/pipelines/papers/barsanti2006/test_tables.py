@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The tables and statements of Barsanti and Sodan 2006, from values that are made up, and a quick run of all."""
 
 from __future__ import annotations

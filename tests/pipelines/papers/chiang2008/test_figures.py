@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tables and pictures of Chiang and Vasupongayya 2008, of measures made by hand."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which months of a log count for Chiang and Vasupongayya 2008, and which jobs are simulated for one."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is simulated for a month, and what is measured of it, by hand."""
 
 from __future__ import annotations

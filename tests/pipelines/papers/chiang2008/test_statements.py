@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How statements of Chiang and Vasupongayya 2008 are judged, of measures made by hand."""
 
 from __future__ import annotations

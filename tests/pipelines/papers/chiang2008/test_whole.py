@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """All tables of Chiang and Vasupongayya 2008: of the shipped log, and of the full logs what the documentation has."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Experiments of Lee 2009, on jobs drawn by hand."""
 
 from __future__ import annotations

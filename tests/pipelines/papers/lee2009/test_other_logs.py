@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What goes beyond Lee 2009: stretches of other logs, and users who exaggerate."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The published tables of Lee 2009, held against each other and what the text of the paper says of them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """All tables of Lee 2009: of the shipped log, which is its window, in few generations; and what must come out."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Beyond the paper: what is run, what stands in the tables, and what is drawn of it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The experiments of Nurmi 2009, by hand and against their parts."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The published tables, held against what the text of the paper says of them, and our reading of it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tables 5.2 to 5.6 and Figure 6.1: what is run, of whom, and what stands beside what is printed."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tables 4.1 and 4.2, the statements and the curves, of measures made by hand."""
 
 from __future__ import annotations

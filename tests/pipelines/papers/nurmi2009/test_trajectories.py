@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Figures 5.2 and 5.4: the queue, the month and the cluster that stand, the trajectory, and what is drawn of both."""
 
 from __future__ import annotations

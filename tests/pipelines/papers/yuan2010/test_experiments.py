@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The experiments of Yuan et al. 2010, by hand and against their parts."""
 
 from __future__ import annotations

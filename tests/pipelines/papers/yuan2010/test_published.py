@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The published tables of Yuan et al. 2010, held against each other and what the text of the paper says of them."""
 
 from __future__ import annotations

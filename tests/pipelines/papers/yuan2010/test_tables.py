@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tables, figures and statements of Yuan et al. 2010, of measures made by hand."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """All tables of Yuan et al. 2010: of the shipped log, and of the paper's logs what the documentation has."""
 
 from __future__ import annotations
