@@ -25,7 +25,7 @@ from swftools.tables import empty_frame, frame_of
 
 _INTERACTIVE = "interactive"
 _HEX_DIGITS = 16
-_MANY = 4
+_MANY = 16
 """How many times as many names as words there may be for words to be looked up in a table that is made of all names."""
 
 

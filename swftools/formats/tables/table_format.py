@@ -40,8 +40,9 @@ _ROW_BYTES = 64
 """Bytes of a chunk that a row of Parquet is counted as: 65,536 rows in a chunk of 4 MiB."""
 _LONG_ROW_BYTES = 4096
 """The same, of rows with lists."""
-_WHOLE = 4
-"""Batches that are read at once where all jobs are wanted: names that many rows share are looked up less often."""
+_WHOLE, _WHOLE_TEXT = 4, 2
+"""Batches, and chunks of a text, that are read at once where all jobs are wanted: names that many rows share are looked
+up less often."""
 _HEAD_ROWS = 200
 
 
@@ -289,7 +290,7 @@ class TableFormat(AccountingFormat):
         with open_joined(one, max_bytes=how.max_bytes, progress=how.progress) as stream:
             is_last = False
             while not is_last:
-                size = max(how.chunk_bytes, len(left))
+                size = max(how.chunk_bytes * (1 if tally.digest is None else _WHOLE_TEXT), len(left))
                 data = stream.read(size)
                 is_last = not data
                 while 0 < len(data) < size and (more := stream.read(size - len(data))):

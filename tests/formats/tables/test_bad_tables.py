@@ -13,6 +13,7 @@ import pytest
 
 from swftools import Trace, iter_log, read_log
 from swftools.errors import LogFormatError, ParameterError, UnreadableLogError
+from swftools.formats.tables.heads import least_value
 from tests.formats.tables.made import JOB_A, PAI, as_typed_parquet, example, parquet, write_pai
 
 HELIOS = example("helios").decode()
@@ -123,6 +124,16 @@ def test_one_wrong_time_among_many_is_quarantined() -> None:
     text = f"{SUPERCLOUD}{rows}9,2,1610000000000,1610000060000,1610000070000,3,1=4\n"
     trace = read(text, "supercloud")
     assert (len(trace), reasons(trace)) == (9, {11: "submit beyond the year 2286"})
+
+
+def test_the_least_submission_of_a_parquet_file() -> None:
+    """Of all its row groups, as its footer tells them; of dates as of numbers."""
+    times = [1_600_000_500, 1_600_000_100, 1_600_000_900, 1_600_000_300]
+    for kind in (pa.int64(), pa.timestamp("s", "UTC")):
+        head = parquet(pa.table({"a": times, "submit": pa.array(times).cast(kind)}), row_group_size=1)
+        assert least_value(head, 1) == min(times)
+        assert least_value(head, -1) is None
+    assert least_value(parquet(pa.table({"submit": ["a"]})), 0) is None
 
 
 @pytest.mark.parametrize("share", [0.2, 0.6, 0.99])

@@ -344,6 +344,13 @@ def test_what_is_missing_in_every_column(tmp_path: Path) -> None:
     assert "anomalies" not in trace.provenance
 
 
+def test_a_date_that_says_that_there_is_none(tmp_path: Path) -> None:
+    """However sound it is as a date."""
+    mapping = 'columns: {submit: Queued, start: Begun}\nmissing: ["1900-01-01 00:00:00"]\ntime_zone: UTC\n'
+    text = "Queued,Begun\n2024-01-01 00:00:00,1900-01-01 00:00:00\n2024-01-01 00:00:01,2024-01-01 00:00:03\n"
+    assert read(tmp_path, mapping, text).jobs["wait_time"].fillna(-1).tolist() == [-1, 2]
+
+
 @pytest.mark.parametrize("status", ["6", "-1", "true", "done"])
 def test_a_status_that_is_none(status: str, tmp_path: Path) -> None:
     """SWF has 0 to 5."""
@@ -351,6 +358,16 @@ def test_a_status_that_is_none(status: str, tmp_path: Path) -> None:
         read(
             tmp_path, SMALL.replace("run_time: Ran", "state: Ran") + f"states: {{ok: {status}}}\n", "Queued,Ran\n5,ok\n"
         )
+
+
+def test_a_deeper_name_is_no_rival_of_a_plain_one(tmp_path: Path) -> None:
+    """``host.cpus`` is not asked about where ``cpus`` is there."""
+    path = tmp_path / "jobs"
+    row = {"submit": 1700000000, "start": 1700000001, "end": 1700000009, "host": {"cpus": 64}, "cpus": 4}
+    path.write_text(json.dumps(row))
+    proposal = propose_mapping(str(path))
+    assert 'requested_processors: {column: "cpus"}' in proposal.text
+    assert not proposal.unsure
 
 
 def test_tables_that_nothing_is_proposed_for(tmp_path: Path) -> None:
