@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What all records of a log together decide, against a walk through them one after the other."""
 
 from __future__ import annotations
