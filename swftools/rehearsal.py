@@ -18,6 +18,7 @@ import pandas as pd
 from swftools.checkpoints.inference import infer_checkpoints
 from swftools.checkpoints.synthetic_survey import generate_checkpoint_survey
 from swftools.fields.definition import UTILITY
+from swftools.formats.accounting.gathering import halve
 from swftools.formats.loadleveler.kernel import last_header
 from swftools.formats.read_log import read_log
 from swftools.formats.slurm.kernel import last_start
@@ -134,6 +135,7 @@ def _read_tables() -> None:
     )
     read_log(io.BytesIO(rows), "helios")
     read_log(io.BytesIO(b'{"id": "1", "submission_time": 1665093600000, "duration": 1, "cpu_count": 1}'), "opendc")
+    halve(np.ones(1), np.zeros(1, np.float32))  # which a log of many rows calls
 
 
 def _write() -> None:

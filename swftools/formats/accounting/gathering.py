@@ -90,13 +90,13 @@ def _numbers(parts: list[Part], name: str) -> FloatArray:
     ]
     ends = np.cumsum([len(each) for each in filled])
     half = untouched_zeros(int(ends[-1]), np.float32)
-    if all(_halve(each, half[end - len(each) : end]) for each, end in zip(filled, ends, strict=True)):
+    if all(halve(each, half[end - len(each) : end]) for each, end in zip(filled, ends, strict=True)):
         return half
     return _moved(filled)
 
 
 @kernel(allocates=False)
-def _halve(values: FloatArray, half: npt.NDArray[np.float32]) -> bool:
+def halve(values: FloatArray, half: npt.NDArray[np.float32]) -> bool:
     """Write values in half the bytes; return whether these hold each, and stop at the first that they do not."""
     for row in range(len(values)):
         half[row] = np.float32(values[row])
