@@ -44,7 +44,7 @@ def write_long_log(path: Path, count: int) -> None:
             pyarrow.csv.write_csv(table, file, options)
 
 
-@pytest.fixture(scope="module", params=[10**6, 10**7])
+@pytest.fixture(scope="module", params=[10**6, 10**7], ids=["million", "tens"])
 def long_log(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
     """A log, and how many jobs it has."""
     path = tmp_path_factory.mktemp("long") / "long.swf"
