@@ -56,7 +56,8 @@ class Layout:
         self._value = value
         words: list[int] = []
         _add_words(words, value, like)
-        self._words = np.array(words, np.uint64)
+        # With signs: a stride over a single element, or none, may be negative.
+        self._words = np.array(words, np.int64).view(np.uint64)
         self.address = address_of_array(self._words)
 
     def moved(self, value: Any, begin: int, size: int, by: int) -> Layout:
@@ -138,6 +139,6 @@ def _add_words(words: list[int], value: Any, like: Any) -> None:
         words += (ctypes.cast(getattr(inner, name), ctypes.c_void_p).value or 0 for name in _CALLS)
         words += (inner.bit_generator.value, 0, id(value))  # numba has its memory in between, which it counts
     elif isinstance(value, int):
-        words.append(value % 2**64)
+        words.append((value + 2**63) % 2**64 - 2**63)
     else:
         raise TypeError(f"{type(value).__name__} {value!r:.40} cannot be laid out")

@@ -119,6 +119,13 @@ def test_what_compiled_code_would_misread_is_refused(given: Outer) -> None:
         Layout(given, example())
 
 
+def test_a_single_element_that_is_turned_round_is_laid_out() -> None:
+    """It is contiguous to numpy, and its stride is negative."""
+    flat = np.array([4.5])[::-1]
+    assert flat.strides == (-8,)
+    Layout(replaced(inner=Inner(flat, np.zeros(3, np.int32))), example())
+
+
 def test_what_cannot_be_written_to_is_laid_out() -> None:
     """It is the kernel's word that it does not write to it."""
     flat = np.arange(5) + 0.5

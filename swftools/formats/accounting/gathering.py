@@ -99,7 +99,7 @@ def _numbers(parts: list[Part], name: str) -> FloatArray:
 def halve(values: FloatArray, half: npt.NDArray[np.float32]) -> bool:
     """Write values in half the bytes; return whether these hold each, and stop at the first that they do not."""
     for row in range(len(values)):
-        half[row] = np.float32(values[row])
+        half[row] = values[row]
         if half[row] != values[row] and not np.isnan(values[row]):
             return False
     return True

@@ -161,7 +161,10 @@ def test_documents_of_sacct(tmp_path: Path) -> None:
         ('{"jobs": [{"job_id": 1}', "it is not valid JSON"),
         ('{"nodes": []}', 'it has no list "jobs"; give what squeue --json or sacct --json printed'),
         ('{"jobs": [1]}', 'not all of the list "jobs" are jobs'),
-        ('{"jobs": [{"job_id": 7, "job_state": "PENDING", "time_limit": 5}]}', "job 7: CPUS '' is no number of proc"),
+        (
+            '{"jobs": [{"job_id": 7, "job_state": "PENDING", "time_limit": 5}]}',
+            "job 7: CPUS '' is not a number of proc",
+        ),
     ],
 )
 def test_documents_that_are_none(text: str, message: str, tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ def test_what_is_refused(schedule: Schedule) -> None:
     table = measure(schedule)
     with pytest.raises(ParameterError, match="occurs twice for 'easy'"):
         pd.concat([table, table]).summary()
-    with pytest.raises(ParameterError, match="a policy called 'unit' would hide"):
+    with pytest.raises(ParameterError, match="a policy called 'unit' has the name of the column"):
         measure(schedule, label="unit").summary()
     with pytest.raises(ParameterError, match="needs the columns of measure; value lack"):
         Measures(pd.DataFrame(table).drop(columns="value")).summary()

@@ -177,7 +177,7 @@ def test_jobs_that_are_held_back() -> None:
     stepper.advance()
     stepper.hold(1, 7.0)
     stepper.start(0)
-    with pytest.raises(PolicyError, match=r"before anything was decided: call advance\(\) first"):
+    with pytest.raises(PolicyError, match=r"already acted in this decision: fork before, or call advance\(\)"):
         stepper.fork()
     stepper.advance(until=1.0)
     assert starts(stepper.fork()) == {2: 7.0}
@@ -187,14 +187,14 @@ def test_jobs_that_are_held_back() -> None:
     ("policy", "options", "message"),
     [
         ("scojo-p", {}, "policy 'scojo-p' has a memory that a fork cannot copy"),
-        ("easy", {"predictor": "last-model"}, "predictor 'last-model' remembers"),
-        ("easy", {"predictor": MeanOfUser()}, "the predictor in Python remembers"),
+        ("easy", {"predictor": "last-model"}, "predictor 'last-model' has a memory"),
+        ("easy", {"predictor": MeanOfUser()}, "the predictor in Python has a memory"),
     ],
 )
 def test_who_remembers_the_past_is_refused(policy: str, options: dict[str, Any], message: str) -> None:
     """And told to take the whole."""
     stepper = after(with_all_columns(crowded_trace(20, seed=1)), policy, 3, **options)
-    with pytest.raises(PolicyError, match=rf"{message}.*take copy\(\)"):
+    with pytest.raises(PolicyError, match=rf"{message}.*use copy\(\)"):
         stepper.fork()
     stepper.copy().finish()
 

@@ -75,7 +75,7 @@ def test_stopped_copied_stepped(trace: Trace, decide: Callable[[Stepper], None],
     while stepper.skip(to="event"):
         pass
     assert_same(stepper.schedule(), whole)
-    with pytest.raises(PolicyError, match="the function of policy 'of-the-test' remembers"):
+    with pytest.raises(PolicyError, match="the function of policy 'of-the-test' has a memory"):
         Stepper(trace, "of-the-test").fork()
 
 
@@ -119,12 +119,12 @@ def test_interrupts(trace: Trace) -> None:
 
 
 WRONG: dict[str, tuple[Callable[[Stepper], object], str]] = {
-    "answers": (lambda stepper: stepper.now, r"returned 0\.0; a policy acts by start\(\), it returns nothing"),
-    "goes on": (lambda stepper: stepper.advance(), "a policy decides, and returns"),
-    "skips": (lambda stepper: stepper.skip(), "a policy decides, and returns"),
-    "runs": (lambda stepper: stepper.run(), "a policy decides, and returns"),
-    "submits": (lambda stepper: stepper.submit(1, 60), "a policy decides, and returns"),
-    "finishes": (lambda stepper: stepper.finish(), "a policy decides, and returns"),
+    "answers": (lambda stepper: stepper.now, r"returned 0\.0; a policy acts by start\(\), and returns nothing"),
+    "goes on": (lambda stepper: stepper.advance(), "a policy acts and returns"),
+    "skips": (lambda stepper: stepper.skip(), "a policy acts and returns"),
+    "runs": (lambda stepper: stepper.run(), "a policy acts and returns"),
+    "submits": (lambda stepper: stepper.submit(1, 60), "a policy acts and returns"),
+    "finishes": (lambda stepper: stepper.finish(), "a policy acts and returns"),
     "raises": (lambda _: {}["key"], "raised KeyError: 'key'"),
     "acts wrongly": (lambda stepper: stepper.start(9), "job 9"),
     "starts nobody": (lambda _: None, "leaves 2 jobs waiting on an idle machine"),

@@ -108,7 +108,7 @@ def test_bytes_that_are_none(trace: Trace) -> None:
             Stepper.from_bytes(state[:i] + bytes([state[i] ^ 1]) + state[i + 1 :])
     with pytest.raises(StateError, match="damaged, or was cut off"):
         Stepper.from_bytes(state[:-1])
-    with pytest.raises(StateError, match="a state is bytes, as to_bytes returns them, and no str"):
+    with pytest.raises(StateError, match="a state is bytes, as to_bytes returns them, not str"):
         Stepper.from_bytes("state")  # type: ignore[arg-type]
     assert b"pickle" not in state
 
@@ -153,7 +153,7 @@ def changed(before: bytes, after: bytes) -> Any:
 def test_what_cannot_be_saved(trace: Trace) -> None:
     """A predictor in Python may know anything."""
     stepper = Stepper(trace, "easy", predictor=MeanOfUser())
-    with pytest.raises(StateError, match="a predictor in Python is asked"):
+    with pytest.raises(StateError, match="a predictor in Python cannot be saved"):
         stepper.to_bytes()
 
 

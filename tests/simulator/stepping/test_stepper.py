@@ -216,7 +216,7 @@ def test_acts_want_a_decision(trace: Trace) -> None:
     """Before the first and behind the last there is none."""
     stepper = Stepper(trace, "fcfs")
     for _ in range(2):
-        with pytest.raises(PolicyError, match=r"nothing is to be decided just now: call advance\(\)"):
+        with pytest.raises(PolicyError, match=r"no decision is due now: call advance\(\)"):
             stepper.start(0)
         stepper.finish()
     assert not stepper.advance()
