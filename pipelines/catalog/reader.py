@@ -17,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from pipelines.catalog.cards import RESOURCES, Catalog, did_you_mean
 from pipelines.catalog.problems import Problem, message_of, path_of, report
-from pipelines.catalog.strict_yaml import KeyPath, NotYamlError, read_yaml
+from pipelines.catalog.strict_yaml import KeyPath, read_yaml_file
 from swftools.errors import CatalogError, ParameterError
 from swftools.formats.registry import list_formats
 
@@ -47,14 +47,7 @@ def read_catalog(path: str | Path | None = None) -> Catalog:
     430
     """
     source = RESOURCES / "data_catalog.yaml" if path is None else Path(path)
-    try:
-        data = source.read_bytes()
-    except OSError as error:
-        raise CatalogError(f"{source}: {error.strerror or error}; check the path of the catalogue") from error
-    try:
-        content = read_yaml(data)
-    except NotYamlError as error:
-        raise CatalogError(f"{source}, {error}") from error
+    data, content = read_yaml_file(source, CatalogError, "check the path of the catalogue")
     catalog, problems = _build(content)
     if catalog is None or problems:
         raise CatalogError(report(str(source), data, problems))

@@ -8,6 +8,8 @@ tags and deep nesting are refused, and a date stays the text that was written.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -16,7 +18,7 @@ from ruamel.yaml.composer import Composer, ComposerError, MaxDepthExceededError
 from ruamel.yaml.constructor import DuplicateKeyError, SafeConstructor
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from swftools.errors import ParameterError
+from swftools.errors import ParameterError, SwfToolsError
 
 KeyPath = tuple[Any, ...]
 """The keys and list positions that lead to a value."""
@@ -50,6 +52,27 @@ class _Constructor(SafeConstructor):
 
 
 _Constructor.add_constructor("tag:yaml.org,2002:timestamp", SafeConstructor.construct_yaml_str)
+
+
+def read_yaml_file(path: str | Path | Traversable, refused: type[SwfToolsError], remedy: str) -> tuple[bytes, Any]:
+    """Read a file of one YAML document: its bytes, and what it holds.
+
+    Parameters
+    ----------
+    path : str, Path or resource
+        The file, as messages name it.
+    refused : type of SwfToolsError
+        What is raised where it cannot be read, or is not YAML.
+    remedy : str
+        What to do if there is no such file.
+    """
+    try:
+        data = (Path(path) if isinstance(path, str) else path).read_bytes()
+        return data, read_yaml(data)
+    except OSError as error:
+        raise refused(f"{path}: {error.strerror or error}; {remedy}") from error
+    except NotYamlError as error:
+        raise refused(f"{path}, {error}") from error
 
 
 def read_yaml(data: bytes | str) -> Any:

@@ -13,7 +13,7 @@ from pydantic.dataclasses import dataclass
 
 from pipelines.catalog.cards import Positive, Text
 from pipelines.catalog.problems import message_of, path_of, report
-from pipelines.catalog.strict_yaml import NotYamlError, read_yaml
+from pipelines.catalog.strict_yaml import read_yaml_file
 from pipelines.cli.durations import seconds_of
 from swftools.errors import ParameterError
 
@@ -105,14 +105,7 @@ def read_sites(path: str) -> SitesSettings:
     ParameterError
         It cannot be read or is not valid; the message lists every problem with its line.
     """
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise ParameterError(f"{path}: {error.strerror or error}; give the path of a YAML file") from error
-    try:
-        content = read_yaml(data)
-    except NotYamlError as error:
-        raise ParameterError(f"{path}, {error}") from error
+    data, content = read_yaml_file(path, ParameterError, "give the path of a YAML file")
     if not isinstance(content, dict):
         raise ParameterError(f"{path}: it must be a mapping with sites and requests, see docs/reservations.md")
     content.pop("folder", None)

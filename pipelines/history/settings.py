@@ -16,7 +16,7 @@ from pydantic.dataclasses import dataclass
 
 from pipelines.catalog.cards import Count, Name, Positive, Text
 from pipelines.catalog.problems import message_of, path_of, report
-from pipelines.catalog.strict_yaml import NotYamlError, read_yaml
+from pipelines.catalog.strict_yaml import read_yaml_file
 from pipelines.logs.find import catalog_in_use
 from pipelines.logs.how_read import HowRead
 from pipelines.tasks.parameters import AugmentParameter, MethodsParameter, ParametersParameter, ReplayOptionsParameter
@@ -183,14 +183,7 @@ def read_settings(path: str | Path | None, given: Mapping[str, Any] | None = Non
     content: Any = {}
     data = b""
     if path is not None:
-        try:
-            data = Path(path).read_bytes()
-        except OSError as error:
-            raise ParameterError(f"{path}: {error.strerror or error}; check the path of the settings") from error
-        try:
-            content = read_yaml(data)
-        except NotYamlError as error:
-            raise ParameterError(f"{path}, {error}") from error
+        data, content = read_yaml_file(path, ParameterError, "check the path of the settings")
         if content is None:  # nothing but comments
             content = {}
         if not isinstance(content, dict):
