@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from swftools.kernel import FloatArray, IntArray, kernel
+from swftools.simulator.machine.instants import instant
 
 BLOCK = 64
 """Steps of a block at most. Two neighbours have more than half as many together, or they would be one."""
@@ -231,7 +232,7 @@ def earliest(profile: Profile, processors: int, duration: float, until: float) -
                 if times[i] >= until:
                     return until
                 begin = times[i]
-                stop = min(begin + duration, until)
+                stop = min(instant(begin + duration), until)
                 i += 1
     return begin
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from tests.naive.search import earliest_fit, free_steps, take
 from tests.naive.search_objectives import MEASURES, Measure, Objective, Question, value_of_utility
-from tests.naive.simulator import CHECKPOINTED, Job, Policy, State, planned_end
+from tests.naive.simulator import CHECKPOINTED, Job, Policy, State, instant, planned_end
 
 Points = dict[int, list[tuple[float, float]]]
 """The points of utility functions by the identity of the job; none, or no key, where it has none."""
@@ -75,13 +75,13 @@ def play_easy(order: Sequence[Competitor], ground: Ground) -> Plan:
             time = each.now if is_first else each.later
             may = each.width <= free
             if left and may:
-                may = time <= shadow - now or each.width <= extra
-                extra -= each.width if may and time > shadow - now else 0
+                may = instant(now + time) <= shadow or each.width <= extra
+                extra -= each.width if may and instant(now + time) > shadow else 0
             if may:
                 starts[id(each)] = now
                 at_once += [each] * is_first
                 free -= each.width
-                going.append((now + time, each.width))
+                going.append((instant(now + time), each.width))
                 total += each.worth_now if is_first else each.worth_later(now)
                 continue
             left.append(each)
@@ -110,9 +110,9 @@ def place_all(order: Sequence[Competitor], ground: Ground) -> Plan:
     """Place each at the earliest time that running jobs and those before it leave."""
     steps, starts, total = list(ground.steps), {}, 0.0
     for each in order:
-        time = max(each.now, 1.0)
+        time = each.now or 1.0
         start = earliest_fit(steps, each.width, time)
-        steps = take(steps, start, start + time, each.width)
+        steps = take(steps, start, instant(start + time), each.width)
         starts[id(each)] = start
         total += each.worth_now if start <= ground.now else each.worth_later(start)
     return Plan(starts, [each for each in order if starts[id(each)] <= ground.now], total)
@@ -289,7 +289,7 @@ def decide_by(
         if not may_stop and (len(state.waiting) == 1 or not any(job.width <= state.free for job in state.waiting)):
             return
         queue = [waits(state, job) for job in state.waiting]
-        by_work = [each.worth_now / (each.width * max(each.later, 1.0)) for each in queue]
+        by_work = [each.worth_now / (each.width * (each.later or 1.0)) for each in queue]
         ranked = sorted(range(len(queue)), key=(lambda i: -by_work[i]) if objective is None else (lambda i: 0))
         chosen = sorted(ranked[:most_jobs])
         others = [queue[i].job for i in sorted(ranked[most_jobs:])]
@@ -316,10 +316,10 @@ def decide_by(
         keys: list[Callable[[Competitor], float]] = [lambda each: 0.0]
         keys.append(lambda each: each.job.rank if each.job.rank >= 0 else math.inf)
         if objective is None:
-            keys.append(lambda each: -each.worth_now / (each.width * max(each.later, 1.0)))
+            keys.append(lambda each: -each.worth_now / (each.width * (each.later or 1.0)))
             keys.append(lambda each: -each.worth_now)
         else:
-            keys.append(lambda each: -(1 + (state.now - each.job.submit) / max(each.now, 1.0)))
+            keys.append(lambda each: -(1 + (state.now - each.job.submit) / (each.now or 1.0)))
             keys.append(lambda each: each.now)
         seeds = [seed(key) for key in keys]
         if warm_start and last and individuals > len(seeds):
@@ -361,7 +361,7 @@ def question_of(state: State, competitors: list[Competitor], objective: Objectiv
     return Question(
         now=state.now,
         jobs=[each.job for each in competitors],
-        times=[max(each.now, 1.0) for each in competitors],
+        times=[(each.now or 1.0) for each in competitors],
         steps=[],
         objective=objective,
         measures=measures,

@@ -49,6 +49,7 @@ from swftools.kernel.outside import monotonic_seconds
 from swftools.parameters import Parameters, choice, number, text, truth, whole
 from swftools.simulator.carrying import renumber
 from swftools.simulator.machine.faults import WRONG_COST, fail
+from swftools.simulator.machine.instants import time_until
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.machine.verbs import start
 from swftools.simulator.machine.views import (
@@ -360,7 +361,7 @@ def start_by_easy(machine: Machine, jobs: IntArray, others: IntArray) -> None:
     if head == len(order) or not can_start_any(machine):
         return
     shadow, extra = earliest_start(machine, width(machine, order[head]))
-    window = shadow - now(machine)
+    window = time_until(now(machine), shadow)
     for job in order[head + 1 :]:
         if fits(machine, job) and (expected_time(machine, job) <= window or width(machine, job) <= extra):
             if expected_time(machine, job) > window:

@@ -15,7 +15,7 @@ from swftools.kernel import IntArray, kernel
 from swftools.simulator.machine.state import CAPACITY, DISTURBED, NOW, Machine
 from swftools.simulator.machine.views import expected_time
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY
-from swftools.simulator.planning import LEAST_TIME
+from swftools.simulator.planning import planned_length
 
 ORDERS = ("fcfs", "sjf", "lxf", "widest", "narrowest", "ljf")
 """First come, shortest, largest expansion factor, widest, narrowest, longest first."""
@@ -89,7 +89,7 @@ def key_of(order: Order, machine: Machine, submit_time: float, processors: float
     if kind == FCFS:
         return 0.0
     waited = machine.clock[NOW] - submit_time
-    factor = 1.0 + waited / max(time, LEAST_TIME)
+    factor = 1.0 + waited / planned_length(time)
     if kind == LXF:
         return -factor
     return -(
@@ -114,11 +114,13 @@ def least_key(order: Order, machine: Machine, submit_time: float, processors: fl
         return -ANY
     if kind == WIDEST:
         return -most
+    if kind == LXF and time == 0.0:
+        return -ANY
     if kind != WEIGHTED:
         return key_of(order, machine, submit_time, processors, time, order.least_rank)
     now = machine.clock[NOW]
     waited = now - submit_time
-    factor = 1.0 + waited / max(time, LEAST_TIME)
+    factor = 1.0 + waited / time if time > 0.0 else ANY  # beside a job of 0 s there may be one of less than 1 s
     return -(
         order.wait * (waited if order.wait > 0.0 else 0.0) / HOUR
         + order.expansion * (factor if order.expansion > 0.0 else 1.0)

@@ -7,7 +7,7 @@ either are expected to end by that time or need only processors that will be lef
 in order of submission.
 
 ``lxf-backfill``
-    The largest expansion factor, (wait so far + estimate) / estimate, goes first; estimates below 1 s count as 1 s. The
+    The largest expansion factor, (wait so far + estimate) / estimate, goes first; an estimate of 0 s counts as 1 s. The
     job with the largest factor has the reservation: LXF-backfill of Chiang et al. (``sjf-backfill`` is different: there
     the queue is in order of submission, and only the jobs that go ahead are sorted.)
 ``prio-fifo``

@@ -49,6 +49,7 @@ import numpy.typing as npt
 from swftools.kernel import FloatArray, IntArray, kernel
 from swftools.parameters import Parameters, choice, truth
 from swftools.simulator.machine.event_queue import pop, push
+from swftools.simulator.machine.instants import time_until
 from swftools.simulator.machine.state import DISTURBED, ENDED, RUNNING, SUBMITTED, Machine
 from swftools.simulator.machine.verbs import preempt, start
 from swftools.simulator.machine.views import (
@@ -235,7 +236,7 @@ def _fill(machine: Machine, manner: Manner, memory: ShadowLoad, order: Order, he
         when, extra = _earliest_without_shadow(machine, memory, order, head, shadow)
     else:
         when, extra = earliest_start(machine, width(machine, head))
-    time = when - now(machine)
+    time = time_until(now(machine), when)
     if manner.venture:
         _let_go_ahead(machine, memory, order, simple_order(SJF), head, time, 0.0)
         _let_go_ahead(machine, memory, order, order, head, ANY, ANY)

@@ -48,6 +48,7 @@ import numpy as np
 
 from swftools.kernel import IntArray, kernel
 from swftools.parameters import choice, number, truth, whole
+from swftools.simulator.machine.instants import instant, time_until
 from swftools.simulator.machine.state import FREE, NOW, RUNNING, WAITING, Machine
 from swftools.simulator.machine.verbs import start_on
 from swftools.simulator.policies.class_line import ClassParameters, Line, empty_line, line_up, resized, time_on
@@ -193,7 +194,7 @@ def best_start(machine: Machine, job: int, least: int, target: int) -> tuple[flo
     available, best = counts[FREE], np.inf
     when, size, extra = now, 0, 0
     if available >= least:
-        best = now + time_on(machine, job, available)
+        best = instant(now + time_on(machine, job, available))
     for i in range(counts[RUNNING]):
         other = machine.running[i]
         available += machine.allocated[other]
@@ -201,8 +202,9 @@ def best_start(machine: Machine, job: int, least: int, target: int) -> tuple[flo
         if i + 1 < counts[RUNNING] and machine.expected_end[machine.running[i + 1]] <= time:
             continue  # who ends at this instant ends together
         wanted = min(target, available)
-        if wanted >= least and time + time_on(machine, job, wanted) < best:
-            best = time + time_on(machine, job, wanted)
+        end = instant(time + time_on(machine, job, wanted)) if wanted >= least else np.inf
+        if end < best:
+            best = end
             when, size, extra = time, wanted, available - wanted
         if available >= target:
             break
@@ -213,13 +215,13 @@ def best_start(machine: Machine, job: int, least: int, target: int) -> tuple[flo
 def _backfill(machine: Machine, memory: ScojoMemory, how: int, first: int, count: int, when: float, extra: int) -> None:
     """Start those of the waiting jobs, from a place of the order on, that do not delay who is to start at a time."""
     line, counts = memory.line, machine.counts
-    time = when - machine.clock[NOW]
+    time, window = when - machine.clock[NOW], time_until(machine.clock[NOW], when)
     factor = 1.0
     if how != _NONE:
         work = 0.0
         for i in range(first, count):
             job = line.order[i]
-            if line.optimum[job] <= counts[FREE] and line.time[job] <= time:
+            if line.optimum[job] <= counts[FREE] and line.time[job] <= window:
                 work += line.optimum[job] * line.time[job]
         if work > 0.0:
             factor = time * counts[FREE] / work
@@ -231,7 +233,7 @@ def _backfill(machine: Machine, memory: ScojoMemory, how: int, first: int, count
         if size > counts[FREE]:
             continue
         run_time = time_on(machine, job, size)
-        if run_time > time:
+        if run_time > window:
             if size > extra:
                 continue
             extra -= size

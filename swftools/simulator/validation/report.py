@@ -33,12 +33,12 @@ from swftools.simulator.validation.preemptions import (
     find_unfair_delays,
 )
 from swftools.simulator.validation.promises import (
-    LEAST_PLAN,
     Broken,
     find_broken_reservations,
     find_delayed_heads,
     find_idle_heads,
     find_out_of_order,
+    planned_times,
 )
 from swftools.simulator.validation.reservations import Manner, Starts
 from swftools.simulator.validation.rules import RULES, check_capacity, check_columns, check_once, check_runs
@@ -298,12 +298,11 @@ def _check_promises(
         jobs.estimated[some],
         turn[some],
     )
-    # A job that is shorter than its plan ends early, whatever was estimated.
-    planned_end = starts.start_time + np.maximum(starts.estimated_time, LEAST_PLAN)
+    # A job without a length ends before its plan does, whatever was estimated.
+    planned_end = starts.start_time + planned_times(starts.estimated_time)
     exact = bool((starts.end_time >= planned_end - tolerance).all())
     if "exact-reservation" in promises and not exact and SEMANTICS.get(semantics or "") != INSTANT:
-        exactly = f"only with exact estimates of at least {LEAST_PLAN:g} s"
-        return [], [f"promises not checked: {policy} keeps reservations {exactly}"], []
+        return [], [f"promises not checked: {policy} keeps reservations only with exact estimates above 0 s"], []
     if {"reservation", "fixed-reservation"} & set(promises) and not exact and semantics is None:
         return [], [f"promises not checked: those of {policy} depend on the semantics; pass semantics="], []
     return _checked(promises, _checks(starts, processors, semantics, tolerance), order, jobs)
