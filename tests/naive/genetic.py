@@ -291,10 +291,13 @@ def decide_by(
         queue = [waits(state, job) for job in state.waiting]
         by_work = [each.worth_now / (each.width * (each.later or 1.0)) for each in queue]
         ranked = sorted(range(len(queue)), key=(lambda i: -by_work[i]) if objective is None else (lambda i: 0))
-        chosen = sorted(ranked[:most_jobs])
-        others = [queue[i].job for i in sorted(ranked[most_jobs:])]
-        queue = [queue[i] for i in chosen]
-        front = [each for each in queue if each.job in stopped] if damping in ("airline", "both") else []
+        goes_first = [damping in ("airline", "both") and each.job in stopped for each in queue]
+        early = [i for i in range(len(queue)) if goes_first[i]]
+        ranked = [i for i in ranked if not goes_first[i]]
+        room = max(most_jobs - len(early), 0)
+        others = [queue[i].job for i in [*early[most_jobs:], *sorted(ranked[room:])]]
+        front = [queue[i] for i in early[:most_jobs]]
+        queue = [*front, *(queue[i] for i in sorted(ranked[:room]))]
         all_of = [*front, *(runs(state, job) for job in may_stop), *(each for each in queue if each not in front)]
         held = [(max(job.expected_end, state.now), job.processors) for job in state.running if job not in may_stop]
         ground = Ground(state.now, state.processors - sum(width for _, width in held), held)
@@ -345,11 +348,21 @@ def decide_by(
             if each.runs and each not in plan.at_once:
                 state.preempt(each.job, CHECKPOINTED)
                 stopped.append(each.job)
-        if damping is None and builder == "easy":
-            plan = play_easy([*order, *(waits(state, job) for job in others)], ground)
+        behind = [waits(state, job) for job in others]
+        if builder == "easy":
+            plan = play_easy([*order, *behind], ground)
         for each in plan.at_once:
             if not each.runs:
                 state.start_if_free(each.job)
+        if builder == "conservative":
+            steps = ground.steps
+            for each in order:
+                begin = plan.starts[id(each)]
+                steps = take(steps, begin, instant(begin + (each.now or 1.0)), each.width)
+            for each in behind:
+                time = each.now or 1.0
+                if earliest_fit(steps, each.width, time) == state.now and state.start_if_free(each.job):
+                    steps = take(steps, state.now, instant(state.now + time), each.width)
 
     return decide, told
 
