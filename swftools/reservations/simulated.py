@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from swftools.output.shown_html import ShowsItself, counted, percent
 from swftools.qbets.predictor import WaitPredictor
 from swftools.reservations.varq import VarqRun
 from swftools.reservations.varq_parameters import VarqParameters
-from swftools.simulator.schedule import Schedule
+from swftools.simulator.schedule import WAITS_ON_PROCESSORS, Schedule
 from swftools.simulator.simulation import Progress
 from swftools.trace import Trace
 
@@ -220,6 +220,8 @@ def reserved_schedule(run: VarqRun) -> ReservedSchedule:
     schedule, asked, trace = run.stepper.schedule(), run.table(), simulation.trace.with_jobs(jobs)
     if asked["is_accepted"].any():
         _as_submitted(schedule.jobs, asked)
+        if (schedule.segments["ended_by"] != "completed").any():
+            schedule = replace(schedule, options={**schedule.options, WAITS_ON_PROCESSORS: True})
     return ReservedSchedule(schedule, asked, trace, run.varq)
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from swftools.errors import ParameterError
 from swftools.parameters import Parameters, choice, number
-from swftools.simulator.registry import find_policy
+from swftools.simulator.registry import Policy
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def check_told(predictor: Any) -> None:
         )
 
 
-def check_widths(policy: str, chosen: Mapping[str, Any]) -> None:
+def check_widths(policy: Policy, chosen: Mapping[str, Any] | Parameters) -> None:
     """Raise ParameterError if a policy makes jobs wider or narrower."""
-    if "speedup_curve" in find_policy(policy).needed(chosen):
-        raise ParameterError(f"policy {policy!r} makes jobs wider and narrower; take one that does not")
+    if "speedup_curve" in policy.needed(chosen):
+        raise ParameterError(f"policy {policy.name!r} makes jobs wider and narrower; take one that does not")

@@ -11,7 +11,8 @@ class Assumed(NamedTuple):
     """Of how many of the simulated jobs something is assumed.
 
     ``without_request`` are those whose request the log does not tell, ``run_time_as_request`` those of them for which
-    the run time was taken; ``longer_than_requested`` ran longer than their request, before the overrun rule.
+    the run time was taken; ``longer_than_requested`` ran longer than their request, before the overrun rule;
+    ``dependent`` wait for another job, by the log.
     """
 
     jobs: int
@@ -19,6 +20,7 @@ class Assumed(NamedTuple):
     run_time_as_request: int
     without_run_time: int
     longer_than_requested: int
+    dependent: int = 0
 
 
 _OVERRUN = {
@@ -70,5 +72,8 @@ def _sentences(assumed: Assumed, excluded: Mapping[str, int], options: Mapping[s
     if assumed.without_run_time:
         few = f"{assumed.without_run_time:,} of {jobs:,} jobs have no run time"
         yield f"{few}: {_CANCELLED[options['cancelled']]} (cancelled={options['cancelled']})"
+    if assumed.dependent:
+        few = f"{assumed.dependent:,} of {jobs:,} jobs depend on another"
+        yield f"{few}: dependencies (preceding_job_number, think_time) are ignored"
     for reason, count in excluded.items():
         yield f"left out: {count:,} job{'s' * (count != 1)}, {reason}"

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tests.naive.search import earliest_fit, free_steps, take
+from tests.naive.search import Steps, earliest_fit, free_steps, take
 from tests.naive.search_objectives import MEASURES, Measure, Objective, Question, value_of_utility
 from tests.naive.simulator import CHECKPOINTED, Job, Policy, State, instant, planned_end
 
@@ -355,16 +355,22 @@ def decide_by(
             if not each.runs:
                 state.start_if_free(each.job)
         if builder == "conservative":
-            steps = ground.steps
-            for each in order:
-                begin = plan.starts[id(each)]
-                steps = take(steps, begin, instant(begin + (each.now or 1.0)), each.width)
-            for each in behind:
-                time = each.now or 1.0
-                if earliest_fit(steps, each.width, time) == state.now and state.start_if_free(each.job):
-                    steps = take(steps, state.now, instant(state.now + time), each.width)
+            start_beside(state, plan, ground.steps, order, behind)
 
     return decide, told
+
+
+def start_beside(
+    state: State, plan: Plan, steps: Steps, order: Sequence[Competitor], behind: Sequence[Competitor]
+) -> None:
+    """Start jobs behind a plan, as they came, that have room now."""
+    for each in order:
+        begin = plan.starts[id(each)]
+        steps = take(steps, begin, instant(begin + (each.now or 1.0)), each.width)
+    for each in behind:
+        time = each.now or 1.0
+        if earliest_fit(steps, each.width, time) == state.now and state.start_if_free(each.job):
+            steps = take(steps, state.now, instant(state.now + time), each.width)
 
 
 def question_of(state: State, competitors: list[Competitor], objective: Objective) -> Question:

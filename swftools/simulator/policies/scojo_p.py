@@ -32,7 +32,10 @@ Barsanti and Sodan 2006, "Adaptive job scheduling via predictive job resource al
 Differs from the paper
 ----------------------
 The factor of figure 4 is printed upside down: here it is the processor time that is there over the processor time that
-is wanted. The future work of figure 1 takes the run time on the mean size, where "the run time on the mean run time" is
+is wanted. Two of its conditions are printed with < where <= stands here: a job that would take all free processors, or
+would end when the first one starts, counts as one that fits before it; and a job that lasts longer goes ahead if it
+takes no more processors than are left over then, while the paper has it take fewer than are free now, less the optimal
+width of the first. The future work of figure 1 takes the run time on the mean size, where "the run time on the mean run time" is
 printed. The best load is noted before the loop ends, because the size stays what it was. A width that a job waits for
 is taken from all processors that are free at one instant, not job by job as they end. Sizes are rounded to the nearest
 whole number. What is expected to come is by default learned while the simulation goes on, from the jobs submitted so

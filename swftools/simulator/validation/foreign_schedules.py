@@ -167,7 +167,7 @@ def schedule_from_table(
         {"job_number": trace.jobs["job_number"].array[out], "job_occurrence": occurrence[out], "reason": reason}
     )
     options = {"overrun": overrun, "cancelled": "drop", "least_run_time": least_run_time, "semantics": semantics}
-    return Schedule(jobs, segments, excluded, size, policy, options)
+    return Schedule(jobs, segments, excluded, size, policy, options, origin=trace.header.start)
 
 
 def _columns(table: pd.DataFrame) -> pd.DataFrame:

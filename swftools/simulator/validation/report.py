@@ -23,7 +23,7 @@ from swftools.output.shown_html import ShowsItself
 from swftools.parameters.choices import INSTANT, SEMANTICS
 from swftools.simulator.options import check_choice
 from swftools.simulator.registry import Policy, list_policies, read_policy
-from swftools.simulator.schedule import Schedule
+from swftools.simulator.schedule import WAITS_ON_PROCESSORS, Schedule
 from swftools.simulator.validation.against_trace import check_jobs, check_trace
 from swftools.simulator.validation.foreign_schedules import read_schedule, schedule_from_table
 from swftools.simulator.validation.preemptions import (
@@ -224,7 +224,7 @@ def validate(
     for check in (
         check_once(given, jobs, runs, history),
         check_runs(jobs, runs, history, size, tolerance),
-        check_work(jobs, runs, history, tolerance),
+        check_work(jobs, runs, history, tolerance, is_fixed=not schedule.options.get(WAITS_ON_PROCESSORS)),
         check_overhead(given, jobs, runs, history, trace, row, tolerance),
         check_capacity(jobs, runs, size, tolerance),
         check_columns(given, jobs, runs, history, tolerance),
