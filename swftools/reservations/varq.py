@@ -2,9 +2,10 @@
 """VARQ in the simulator: a share of the jobs is to run at times, and is submitted when the waits so far say so.
 
 A job that wants a reservation asks for it when the log submits it. It is held back, outside the machine's queue, until
-the latest submission that meets the target; as long as it is held back its plan is made anew whenever a wait becomes
-known. Then it is submitted like any other, with the time until its start in its request; where it starts earlier it
-waits on its processors. The policy decides as ever, and knows nothing of reservations.
+the latest submission that meets the target; as long as it is held back its plan is made anew whenever a wait has become
+known: behind the start of a job, when something happens next. Then it is submitted like any other, with the time until
+its start in its request; where it starts earlier it waits on its processors. The policy decides as ever, and knows
+nothing of reservations.
 
 References
 ----------

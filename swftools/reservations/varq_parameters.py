@@ -29,7 +29,8 @@ class VarqParameters(Parameters):
     step : float
         Seconds between two times of submission that are looked at.
     replans : {"changes", "never"}
-        Whether the plan of a job that is held back is made anew whenever what is known of waits changes.
+        Whether the plan of a job that is held back is made anew when something happens and more is known of waits than
+        before.
     adapt : float
         At a reservation that is missed the percentile that its group asks for rises by ``adapt * probability``, at one
         that is met it falls by ``adapt * (1 - probability)``, so that as many are met as are asked for, as far as 1 to

@@ -160,8 +160,8 @@ def _share_cells(
 
 
 _SWAPPED = (
-    ".43 and .81 are printed in each other's columns: no accepted job is promised less than the target, and the text says "
-    "that the guarantee breaks down here, and only here"
+    ".43 and .81 are printed in each other's columns: no accepted job is promised less than the target, and the text "
+    "says that the guarantee breaks down here, and only here"
 )
 
 

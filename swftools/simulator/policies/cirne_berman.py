@@ -114,7 +114,7 @@ def carry_widths(old: CirneBermanMemory, new: CirneBermanMemory, jobs: IntArray)
     carry=carry_widths,
     needs=CURVES,
     allocates=False,
-    version=1,
+    version=2,
 )
 def cirne_berman(machine: Machine, parameters: Any, memory: CirneBermanMemory) -> None:
     """Choose the width of each new job; then start the jobs, now rigid, in order of class."""

@@ -138,7 +138,7 @@ def carry_plan(old: KeptPlan, new: KeptPlan, jobs: IntArray) -> None:
     allocates=False,
     takes_long="a job that ends before its request moves the reservations of many that wait; conservative-replanned "
     "(which may break promises), conservative-fixed and easy take seconds",
-    version=2,
+    version=3,
 )
 def conservative(machine: Machine, memory: KeptPlan) -> None:
     """Start jobs at their reservations, which become earlier if jobs end early."""
@@ -151,7 +151,7 @@ def conservative(machine: Machine, memory: KeptPlan) -> None:
     carry=carry_plan,
     promises=("fixed-reservation",),
     allocates=False,
-    version=2,
+    version=3,
 )
 def conservative_fixed(machine: Machine, memory: KeptPlan) -> None:
     """Start jobs at their reservations, which never change."""
@@ -166,7 +166,7 @@ def conservative_fixed(machine: Machine, memory: KeptPlan) -> None:
     allocates=False,
     promises=("exact-reservation",),
     restates=("cqsim",),
-    version=2,
+    version=3,
 )
 def conservative_replanned(machine: Machine, memory: Profile) -> None:
     """Plan all waiting jobs again at each event, and start those that are planned for now."""

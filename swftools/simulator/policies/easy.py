@@ -116,7 +116,7 @@ def easy_as_usual(machine: Machine) -> None:
         "raps": ("easy-in-time", {"running": "by-limit"}),
     },
     allocates=False,
-    version=1,
+    version=2,
 )
 def easy(machine: Machine, parameters: Any, memory: EasyMemory) -> None:
     """Start jobs in order of submission; others go ahead if they do not delay the first."""

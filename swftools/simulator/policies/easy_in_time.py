@@ -109,7 +109,7 @@ def carry_shadow(old: FixedShadow, new: FixedShadow, jobs: IntArray) -> None:
         "backfilling": {"running": "by-end", "shadow": "anew"},
     },
     allocates=False,
-    version=1,
+    version=2,
 )
 def easy_in_time(machine: Machine, parameters: Any, memory: FixedShadow) -> None:
     """Start jobs in order of submission; others go ahead if they end before the first can start."""

@@ -46,7 +46,7 @@ from swftools.simulator.registry import policy
     carry=carry_line,
     rests=True,
     allocates=False,
-    version=1,
+    version=2,
 )
 def fixed(machine: Machine, parameters: Any, memory: Line) -> None:
     """EASY backfilling in order of class; each job keeps its own width."""

@@ -169,7 +169,7 @@ def carry_shadow(old: ShadowLoad, new: ShadowLoad, jobs: IntArray) -> None:
         "no-stop-in-vain": {"order": "fcfs"},
     },
     allocates=False,
-    version=1,
+    version=2,
 )
 def pv_easy(machine: Machine, parameters: Any, memory: ShadowLoad) -> None:
     """Start jobs in order of priority; let others go ahead, but stop them when the first needs their processors."""

@@ -35,11 +35,12 @@ The factor of figure 4 is printed upside down: here it is the processor time tha
 is wanted. Two of its conditions are printed with < where <= stands here: a job that would take all free processors, or
 would end when the first one starts, counts as one that fits before it; and a job that lasts longer goes ahead if it
 takes no more processors than are left over then, while the paper has it take fewer than are free now, less the optimal
-width of the first. The future work of figure 1 takes the run time on the mean size, where "the run time on the mean run time" is
-printed. The best load is noted before the loop ends, because the size stays what it was. A width that a job waits for
-is taken from all processors that are free at one instant, not job by job as they end. Sizes are rounded to the nearest
-whole number. What is expected to come is by default learned while the simulation goes on, from the jobs submitted so
-far and what is predicted of them; the paper takes it from other runs of its workload model, as ``profiles=model`` does.
+width of the first. The future work of figure 1 takes the run time on the mean size, where "the run time on the mean run
+time" is printed. The best load is noted before the loop ends, because the size stays what it was. A width that a job
+waits for is taken from all processors that are free at one instant, not job by job as they end. Sizes are rounded to
+the nearest whole number. What is expected to come is by default learned while the simulation goes on, from the jobs
+submitted so far and what is predicted of them; the paper takes it from other runs of its workload model, as
+``profiles=model`` does.
 """
 
 from __future__ import annotations
@@ -146,7 +147,7 @@ def scojo_memory(jobs: int, processors: int, parameters: ScojoParameters) -> Sco
     return ScojoMemory(empty_line(jobs, processors), arrivals, np.zeros(jobs, np.int64), changing)
 
 
-@policy("scojo-p", parameters=ScojoParameters, memory=scojo_memory, needs=CURVES, allocates=False, version=1)
+@policy("scojo-p", parameters=ScojoParameters, memory=scojo_memory, needs=CURVES, allocates=False, version=2)
 def scojo_p(machine: Machine, parameters: Any, memory: ScojoMemory) -> None:
     """Choose widths by the expected load; other jobs go ahead, resized to fill the free processors."""
     line = memory.line

@@ -9,8 +9,8 @@ Differs from the paper
 ----------------------
 It leaves open, and is here: the dynamic threshold is what the longest waiting job has waited at the decision. Sums are
 taken in the order of the placements, so that a part of an order never costs more than the whole; what differs by
-rounding alone is equal. Over a reference value of 0 a difference is infinite, unless there is none. The expected time
-of a job counts 1 s at least.
+rounding alone is equal. Over a reference value of 0 a difference is infinite, unless there is none. An expected
+time of 0 s counts as 1 s.
 """
 
 from __future__ import annotations
