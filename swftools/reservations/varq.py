@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from swftools.kernel import FloatArray, IntArray
+from swftools.kernel import BoolArray, FloatArray, IntArray
 from swftools.keyed_random import count_occurrences, uniforms
 from swftools.qbets.log_columns import group_labels
 from swftools.qbets.predictor import WaitPredictor
@@ -163,9 +163,19 @@ class VarqRun:
         self._see_starts(np.inf)
         self.settle()
 
+    @property
+    def is_reserved(self) -> BoolArray:
+        """Of all jobs: which have a reservation."""
+        return np.asarray((self.denied < 0) & ~np.isnan(self.start_by))
+
+    @property
+    def has_asked(self) -> BoolArray:
+        """Of all jobs: which asked for one."""
+        return np.asarray(self.is_chosen & ~np.isnan(self.start_by))
+
     def settle(self) -> None:
         """Let run times say what jobs waited on their processors, as they began; of a run that is over."""
-        reserved = np.flatnonzero((self.denied < 0) & ~np.isnan(self.start_by) & ~np.isnan(self.begin_time))
+        reserved = np.flatnonzero(self.is_reserved & ~np.isnan(self.begin_time))
         self.stepper._simulation._driver.coming.run_time[reserved] = self.run_time[reserved] + self._waited(reserved)
 
     def _waited(self, jobs: IntArray) -> FloatArray:
@@ -388,7 +398,7 @@ class VarqRun:
 
     def table(self) -> pd.DataFrame:
         """Return a row for each job that asked; see ``ReservedSchedule.reservations``."""
-        jobs = np.flatnonzero(self.is_chosen & ~np.isnan(self.start_by))
+        jobs = np.flatnonzero(self.has_asked)
         accepted = self.denied[jobs] < 0
         reason = np.array([None, *DENIALS], dtype=object)[self.denied[jobs] + 1]
         trace = self.stepper._simulation.trace

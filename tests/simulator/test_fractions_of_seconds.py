@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Times that are not whole seconds: a log in tenths of a second has a tenth of the starts that ten times the log has."""
+"""Times that are not whole seconds: a log in tenths of a second has a tenth of the starts of ten times the log."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from swftools import Trace
 from swftools.errors import ParameterError
 from swftools.simulator import Simulation, simulate, validate
 from swftools.simulator.machine.instants import instant, time_since, time_until, whole_times
-from swftools.simulator.questions.what_if import what_if
 from swftools.simulator.stepping.stepper import Stepper
 from swftools.utility.functions import UtilityFunctions
 from tests.drawn import draw_trace
@@ -102,9 +101,7 @@ def test_tenths_as_in_the_twin(policy: str, parameters: dict[str, object], twin:
     """The twin adds up times by their decimal digits."""
     for seed in range(2):
         trace = in_tenths(ten_times(seed, jobs=30))
-        schedule = (
-            simulate(trace, policy, policy_parameters=parameters) if False else simulate(trace, policy, **parameters)
-        )  # type: ignore[arg-type]
+        schedule = simulate(trace, policy, **parameters)  # type: ignore[arg-type]
         assert naive_starts(trace, twin, "request", "extend") == schedule.jobs["start_time"].tolist()  # type: ignore[arg-type]
 
 
@@ -162,16 +159,28 @@ def test_whole_intervals(time: float, interval: float, expected: float) -> None:
     assert whole_times(float(time), float(interval)) == expected
 
 
-NANOSECONDS = draw_trace("submit run width / 1.7e18 10 4 / 1.7e18 7 4", processors=4)
+def jobs_of(submit: list[float], run: list[float], request: list[float] | None = None) -> Trace:
+    """Return jobs of a processor each."""
+    return Trace.from_columns(
+        machine_processors=2,
+        job_number=list(range(1, len(run) + 1)),
+        submit_time=submit,
+        run_time=run,
+        requested_time=request or run,
+        requested_processors=[1] * len(run),
+    )
 
 
 @pytest.mark.parametrize(
     ("trace", "words"),
     [
-        (NANOSECONDS, r"job 1: submit_time is 1\.7e\+18 .* \(and 1 other alike\); beyond 9007199254740992 s"),
-        (draw_trace("submit run width / 0 1e16 1", processors=1), "run_time is 1e.16"),
-        (draw_trace("submit run width request / 0 1 1 1e16", processors=1), "requested_time is 1e.16"),
-        (draw_trace("submit run width / 9e15 1 1 / 0 8e12 1", processors=1), "may end as late as 9.008e.15 s"),
+        (
+            jobs_of([1.7e18, 1.7e18], [10, 7]),
+            r"job 1: submit_time is 1\.7e\+18 .* \(and 1 other alike\); beyond 9007199254740992 s",
+        ),
+        (jobs_of([0], [1e16]), "run_time is 1e.16"),
+        (jobs_of([0], [1], [1e16]), "requested_time is 1e.16"),
+        (jobs_of([9e15, 0], [1, 8e12]), "may end as late as 9.008e.15 s"),
     ],
 )
 def test_times_that_float64_does_not_tell_apart_are_refused(trace: Trace, words: str) -> None:
@@ -192,6 +201,6 @@ def test_such_jobs_do_not_come_while_it_runs(name: str) -> None:
 
 def test_the_longest_times_are_taken() -> None:
     """Up to 2**53 s they are exact."""
-    trace = draw_trace("submit run width / 9007199254740900 10 4 / 9007199254740900 7 4", processors=4)
+    trace = jobs_of([2.0**53 - 92] * 2, [10, 7])
     jobs = simulate(trace, "easy").jobs
     assert (jobs["end_time"] - jobs["start_time"]).tolist() == [10.0, 7.0]
