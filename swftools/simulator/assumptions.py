@@ -6,6 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 
 class Assumed(NamedTuple):
     """Of how many of the simulated jobs something is assumed.
@@ -21,6 +24,21 @@ class Assumed(NamedTuple):
     without_run_time: int
     longer_than_requested: int
     dependent: int = 0
+
+
+def count_dependent(preceding: npt.NDArray[np.int64], own: npt.NDArray[np.int64]) -> int:
+    """Return how many jobs wait for another job by the log.
+
+    A column with one number for all jobs, as a few logs have it, says nothing; nor does a job that waits for itself.
+
+    Parameters
+    ----------
+    preceding, own : numpy.ndarray of int
+        Numbers of the jobs that they wait for, less than 0 of none, and their own.
+    """
+    if len(own) > 1 and (preceding == preceding[0]).all():
+        return 0
+    return int(((preceding >= 0) & (preceding != own)).sum())
 
 
 _OVERRUN = {

@@ -13,7 +13,7 @@ import pandas as pd
 from swftools.errors import ParameterError
 from swftools.keyed_random import count_occurrences, uniforms
 from swftools.models.speedup import CURVES, NO_CURVE
-from swftools.simulator.assumptions import Assumed
+from swftools.simulator.assumptions import Assumed, count_dependent
 from swftools.simulator.engine.replay import Coming
 from swftools.simulator.machine.instants import LATEST
 from swftools.simulator.machine.state import Requests, no_requests
@@ -133,7 +133,7 @@ def prepare(  # noqa: PLR0913 (options by name)
         run_time_as_request=int(np.isnan(request[row]).sum()),
         without_run_time=int(np.isnan(arrays.run_time[row]).sum()),
         longer_than_requested=int((run_time > limit).sum()),
-        dependent=_count_dependent(arrays, row),
+        dependent=count_dependent(arrays.preceding_job_number[row], arrays.job_number[row]),
     )
     if overrun == "extend":
         np.maximum(limit, run_time, out=limit)
@@ -184,17 +184,6 @@ def _check_times(trace: Trace, row: npt.NDArray[np.int32], **times: FloatArray) 
             f"the jobs may end as late as {end:g} s; beyond {LATEST:.0f} s (2**53) {IN_SECONDS}, and count from the "
             "start of the log"
         )
-
-
-def _count_dependent(arrays: JobArrays, row: npt.NDArray[np.int32]) -> int:
-    """Return how many jobs wait for another job by the log.
-
-    A column with one number for all jobs, as a few logs have it, says nothing; nor does a job that waits for itself.
-    """
-    preceding, own = arrays.preceding_job_number[row], arrays.job_number[row]
-    if len(row) > 1 and (preceding == preceding[0]).all():
-        return 0
-    return int(((preceding >= 0) & (preceding != own)).sum())
 
 
 def _in_order(trace: Trace, arrays: JobArrays, kept: IntArray) -> IntArray:

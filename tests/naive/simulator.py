@@ -371,7 +371,11 @@ def earliest(state: State, held: Held, job: Job) -> float:
 
 def expansion(state: State, job: Job) -> float:
     """Return the expansion factor that a waiting job has by now."""
-    return 1.0 + (state.now - job.submit) / length(state, job)
+    waited, time = state.now - job.submit, length(state, job)
+    ticks, others = round(waited * 10**6), round(time * 10**6)
+    if math.isclose(ticks, waited * 1e6, rel_tol=1e-9) and math.isclose(others, time * 1e6, rel_tol=1e-15):
+        return 1.0 + ticks / others  # whole microseconds
+    return 1.0 + waited / time
 
 
 KEYS: dict[str, Key] = {

@@ -5,6 +5,7 @@ import pytest
 
 from swftools.simulator.one_call import simulate
 from swftools.simulator.stepping.stepper import Stepper
+from swftools.simulator.validation.report import validate
 from swftools.trace import Trace
 
 
@@ -63,6 +64,8 @@ def test_dependencies_are_said_to_be_ignored(preceding, told):
     trace = trace.with_jobs(trace.jobs.assign(preceding_job_number=preceding, requested_processors=1))
     found = [line for line in simulate(trace, "fcfs").assumptions if "depend" in line]
     assert found == ([told] if told else [])
+    notes = [note for note in validate(simulate(trace, "fcfs"), trace=trace).notes if "depend" in note]
+    assert notes == ([f"not checked: {told[0]} jobs depend on another, by the trace"] if told else [])
     stepper = Stepper(trace, "fcfs")
     assert Stepper.from_bytes(stepper.to_bytes()).finish().assumptions == stepper.finish().assumptions
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from swftools import Trace
 from swftools.errors import ParameterError
 from swftools.simulator import Simulation, simulate, validate
-from swftools.simulator.machine.instants import instant, time_since, time_until, whole_times
+from swftools.simulator.machine.instants import instant, ratio, time_since, time_until, whole_times
 from swftools.simulator.stepping.stepper import Stepper
 from swftools.utility.functions import UtilityFunctions
 from tests.drawn import draw_trace
@@ -149,6 +149,14 @@ def test_sums_and_differences_of_microseconds_are_exact(one: float, other: float
 def test_only_what_rounding_moved_is_moved_back(time: float, expected: float) -> None:
     """Whole seconds, thirds and nanoseconds stay."""
     assert instant(time) == expected
+
+
+@given(one=decimals, other=decimals.filter(bool), times=st.integers(1, 7))
+def test_equal_ratios_are_equal(one: float, other: float, times: int) -> None:
+    """The quotient is that of the whole numbers of microseconds."""
+    ticks, others = (round(each * 10**6) for each in (one, other))
+    assert ratio(one, other) == ticks / others == ratio(ticks * times / 10**6, others * times / 10**6)
+    assert ratio(one / 3, other) == pytest.approx(one / 3 / other, rel=1e-15)
 
 
 @pytest.mark.parametrize(

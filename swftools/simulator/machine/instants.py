@@ -47,6 +47,20 @@ def time_since(then: float, now: float) -> float:
 
 
 @kernel(allocates=False)
+def ratio(time: float, other: float) -> float:
+    """Return a time over another one, which is not 0; equal ratios of whole microseconds are equal.
+
+    In floats .1 / .3 is not .2 / .6; of whole numbers equal quotients are equal, because each is rounded once.
+    """
+    if time == np.floor(time) and other == np.floor(other):
+        return time / other
+    ticks, others = np.rint(time * TICKS), np.rint(other * TICKS)
+    if abs(ticks - time * TICKS) <= ROUNDING * ticks and abs(others - other * TICKS) <= ROUNDING * others:
+        return ticks / others
+    return time / other
+
+
+@kernel(allocates=False)
 def whole_times(time: float, interval: float) -> float:
     """Return how many whole intervals a time has; one that only rounding cuts short counts."""
     number = time / interval

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from swftools.kernel import IntArray, kernel
+from swftools.simulator.machine.instants import ratio, time_since
 from swftools.simulator.machine.state import CAPACITY, DISTURBED, NOW, Machine
 from swftools.simulator.machine.views import expected_time
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY
@@ -88,8 +89,8 @@ def key_of(order: Order, machine: Machine, submit_time: float, processors: float
         return processors
     if kind == FCFS:
         return 0.0
-    waited = machine.clock[NOW] - submit_time
-    factor = 1.0 + waited / planned_length(time)
+    waited = time_since(submit_time, machine.clock[NOW])
+    factor = 1.0 + ratio(waited, planned_length(time))
     if kind == LXF:
         return -factor
     return -(
@@ -119,8 +120,8 @@ def least_key(order: Order, machine: Machine, submit_time: float, processors: fl
     if kind != WEIGHTED:
         return key_of(order, machine, submit_time, processors, time, order.least_rank)
     now = machine.clock[NOW]
-    waited = now - submit_time
-    factor = 1.0 + waited / time if time > 0.0 else ANY  # beside a job of 0 s there may be one of less than 1 s
+    waited = time_since(submit_time, now)
+    factor = 1.0 + ratio(waited, time) if time > 0.0 else ANY  # beside a job of 0 s there may be one of less than 1 s
     return -(
         order.wait * (waited if order.wait > 0.0 else 0.0) / HOUR
         + order.expansion * (factor if order.expansion > 0.0 else 1.0)

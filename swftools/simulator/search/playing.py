@@ -9,7 +9,7 @@ Chiang and Vasupongayya 2008, section 3.2 (version C): FCFS-backfill and LXF-bac
 from __future__ import annotations
 
 from swftools.kernel import kernel
-from swftools.simulator.machine.instants import instant, time_until
+from swftools.simulator.machine.instants import instant, ratio, time_since, time_until
 from swftools.simulator.search.costs import Points, add_costs
 from swftools.simulator.search.state import (
     BY_LXF,
@@ -117,7 +117,7 @@ def first_that_may(
             continue
         if not by_lxf:
             return place
-        factor = 1.0 + (present - search.told[TOLD * place + SUBMITTED]) / takes
+        factor = 1.0 + ratio(time_since(search.told[TOLD * place + SUBMITTED], present), takes)
         if first < 0 or factor > most:
             first, most = place, factor
     return first

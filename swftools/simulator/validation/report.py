@@ -21,6 +21,7 @@ import pandas as pd
 from swftools.errors import ParameterError
 from swftools.output.shown_html import ShowsItself
 from swftools.parameters.choices import INSTANT, SEMANTICS
+from swftools.simulator.assumptions import count_dependent
 from swftools.simulator.options import check_choice
 from swftools.simulator.registry import Policy, list_policies, read_policy
 from swftools.simulator.schedule import WAITS_ON_PROCESSORS, Schedule
@@ -236,6 +237,8 @@ def validate(
         notes.append("not checked against a trace: none is given")
     else:
         checked.append("trace")
+        if dependent := count_dependent(trace.views.preceding_job_number, trace.views.job_number):
+            notes.append(f"not checked: {dependent:,} jobs depend on another, by the trace")
         findings += broken_of(check_trace(given, jobs, runs, history, trace, row, tolerance))
     if {finding.rule for finding in findings} & {"values", "once", "run-time"}:
         notes.append("promises not checked: the rules above are broken")

@@ -251,7 +251,7 @@ def test_who_does_not_compete_goes_ahead_where_there_is_room(given: str) -> None
 
 @pytest.mark.parametrize("damping", ["airline", "none"])
 def test_a_stopped_job_goes_first_whoever_else_is_worth_more(damping: str) -> None:
-    """Job 1 is stopped for job 2; when that ends two others are worth far more for each node-hour, and only two compete."""
+    """Job 1 is stopped for job 2; when that ends two others are worth far more, and only two compete."""
     table = "submit run width / 0 20 4 / 5 5 4 / 6 5 4 / 6 5 4 / 6 5 4"
     high, rest = [(0.0, 1000.0), (12.0, 1000.0), (13.0, 0.0)], [(0.0, 50.0), (900.0, 50.0)]
     trace = valued(table, FLAT, high, rest, rest, rest)
