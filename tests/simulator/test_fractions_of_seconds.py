@@ -16,6 +16,7 @@ from swftools import Trace
 from swftools.errors import ParameterError
 from swftools.simulator import Simulation, simulate, validate
 from swftools.simulator.machine.instants import instant, ratio, time_since, time_until, whole_times
+from swftools.simulator.stepping.opening import check_queue
 from swftools.simulator.stepping.stepper import Stepper
 from swftools.utility.functions import UtilityFunctions
 from tests.drawn import draw_trace
@@ -198,13 +199,27 @@ def test_times_that_float64_does_not_tell_apart_are_refused(trace: Trace, words:
             begin(trace, "easy")
 
 
-@pytest.mark.parametrize("name", ["submit_time", "run_time", "requested_time"])
+@pytest.mark.parametrize("name", ["at", "run_time", "requested_time"])
 def test_such_jobs_do_not_come_while_it_runs(name: str) -> None:
     """Nor are they in a queue."""
     stepper = Stepper(draw_trace("submit run width / 0 1 1", processors=1), "easy")
-    job = {"job_number": 7, "submit_time": 5.0, "run_time": 2.0, "requested_time": 2.0, "requested_processors": 1}
+    given = {"at": 5.0, "run_time": 2.0, "requested_time": 2.0} | {name: 1e16}
     with pytest.raises(ParameterError, match="in seconds, not in parts of one"):
-        stepper.submit(**(job | {name: 1e16}))
+        stepper.submit(1, **given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("what", "name"), [("running", "elapsed"), ("waiting", "waited"), ("waiting", "requested_time")]
+)
+def test_a_queue_of_such_jobs_is_refused(what: str, name: str) -> None:
+    """By which a what-if question begins."""
+    jobs = {
+        "running": pd.DataFrame({"processors": [1], "requested_time": [9.0], "elapsed": [3.0]}),
+        "waiting": pd.DataFrame({"processors": [2], "requested_time": [9.0], "waited": [3.0]}),
+    }
+    jobs[what][name] = 1e16
+    with pytest.raises(ParameterError, match=f"{name} of the {what} jobs: beyond"):
+        check_queue(jobs["running"], jobs["waiting"], 2)
 
 
 def test_the_longest_times_are_taken() -> None:
