@@ -50,7 +50,7 @@ from swftools.kernel.outside import monotonic_seconds
 from swftools.parameters import Parameters, choice, number, text, truth, whole
 from swftools.simulator.carrying import renumber
 from swftools.simulator.machine.faults import WRONG_COST, fail
-from swftools.simulator.machine.instants import instant, time_until
+from swftools.simulator.machine.instants import instant, time_since, time_until
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.machine.verbs import start
 from swftools.simulator.machine.views import (
@@ -299,7 +299,7 @@ def competitors(
         for i in range(len(queue)):
             job = queue[i]
             time = expected_time(machine, job)
-            clock = now(machine) - machine.requests.submit_time[job]
+            clock = time_since(machine.requests.submit_time[job], now(machine))
             if parameters.plan_clock == REQUESTED:
                 clock += time
             point = first_point(machine.requests.utility, job, clock)

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from swftools.kernel import FloatArray, IntArray, kernel
-from swftools.simulator.machine.instants import instant, time_until
+from swftools.simulator.machine.instants import instant, time_since, time_until
 from swftools.simulator.machine.state import FREE, NOW, RUNNING, Machine
 from swftools.simulator.planning import LEAST_TIME, planned_length
 from swftools.simulator.search.costs import Points
@@ -140,7 +140,7 @@ def compete(
     ground.job[place], ground.need[place] = job, processors
     ground.at_once[place], ground.later[place] = at_once, later
     ground.submitted[place], ground.delay[place] = since, delay
-    time = ground.clock[PRESENT] - since + delay
+    time = instant(time_since(since, ground.clock[PRESENT]) + delay)
     point = first_point(utility, job, time)
     ground.point[place] = point
     ground.worth_now[place] = worth(utility, job, point, time) if point >= 0 else 0.0
@@ -302,7 +302,7 @@ def worth_of_start(ground: Ground, utility: Points, place: int, begin: float, is
         return ground.worth_now[place]
     if ground.point[place] < 0:
         return 0.0
-    time = begin - ground.submitted[place] + ground.delay[place]
+    time = instant(time_since(ground.submitted[place], begin) + ground.delay[place])
     return worth(utility, ground.job[place], ground.point[place], time)
 
 
