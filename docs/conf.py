@@ -79,7 +79,7 @@ html_copy_source = False
 
 
 def setup(app: Sphinx) -> None:
-    """Write the pages that are made, before any is read; give links to files that are no pages their place; check titles."""
+    """Write the pages that are made, before any is read; give links to files their place; see that no page is lost."""
     from site_pages import galleries, links, reference, titles
 
     galleries.write(HERE / "made" / "galleries")

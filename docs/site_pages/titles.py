@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether each page has a file of its own on the site: Sphinx writes pages too, such as search.html, without a warning."""
+"""Whether each page is in its file on the site: Sphinx writes pages too, such as search.html, and does not warn."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TAG = re.compile(r"<[^>]+>")
 
 def check(app: Sphinx, exception: Exception | None) -> None:
     """Warn of each page whose file on the site has another title: it was written over."""
-    from sphinx.util.logging import getLogger
+    from sphinx.util.logging import getLogger  # noqa: PLC0415 (tests need no Sphinx)
 
     if exception is not None or app.builder.name != "html":
         return
