@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from swftools.kernel import IntArray, kernel
-from swftools.simulator.machine.instants import instant
+from swftools.simulator.instants import instant
 from swftools.simulator.machine.state import CAPACITY, FREE, NOW, RUNNING, SUBMITTED, WAITING, WAKE, Machine
 from swftools.simulator.machine.views import earliest_start, first_waiting, width
 from swftools.simulator.machine.waiting_queue import NOBODY

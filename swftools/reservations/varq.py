@@ -33,7 +33,7 @@ from swftools.reservations.asked_percent import AskedPercent
 from swftools.reservations.bids import Bids, columns_of, latest_submissions, no_bids
 from swftools.reservations.live_waits import LiveWaits
 from swftools.reservations.varq_parameters import VarqParameters, check_told, check_widths
-from swftools.simulator.machine.instants import whole_times
+from swftools.simulator.instants import whole_times
 from swftools.simulator.machine.state import CHECKPOINT, HELD, KILL, SUBMITTED, SUSPEND
 from swftools.simulator.registry import find_policy
 from swftools.simulator.simulation import Progress

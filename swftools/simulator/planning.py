@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from swftools.kernel import FloatArray, IntArray, kernel
-from swftools.simulator.machine.instants import instant
+from swftools.simulator.instants import instant
 from swftools.simulator.machine.state import CAPACITY, NOW, RUNNING, Machine
 from swftools.simulator.machine.views import expected_time, next_fitting, width
 from swftools.simulator.machine.waiting_queue import NOBODY

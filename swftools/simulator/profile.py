@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from swftools.kernel import FloatArray, IntArray, kernel
-from swftools.simulator.machine.instants import instant
+from swftools.simulator.instants import instant
 
 BLOCK = 64
 """Steps of a block at most. Two neighbours have more than half as many together, or they would be one."""

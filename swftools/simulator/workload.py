@@ -15,7 +15,7 @@ from swftools.keyed_random import count_occurrences, uniforms
 from swftools.models.speedup import CURVES, NO_CURVE
 from swftools.simulator.assumptions import Assumed, count_dependent
 from swftools.simulator.engine.replay import Coming
-from swftools.simulator.machine.instants import LATEST
+from swftools.simulator.instants import LATEST
 from swftools.simulator.machine.state import Requests, no_requests
 from swftools.simulator.options import reasons_to_exclude
 from swftools.simulator.predictors.kinds import Predictor

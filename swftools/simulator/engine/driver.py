@@ -35,8 +35,8 @@ from swftools.simulator.engine.replay import (
     replay_at,
     with_room,
 )
+from swftools.simulator.instants import instant
 from swftools.simulator.machine.faults import FAULTS
-from swftools.simulator.machine.instants import instant
 from swftools.simulator.machine.state import (
     FAULT,
     FAULT_FREE,

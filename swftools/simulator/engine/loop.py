@@ -41,10 +41,10 @@ from swftools.simulator.engine.replay import (
     coming_at,
     replay_at,
 )
+from swftools.simulator.instants import instant
 from swftools.simulator.machine.event_queue import pop, push
 from swftools.simulator.machine.events import END, OUTLIVED, START, STOP, SUBMISSION
 from swftools.simulator.machine.faults import ENDLESS, HOLDING, IDLE, fail
-from swftools.simulator.machine.instants import instant
 from swftools.simulator.machine.running_jobs import expect_end, forget_end, release
 from swftools.simulator.machine.state import (
     DISTURBED,

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from swftools.kernel import kernel
+from swftools.simulator.instants import instant
 from swftools.simulator.machine.event_queue import push
 from swftools.simulator.machine.faults import (
     IN_THE_PAST,
@@ -22,7 +23,6 @@ from swftools.simulator.machine.faults import (
     TOO_WIDE,
     fail,
 )
-from swftools.simulator.machine.instants import instant
 from swftools.simulator.machine.running_jobs import expect_end, forget_end, release
 from swftools.simulator.machine.state import (
     CHECKPOINT,

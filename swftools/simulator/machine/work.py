@@ -12,7 +12,7 @@ import numpy as np
 
 from swftools.kernel import kernel
 from swftools.models.speedup import DOWNEY, NO_CURVE, downey_speedup_at, simple_speedup_at
-from swftools.simulator.machine.instants import instant, time_since, whole_times
+from swftools.simulator.instants import instant, time_since, whole_times
 from swftools.simulator.machine.state import FIXED, NOW, PER_PROCESSOR, Machine
 
 

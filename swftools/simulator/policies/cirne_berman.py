@@ -37,7 +37,7 @@ import numpy as np
 
 from swftools.kernel import FloatArray, IntArray, kernel
 from swftools.parameters import choice, number
-from swftools.simulator.machine.instants import time_until
+from swftools.simulator.instants import time_until
 from swftools.simulator.machine.state import FREE, NOW, Machine
 from swftools.simulator.machine.verbs import start_on
 from swftools.simulator.planning import LEAST_TIME, Plan, empty_plan, hold_running, place, planned_length

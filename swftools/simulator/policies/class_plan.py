@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from swftools.kernel import FloatArray, IntArray, kernel
-from swftools.simulator.machine.instants import instant, time_until
+from swftools.simulator.instants import instant, time_until
 from swftools.simulator.machine.state import FREE, RUNNING, Machine
 from swftools.simulator.policies.class_line import Line, put_in_order
 

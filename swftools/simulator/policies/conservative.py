@@ -51,8 +51,8 @@ import numpy as np
 
 from swftools.kernel import FloatArray, IntArray, kernel
 from swftools.simulator.carrying import carry_nothing, renumber, renumber_count
+from swftools.simulator.instants import instant
 from swftools.simulator.machine.event_queue import pop, push
-from swftools.simulator.machine.instants import instant
 from swftools.simulator.machine.state import (
     DISTURBED,
     ENDED,

@@ -41,7 +41,7 @@ import numpy as np
 from swftools.kernel import kernel
 from swftools.parameters import Parameters, choice, whole
 from swftools.simulator.carrying import carry_nothing
-from swftools.simulator.machine.instants import instant
+from swftools.simulator.instants import instant
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.machine.verbs import start
 from swftools.simulator.machine.views import (

@@ -39,7 +39,7 @@ import numpy as np
 from swftools.kernel import FloatArray, IntArray, kernel
 from swftools.parameters import Parameters, choice
 from swftools.simulator.carrying import renumber
-from swftools.simulator.machine.instants import instant, time_until
+from swftools.simulator.instants import instant, time_until
 from swftools.simulator.machine.state import FREE, RUNNING, Machine
 from swftools.simulator.machine.verbs import start
 from swftools.simulator.machine.views import (

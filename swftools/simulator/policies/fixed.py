@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from swftools.simulator.machine.instants import time_until
+from swftools.simulator.instants import time_until
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.machine.verbs import start
 from swftools.simulator.machine.views import can_start_any, earliest_start, expected_time, fits, free, now, width

@@ -49,8 +49,8 @@ from swftools.kernel import IntArray, kernel
 from swftools.kernel.outside import monotonic_seconds
 from swftools.parameters import Parameters, choice, number, text, truth, whole
 from swftools.simulator.carrying import renumber
+from swftools.simulator.instants import instant, time_since, time_until
 from swftools.simulator.machine.faults import WRONG_COST, fail
-from swftools.simulator.machine.instants import instant, time_since, time_until
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.machine.verbs import start
 from swftools.simulator.machine.views import (

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from swftools.kernel import IntArray, kernel
-from swftools.simulator.machine.instants import ratio, time_since
+from swftools.simulator.instants import ratio, time_since
 from swftools.simulator.machine.state import CAPACITY, DISTURBED, NOW, Machine
 from swftools.simulator.machine.views import expected_time
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY

@@ -20,7 +20,7 @@ from __future__ import annotations
 from typing import Any
 
 from swftools.kernel import IntArray, kernel
-from swftools.simulator.machine.instants import instant
+from swftools.simulator.instants import instant
 from swftools.simulator.machine.state import CAPACITY, FREE, NOW, RUNNING, Machine
 from swftools.simulator.machine.verbs import resize
 from swftools.simulator.machine.work import stretch_on

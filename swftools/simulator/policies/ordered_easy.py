@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from swftools.kernel import kernel
-from swftools.simulator.machine.instants import time_until
+from swftools.simulator.instants import time_until
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.machine.verbs import start
 from swftools.simulator.machine.views import (

@@ -48,8 +48,8 @@ import numpy.typing as npt
 
 from swftools.kernel import FloatArray, IntArray, kernel
 from swftools.parameters import Parameters, choice, truth
+from swftools.simulator.instants import time_until
 from swftools.simulator.machine.event_queue import pop, push
-from swftools.simulator.machine.instants import time_until
 from swftools.simulator.machine.state import DISTURBED, ENDED, RUNNING, SUBMITTED, Machine
 from swftools.simulator.machine.verbs import preempt, start
 from swftools.simulator.machine.views import (

@@ -52,7 +52,7 @@ import numpy as np
 
 from swftools.kernel import IntArray, kernel
 from swftools.parameters import choice, number, truth, whole
-from swftools.simulator.machine.instants import instant, time_until
+from swftools.simulator.instants import instant, time_until
 from swftools.simulator.machine.state import FREE, NOW, RUNNING, WAITING, Machine
 from swftools.simulator.machine.verbs import start_on
 from swftools.simulator.policies.class_line import ClassParameters, Line, empty_line, line_up, resized, time_on

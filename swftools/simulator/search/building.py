@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from swftools.kernel import FloatArray, IntArray, kernel
-from swftools.simulator.machine.instants import instant, time_since, time_until
+from swftools.simulator.instants import instant, time_since, time_until
 from swftools.simulator.machine.state import FREE, NOW, RUNNING, Machine
 from swftools.simulator.planning import LEAST_TIME, planned_length
 from swftools.simulator.search.costs import Points

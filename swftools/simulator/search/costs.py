@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from swftools.kernel import kernel
 from swftools.kernel.outside import call_by_address
-from swftools.simulator.machine.instants import instant, time_since
+from swftools.simulator.instants import instant, time_since
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.machine.views import width
 from swftools.simulator.planning import planned_time

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from swftools.kernel import IntArray, kernel
-from swftools.simulator.machine.instants import time_since
+from swftools.simulator.instants import time_since
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.machine.views import now
 from swftools.simulator.search.costs import have_equal_utility, write_facts

@@ -9,7 +9,7 @@ Chiang and Vasupongayya 2008, section 3.2 (version C): FCFS-backfill and LXF-bac
 from __future__ import annotations
 
 from swftools.kernel import kernel
-from swftools.simulator.machine.instants import instant, ratio, time_since, time_until
+from swftools.simulator.instants import instant, ratio, time_since, time_until
 from swftools.simulator.search.costs import Points, add_costs
 from swftools.simulator.search.state import (
     BY_LXF,

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from swftools.kernel import FloatArray, kernel
-from swftools.simulator.machine.instants import instant
+from swftools.simulator.instants import instant
 from swftools.simulator.machine.state import CAPACITY, NOW, RUNNING, Machine
 from swftools.simulator.planning import LEAST_TIME, planned_end
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from swftools.kernel import IntArray, kernel
 from swftools.simulator.engine.entry import machine_at
+from swftools.simulator.instants import time_until
 from swftools.simulator.machine.faults import TOO_MANY, fail
-from swftools.simulator.machine.instants import time_until
 from swftools.simulator.machine.state import DISTURBED, STARTED, STOPPED, WAITING, Machine
 from swftools.simulator.machine.verbs import hold, preempt, resize, start, start_on, wake_at
 from swftools.simulator.machine.views import (

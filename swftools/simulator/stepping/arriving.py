@@ -18,7 +18,7 @@ from swftools.parameters import is_whole
 from swftools.parameters.choices import CQSIM, PYSS, SEMANTICS
 from swftools.simulator.engine.driver import Driver
 from swftools.simulator.engine.replay import COMING, Coming
-from swftools.simulator.machine.instants import LATEST
+from swftools.simulator.instants import LATEST
 from swftools.simulator.machine.state import CAPACITY, SUBMITTED, Machine, Requests, Stops, with_requests
 from swftools.simulator.machine.waiting_queue import NOBODY
 from swftools.simulator.requested import find_requests

@@ -12,7 +12,7 @@ from swftools.errors import ParameterError
 from swftools.fields.jobs import SWF_NAMES
 from swftools.kernel import FloatArray
 from swftools.parameters import is_whole
-from swftools.simulator.machine.instants import LATEST
+from swftools.simulator.instants import LATEST
 from swftools.simulator.workload import IN_SECONDS
 from swftools.trace import Trace
 

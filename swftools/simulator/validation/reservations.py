@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from swftools.kernel import kernel
-from swftools.simulator.machine.instants import instant
+from swftools.simulator.instants import instant
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]

@@ -15,7 +15,7 @@ import numpy as np
 from swftools.errors import ParameterError
 from swftools.kernel import FloatArray, IntArray, TinyArray, kernel
 from swftools.parameters.as_text import read_entry
-from swftools.simulator.machine.instants import instant, whole_times
+from swftools.simulator.instants import instant, whole_times
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.validation.runs import (
     CHECKPOINTED,
