@@ -82,10 +82,16 @@ class HowRead:
         return files
 
     def read(
-        self, source: LogSource, *, strict: bool = False, progress: Progress | None = None, called: str | None = None
+        self,
+        source: LogSource,
+        *,
+        strict: bool = False,
+        progress: Progress | None = None,
+        called: str | None = None,
+        dates: str | None = None,
     ) -> Trace:
-        """Read a log; ``called`` is its name where that is not the source's."""
-        how = Reading(strict=strict, privacy=self.privacy, progress=progress)
+        """Read a log; ``called`` is its name where that is not the source's, ``dates`` as ``Reading`` has it."""
+        how = Reading(strict=strict, privacy=self.privacy, progress=progress, dates=dates)
         return read_as(source, self.format or None, {}, how, called)
 
 

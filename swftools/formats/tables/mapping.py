@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from swftools.errors import ParameterError
+from swftools.formats.accounting.times import ORDERS
 from swftools.formats.registry import Fit, register_format
 from swftools.formats.tables.columns import Column, Declaration, column
 from swftools.formats.tables.table_format import TableFormat
@@ -142,16 +143,17 @@ def _mapped(told: Any, sha256: str) -> Mapped:
     if not isinstance(states, Mapping):
         raise ParameterError("states must be keys and values, as in 'COMPLETED: 1'")
     dates = told.get("dates", True)
-    if not isinstance(dates, bool):
-        raise ParameterError(f"dates={dates!r} is not true or false")
+    if not isinstance(dates, bool) and dates not in ORDERS:
+        raise ParameterError(f"dates={dates!r} is not true or false, nor the order of dates: {', '.join(ORDERS)}")
     declaration = Declaration(
         {str(name): _column(str(name), each) for name, each in columns.items()},
         {str(word): _status(word, status) for word, status in states.items()},
         _texts("missing", told.get("missing", ())),
         _text("time_zone", told.get("time_zone")),
-        dates,
+        bool(dates),
         _text("separator", told.get("separator")),
         _texts("header", told.get("header", ())),
+        date_order=dates if isinstance(dates, str) else None,
     )
     if declaration.separator is not None and len(declaration.separator) != 1:
         raise ParameterError(f"separator={declaration.separator!r} is not one letter")
