@@ -132,6 +132,11 @@ class DateOrder:
         """The order that the dates of the log have shown; None if none did."""
         return order_shown(self._told)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether there are dates of which nothing has told yet what they mean."""
+        return EITHER in self._told and not (self._is_given or self._known or self.shown)
+
     def take(self, told: Told, place: Callable[[int], str], *, may_quote: bool) -> None:
         """Take what the dates of some records tell.
 
@@ -183,7 +188,7 @@ class DateOrder:
 
     def require(self, place: Callable[[int], str], *, may_quote: bool) -> None:
         """Raise DateOrderError if there are dates of which nothing has told what they mean; at the end of a log."""
-        if self._is_given or self._known or self.shown or EITHER not in self._told:
+        if not self.is_open:
             return
         date = self._told[EITHER]
         meant = f" ({readings(date.text)})" if may_quote else ""

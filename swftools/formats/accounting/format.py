@@ -128,10 +128,15 @@ class AccountingFormat(LogFormat):
         gathered = Gathered()
         with Digest() as digest:
             tally = Tally(digest)
+            first_fault: Part | None = None
             for part in self._parts(files, how, ledger, tally, dates):
                 if how.strict and len(part.quarantine):
-                    refuse(files, part)
+                    first_fault = part if first_fault is None else first_fault
+                    if not dates.is_open:  # else it may be none by the order that a later date shows
+                        refuse(files, first_fault)
                 gathered.add(part)
+            if first_fault is not None:
+                refuse(files, first_fault)
         gathered.close()
         pa.default_memory_pool().release_unused()
         parts = gathered.parts

@@ -76,7 +76,7 @@ class Books:
             "names": night.book.names,
             "provisional": night.provisional.rows,
         }
-        manifest = {"says_when": night.book.says_when, "schema_version": SCHEMA_VERSION}
+        manifest = {"says_when": night.book.says_when, "schema_version": SCHEMA_VERSION, "dates": night.dates}
         months = {label: night.book.month(label) for label in night.book.labels}
         version = str(len(night.ingested)) if len(night.ingested) else None
         self.state = Remembered(self.state.root, "site", version, manifest, tables, months)
