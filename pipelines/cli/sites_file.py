@@ -13,9 +13,9 @@ from pydantic.dataclasses import dataclass
 
 from pipelines.catalog.cards import Positive, Text
 from pipelines.catalog.problems import message_of, path_of, report
-from pipelines.catalog.strict_yaml import read_yaml_file
 from pipelines.cli.durations import seconds_of
 from swftools.errors import ParameterError
+from swftools.parameters.strict_yaml import read_yaml_file
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,6 +16,7 @@ from swftools.formats.compression import LogSource, Progress
 from swftools.formats.read_log import open_as, read_as
 from swftools.formats.registry import Reading, find_format
 from swftools.formats.several import LogFiles
+from swftools.parameters.small_files import hash_of_file
 from swftools.trace import Trace
 
 SWF = "swf"
@@ -104,6 +105,6 @@ def _sha256(path: Path) -> str:
         It cannot be read.
     """
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return hash_of_file(path)
     except OSError as error:
         raise UnreadableLogError(f"{path}: cannot be read ({error.strerror}); the format's options name it") from error

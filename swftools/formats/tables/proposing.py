@@ -280,13 +280,13 @@ def _date_order(dates: list[str], unsure: list[str]) -> str | None:
         unsure.append(f"dates: {told[SHORT_YEAR].text!r} has a year of two digits; say dates: dmy, mdy or ymd")
     elif DAY_FIRST in told and MONTH_FIRST in told:
         unsure.append(
-            f"dates: {told[DAY_FIRST].text!r} has the day first, and {told[MONTH_FIRST].text!r} the month; say dates: dmy "
-            "or dates: mdy, and rows of the other order go to the quarantine"
+            f"dates: {told[DAY_FIRST].text!r} has the day first, and {told[MONTH_FIRST].text!r} the month; say dates: "
+            "dmy or dates: mdy, and rows of the other order go to the quarantine"
         )
     elif EITHER in told and order_shown(told) is None:
         unsure.append(
-            f"dates: {readings(told[EITHER].text)}, and the first rows do not show which: say dates: dmy or dates: mdy; "
-            "else a day above 12 in a later row tells, and a table without one is refused"
+            f"dates: {readings(told[EITHER].text)}, and the first rows do not show which: say dates: dmy or dates: "
+            "mdy; else a day above 12 in a later row tells, and a table without one is refused"
         )
     return order_shown(told)
 
