@@ -116,7 +116,7 @@ def measure_log_energy(  # noqa: PLR0913, PLR0917 (options by name)
     click.echo("".join([f"{'':<40}", *(f"{shown(name):>16}" for name in names)]))
     for measure, statistic, unit in order:
         values = wide.loc[(measure, statistic, unit), names]
-        cells = "".join(f"{value:>16,.6g}" if value == value else f"{'-':>16}" for value in values)  # noqa: PLR0124
+        cells = "".join(f"{'-':>16}" if pd.isna(value) else f"{value:>16,.6g}" for value in values)
         click.echo(f"{f'{measure} {statistic} ({unit})':<40}{cells}")
     if output:
         click.echo(f"{shown(output)}: written")

@@ -22,7 +22,8 @@ from swftools.formats.accounting.date_order import USUAL, order_shown, readings,
 from swftools.formats.accounting.dates import DAY_FIRST, EITHER, MONTH_FIRST, SHORT_YEAR
 from swftools.formats.accounting.records import NAMES as NAMES_TOLD
 from swftools.formats.compression import LogSource, source_name
-from swftools.formats.several import log_files
+from swftools.formats.parquet_head import MAGIC
+from swftools.formats.several import HEAD, log_files
 from swftools.formats.tables.columns import NONE, NUMBERS_TOLD, TEXT
 from swftools.formats.tables.heads import Head, head_of
 from swftools.formats.tables.mapping import NOT_ENDED
@@ -30,6 +31,8 @@ from swftools.formats.tables.states import NAMES as STATES_OF_SLURM
 from swftools.formats.tables.values import ArrowValues
 
 _ROWS = 200
+_MOST_TOLD = 100
+"""Names of columns that are told at most."""
 _SPELLINGS = """
 submit: submit submitted submission queued created creation arrival enqueued qtime adt ts_submit
 eligible: eligible
@@ -111,6 +114,11 @@ def propose_mapping(source: LogSource) -> Proposal:
     name = source_name(files.sources[0])
     beginning = files.head(0)
     head = head_of(beginning)
+    if len(beginning) >= HEAD and b"\n" not in beginning and not beginning.startswith(MAGIC):
+        raise LogFormatError(
+            f"{name}: its first line has more than {HEAD:,} bytes, so that not all columns are seen; keep those that "
+            "tell of jobs (cut -d, -f1-20), or write the mapping by hand"
+        )
     if head is None or len(head.columns) < 2:
         raise LogFormatError(f"{name}: no table of columns: neither CSV with a header, nor JSON, nor Parquet")
     if head.kind == "json":
@@ -125,7 +133,7 @@ def propose_mapping(source: LogSource) -> Proposal:
     if "submit" not in chosen:
         raise LogFormatError(
             f"{name}: no column can be a time of submission, which every job has; the columns are "
-            f"{', '.join(head.columns)}. If one is, write a mapping that says which, as in 'submit: NAME'"
+            f"{_some(head.columns)}. If one is, write a mapping that says which, as in 'submit: NAME'"
         )
     _without_start(chosen, unsure)
     return Proposal(_yaml(head, values, chosen, unsure), unsure)
@@ -266,7 +274,7 @@ def _yaml(head: Head, values: dict[str, list[str]], chosen: dict[str, str], unsu
         lines.append(f"separator: {_quoted(head.separator)}")
     left = [name for name in head.columns if name not in chosen.values()]
     if left:
-        lines.append(f"# Columns that are not read: {', '.join(map(_quoted, left))}")
+        lines.append(f"# Columns that are not read: {_some(list(map(_quoted, left)))}")
     if unsure:
         lines += ["", *(f"# UNSURE {' '.join(each.split())}" for each in unsure)]
     return "\n".join(lines) + "\n"
@@ -367,6 +375,12 @@ def _states(chosen: dict[str, str], values: dict[str, list[str]], unsure: list[s
         unsure.append(f"states: {word!r} was taken for failed (0); 1 is completed, 5 cancelled")
     unsure.append("states: only those of the first rows were seen; a row with another one goes to the quarantine")
     return lines
+
+
+def _some(columns: Sequence[str]) -> str:
+    """Return names of columns, of many the first ones."""
+    rest = len(columns) - _MOST_TOLD
+    return ", ".join(columns[:_MOST_TOLD]) + (f" and {rest:,} more" if rest > 0 else "")
 
 
 def _quoted(word: str) -> str:
