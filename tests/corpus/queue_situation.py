@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A queue of the corpus: what squeue or sacct printed at a moment, and what is right to say of it (README: the form)."""
+"""A queue of the corpus: what squeue or sacct printed at a moment, and what is right to say of it."""
 
 from __future__ import annotations
 

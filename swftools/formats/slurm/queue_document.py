@@ -143,7 +143,7 @@ def _allocated(job: Mapping[str, Any]) -> float | None:
 
 def _latest(job: Mapping[str, Any]) -> float:
     """Return the latest time of a job that is past for certain."""
-    past = [job.get(name) for name in ("submit_time", "accrue_time", "last_sched_evaluation", "suspend_time")]
+    past = [job.get(name) for name in ("submit_time", "last_sched_evaluation", "suspend_time")]
     word = word_of(job.get("job_state"))
     if word in RUNNING | SUSPENDED:
         past.append(job.get("start_time"))
