@@ -39,6 +39,9 @@ from swftools.formats.slurm.queue_text import REMEDY, names_of, rows_of_text
 from swftools.output.shown_text import shown
 
 _NO_LIMIT = frozenset({"UNLIMITED", "PARTITION_LIMIT", "NOT_SET", "INVALID", "N/A", ""})
+_LONGEST_TEXT = 256 * 1024**2
+"""Characters that a queue may have: enough for a million jobs in JSON without details. /dev/zero has more."""
+
 _NO_DATE = frozenset({"", "N/A", "NONE", "UNKNOWN", "0"})
 
 
@@ -111,11 +114,14 @@ def read_squeue(path: str | Path, *, longest: float | None = None) -> QueueSnaps
         A column is missing, or a line cannot be read; it names the column or line, and says what to do.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8", errors="replace").removeprefix("\ufeff")
+        with Path(path).open(encoding="utf-8", errors="replace") as file:
+            text = file.read(_LONGEST_TEXT + 1).removeprefix("\ufeff")
     except FileNotFoundError as error:
         raise UnknownLogError(f"{path}: no such file; check the path") from error
     except OSError as error:
         raise UnreadableLogError(f"{path}: {error.strerror}") from error
+    if len(text) > _LONGEST_TEXT:
+        raise UnreadableLogError(f"{path}: it has more than 256 MB, so it is not what runs and waits now; {REMEDY}")
     if not text.strip():
         raise UnreadableLogError(f"{path}: it is empty; {REMEDY}")
     rows: Iterable[tuple[str, dict[str, str]]]

@@ -10,6 +10,7 @@ import pytest
 
 from swftools.errors import UnknownLogError, UnreadableLogError
 from swftools.formats import read_squeue
+from swftools.formats.slurm import queue_snapshot
 from swftools.formats.slurm.queue_states import waits_for_a_person, waits_for_processors
 from swftools.formats.slurm.queue_text import names_of
 
@@ -82,13 +83,17 @@ def test_a_priority_that_is_none(tmp_path: Path) -> None:
         read_squeue(path)
 
 
-def test_files_that_are_none(tmp_path: Path) -> None:
+def test_files_that_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not there, empty, a folder, and of another command."""
     with pytest.raises(UnknownLogError, match="no such file; check the path"):
         read_squeue(tmp_path / "none.txt")
     (tmp_path / "empty.txt").touch()
     with pytest.raises(UnreadableLogError, match="it is empty; make it by squeue --array"):
         read_squeue(tmp_path / "empty.txt")
+    with monkeypatch.context() as patch:
+        patch.setattr(queue_snapshot, "_LONGEST_TEXT", len(HEAD))  # the end of the line is too much
+        with pytest.raises(UnreadableLogError, match="it has more than 256 MB, so it is not what runs and waits now"):
+            read_squeue(written(tmp_path))
     with pytest.raises(UnreadableLogError, match="Is a directory"):
         read_squeue(tmp_path)
     with pytest.raises(UnreadableLogError, match="line 1: no column STATE, TIME_LIMIT; make it by"):
