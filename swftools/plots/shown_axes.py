@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import sys
-from typing import Any, ClassVar
+from typing import Any
 
 from matplotlib.axes import Axes
 
@@ -20,8 +20,6 @@ LARGEST_SVG = 300_000
 
 class ShownAxes(Axes):
     """Axes of a picture that was drawn on a figure of its own. A notebook shows them as an image, once."""
-
-    name: ClassVar[str] = "swftools"
 
     def _repr_png_(self) -> bytes | None:
         """Return the picture for a notebook, or None if it stands in a window already."""
