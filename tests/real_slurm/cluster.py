@@ -163,11 +163,14 @@ def running_slurm(folder: Path) -> Iterator[Slurm]:
     slurm = Slurm(folder, environment)
     sql = f"--no-defaults --socket={folder}/sql.socket"
     started: list[subprocess.Popen[bytes]] = []
+    with_us = ["setpriv", "--pdeathsig", "TERM"] if shutil.which("setpriv") else []  # if the test itself is killed
 
     def start(*command: str) -> None:
         with (folder / f"{len(started)}-{command[0]}.log").open("wb") as log:
             started.append(
-                subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log, start_new_session=True)
+                subprocess.Popen(
+                    [*with_us, *command], cwd=folder, env=environment, stdout=log, stderr=log, start_new_session=True
+                )
             )
 
     try:
