@@ -113,8 +113,10 @@ def whatif(
     found = what_if(queue.running, queue.waiting, jobs, processors - less, asked, away=away)
     windows = free_windows(queue.running, processors - less)
     if as_json:
-        told = {"running": len(queue.running), "waiting": len(queue.waiting), "others": queue.others}
-        told |= {"suspended": queue.suspended, "held": queue.held, "later": queue.later}
+        told = {
+            **{"running": len(queue.running), "waiting": len(queue.waiting), "others": queue.others},
+            **{"suspended": queue.suspended, "held": dict(queue.held), "later": dict(queue.later)},
+        }
         answers = [
             {name: None if value == math.inf else value for name, value in row.items()}
             for row in found.to_dict("records")
