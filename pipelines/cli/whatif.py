@@ -114,8 +114,12 @@ def whatif(
     windows = free_windows(queue.running, processors - less)
     if as_json:
         told = {
-            **{"running": len(queue.running), "waiting": len(queue.waiting), "others": queue.others},
-            **{"suspended": queue.suspended, "held": dict(queue.held), "later": dict(queue.later)},
+            "running": len(queue.running),
+            "waiting": len(queue.waiting),
+            "others": queue.others,
+            "suspended": queue.suspended,
+            "held": dict(queue.held),
+            "later": dict(queue.later),
         }
         answers = [
             {name: None if value == math.inf else value for name, value in row.items()}
