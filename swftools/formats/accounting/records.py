@@ -81,6 +81,33 @@ class Reject(NamedTuple):
     reason: str
 
 
+class Loose(NamedTuple):
+    """Lines that are part of a record which stands somewhere in the log, before or behind them.
+
+    Parameters
+    ----------
+    line, begin, end : ndarray of int64
+        As in ``Records``.
+    log_id, scope : pyarrow.LargeStringArray
+        Of the record.
+    time : ndarray of float64
+        When what they tell of was, in seconds since 1970.
+    used_memory : ndarray of float64
+        KB per processor; the largest counts.
+    cpu_time : ndarray of float64
+        s; the sum counts where the record has none itself.
+    """
+
+    line: IntArray
+    begin: IntArray
+    end: IntArray
+    log_id: pa.LargeStringArray
+    scope: pa.LargeStringArray | None
+    time: FloatArray
+    used_memory: FloatArray
+    cpu_time: FloatArray
+
+
 @dataclass
 class Records:
     """The records of a stretch, in order.
@@ -106,6 +133,12 @@ class Records:
     text : bytes, optional
         What ``begin`` and ``end`` are places in, where it is not the stretch alone: a reader may put before it the text
         of records that began earlier. Those of ``rejects`` are places in it too.
+    loose : Loose, optional
+        Lines that are part of a record elsewhere.
+    scope : pyarrow.LargeStringArray, optional
+        Within what ids are those of one job alone: the cluster, where a log has several.
+    has_loose : bool
+        Whether the format knows loose lines, some of which may be of records that are not jobs.
     rejects : list of Reject
         Lines that belong to no record.
     anomalies : Counter
@@ -129,6 +162,9 @@ class Records:
     late_line: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
     late_into: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
     text: bytes | None = None
+    loose: Loose | None = None
+    scope: pa.LargeStringArray | None = None
+    has_loose: bool = False
     rejects: list[Reject] = field(default_factory=list)
     anomalies: Counter[str] = field(default_factory=Counter)
     wait_holds_restarts: bool = True

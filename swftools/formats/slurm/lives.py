@@ -13,9 +13,21 @@ import numpy as np
 import pyarrow as pa
 
 from swftools.formats.accounting.records import Records
-from swftools.formats.slurm.states import COMPLETED, OPEN, REQUEUED, REVOKED, UNKNOWN, kinds_of, swf_status
+from swftools.formats.slurm.pieces import QUEUED_AGAIN, RESIZED
+from swftools.formats.slurm.states import (
+    COMPLETED,
+    NODE_FAIL,
+    OPEN,
+    PREEMPTED,
+    REQUEUED,
+    RESIZING,
+    REVOKED,
+    UNKNOWN,
+    kinds_of,
+    swf_status,
+)
 from swftools.formats.slurm.values import preceding_job
-from swftools.kernel import BoolArray, FloatArray
+from swftools.kernel import BoolArray, FloatArray, IntArray
 
 _SOME_SECONDS = 10.0
 
@@ -72,7 +84,7 @@ def fill_records(records: Records, lives: Lives, options: Choices) -> None:
     if options.submit == "eligible":
         submit = np.where(np.isfinite(times["eligible"]), times["eligible"], submit)
     records.fault(np.asarray(lives.words["id"].is_null()), "no job id")
-    is_open = (kinds == OPEN) | ((kinds == REQUEUED) & ~np.isfinite(end))
+    is_open = (kinds == OPEN) | (((kinds == REQUEUED) | (kinds == RESIZING)) & ~np.isfinite(end))
     records.fault(is_open, "not ended", lives.words["state"])
     records.fault(kinds == UNKNOWN, "a state that Slurm does not have", lives.words["state"])
     records.fault(~np.isfinite(submit), "no Submit")
@@ -86,8 +98,11 @@ def fill_records(records: Records, lives: Lives, options: Choices) -> None:
     records.fault(ran & ~np.isfinite(processors), "no processors of a job that ran")
     for name in ("allocated_processors", "allocated_nodes", "allocated_gpus"):
         counts[name] = np.where(ran & (counts[name] >= (name != "allocated_gpus")), counts[name], np.nan)
-    for name in ("requested_processors", "requested_nodes"):
+    for name, given in (("requested_processors", "allocated_processors"), ("requested_nodes", "allocated_nodes")):
         counts[name] = np.where(counts[name] > 0, counts[name], np.nan)
+        # What is told of a job that never started as given to it is what it asked for.
+        is_told = ~ran & np.isnan(counts[name]) & (lives.counts[given] > 0)
+        counts[name] = np.where(is_told, lives.counts[given], counts[name])
     run = np.where(np.isfinite(lives.seconds["elapsed"]), lives.seconds["elapsed"], end - start)
     run[~ran] = np.nan
     cpu = _cpu_time(records, lives, run)
@@ -106,8 +121,11 @@ def fill_records(records: Records, lives: Lives, options: Choices) -> None:
         "energy": _energy(records, lives, run),
         "status": swf_status(kinds, options.preempted),
         **counts,
+        **_followed(kinds),
     }
     words = lives.words
+    records.scope = words["cluster"]
+    records.has_loose = True
     records.words = {
         "log_id": words["id"],
         "logged_state": words["state"],
@@ -121,6 +139,14 @@ def fill_records(records: Records, lives: Lives, options: Choices) -> None:
     }
 
 
+def _followed(kinds: IntArray) -> dict[str, FloatArray]:
+    """Return which lives another one may follow, and in what way; nothing where none may."""
+    life = np.full(len(kinds), np.nan)
+    life[kinds == RESIZING] = RESIZED
+    life[(kinds == REQUEUED) | (kinds == PREEMPTED) | (kinds == NODE_FAIL)] = QUEUED_AGAIN
+    return {"life": life} if np.isfinite(life).any() else {}
+
+
 def _cpu_time(records: Records, lives: Lives, run: FloatArray) -> FloatArray:
     """Return the CPU time of each job: its own, or the sum of its steps; NaN where none was recorded."""
     own, of_steps = lives.seconds["cpu"], lives.seconds["steps_cpu"]
@@ -131,9 +157,9 @@ def _cpu_time(records: Records, lives: Lives, run: FloatArray) -> FloatArray:
 
 
 def _energy(records: Records, lives: Lives, run: FloatArray) -> FloatArray:
-    """Return the energy of each job that ran; none where it is 0, as sites have it that do not measure."""
-    idle = (lives.energy == 0) & (run > _SOME_SECONDS)
-    _count(records, "no energy in a run of more than 10 s: taken for not recorded", idle)
+    """Return the energy of each job that ran; none where it is 0: not measured, or too short a run for that."""
+    idle = (lives.energy == 0) & np.isfinite(run)
+    _count(records, "no energy of a run: taken for not recorded", idle)
     return np.where(idle | ~np.isfinite(run), np.nan, lives.energy)
 
 
