@@ -22,7 +22,7 @@ COLUMNS = (
     *("JobID", "MaxRSS", "TotalCPU", "State", "Submit", "Eligible", "Start", "End", "Elapsed", "ElapsedRaw"),
     *("Suspended", "Timelimit", "TimelimitRaw", "NNodes", "AllocNodes", "ReqNodes", "NodeList", "NCPUS", "AllocCPUS"),
     *("ReqCPUS", "AllocTRES", "ReqTRES", "ReqMem", "ConsumedEnergyRaw", "ConsumedEnergy", "ExitCode", "Restarts"),
-    "Dependency",
+    *("Dependency", "SubmitLine", "Flags", "Priority", "Reason", "Constraints"),
     *("User", "Group", "Account", "Partition", "QOS", "Cluster", "JobName"),
 )
 """What is read; the scanner knows the first three by their places."""
@@ -46,7 +46,10 @@ BAR = b"|"
 _CSV = (b",", b";", b"\t")
 """Separators of tables that other programs wrote from what sacct printed, with quotation marks around values."""
 
-_LITERAL = ("JobID", "State", "Dependency", "User", "Group", "Account", "Partition", "QOS", "Cluster", "JobName")
+_LITERAL = (
+    *("JobID", "State", "Dependency", "SubmitLine", "Flags", "Constraints"),
+    *("User", "Group", "Account", "Partition", "QOS", "Cluster", "JobName"),
+)
 TAKES_NONE = np.array([name not in _LITERAL for name in COLUMNS])
 """Columns in which words such as Unknown say that there is no value."""
 

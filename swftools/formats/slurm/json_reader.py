@@ -29,7 +29,7 @@ _COUNTS = (
     *("allocated_processors", "requested_processors", "allocated_nodes", "requested_nodes", "allocated_gpus"),
     *("requested_gpus", "restarts", "exit_code", "exit_signal", "array_number", "array_index"),
 )
-_WORDS = ("id", "state", "user", "account", "group", "partition", "qos", "cluster", "name", "dependency")
+_WORDS = ("id", "state", "user", "account", "group", "partition", "qos", "cluster", "name", "dependency", "submit_line")
 
 Row = dict[str, Any]
 
@@ -155,6 +155,8 @@ def _row(job: Mapping[str, Any], line: int) -> Row:
     row |= _words(job)
     row |= _id(job)
     row |= _exit(job.get("exit_code"))
+    if row.get("exit_code") == 0 and row.get("exit_signal") == 0 and _is_without_code(row["state"]):
+        row["exit_code"] = row["exit_signal"] = np.nan
     row["restarts"] = _number(job.get("restart_cnt"))
     given, wanted = (_tres(_mapping(job.get("tres")).get(key)) for key in ("allocated", "requested"))
     required = _mapping(job.get("required"))
@@ -245,6 +247,7 @@ def _words(job: Mapping[str, Any]) -> Row:
         "cluster": _text(job.get("cluster"), association.get("cluster")),
         "name": _text(job.get("name")),
         "dependency": _text(job.get("dependency")),
+        "submit_line": _text(job.get("submit_line")),
     }
 
 
@@ -257,7 +260,9 @@ def _id(job: Mapping[str, Any]) -> Row:
     index = _first_known(_number(array.get("task_id")), _number(array.get("task")))
     offset = _first_known(_number(het.get("job_offset")), _number(het.get("offset")))
     if of_array > 0 and np.isfinite(index):
-        return row | {"id": f"{of_array:.0f}_{index:.0f}", "array_number": of_array, "array_index": index}
+        component = f"+{offset:.0f}" if of_het > 0 and np.isfinite(offset) else ""
+        job_id = f"{of_array:.0f}_{index:.0f}{component}"
+        return row | {"id": job_id, "array_number": of_array, "array_index": index}
     if of_array > 0 and (waiting := _text(array.get("task"))):
         job_id = f"{of_array:.0f}_[{waiting.strip('[]')}]"
         return row | {"id": job_id, "array_number": of_array, "elements": count_elements(job_id)}
@@ -284,6 +289,11 @@ def _exit(value: object) -> Row:
     return {"exit_code": float(int(code) >> 8), "exit_signal": float(int(code) & 127)}
 
 
+def _is_without_code(state: str | None) -> bool:
+    """Whether a program of this state ended with more than 0: Slurm 21.08 and 22.05 say 0 of each."""
+    return state is not None and state.split(" ")[0] in ("FAILED", "OUT_OF_MEMORY")
+
+
 def _tres(value: object) -> dict[str, float]:
     """Return the counts of a list of trackable resources, GPUs as ``gpu``: all, or else the sum over their types."""
     counts: dict[str, float] = {}
@@ -302,20 +312,24 @@ def _tres(value: object) -> dict[str, float]:
 
 
 def _requested_memory(row: Row, required: Mapping[str, Any], of_tres: float) -> float:
-    """Return the memory asked for in KB per processor; Slurm counts megabytes."""
+    """Return the memory asked for in KB per processor; Slurm counts megabytes.
+
+    What the job asks for in all is plain in its TRES. ``required`` is not in Slurm 22.05, where ``memory`` is that of
+    each CPU or of each node without a mark that says which.
+    """
     processors = _first(row["requested_processors"], row["allocated_processors"])
     nodes = _first(row["requested_nodes"], row["allocated_nodes"])
     each_cpu, each_node = (_number(required.get(f"memory_per_{what}")) for what in ("cpu", "node"))
     old = _number(required.get("memory"))
     told = required.get("memory")
     marked = unmarked(told) if isinstance(told, int) and told < 1 << 64 else np.nan
+    if of_tres > 0 and processors > 0:
+        return 1024.0 * of_tres / processors
     if each_cpu > 0 or marked > 0:
         return 1024.0 * _first(each_cpu, marked)
     if not processors > 0:
         return np.nan
-    if each_node > 0 or old > 0:
-        return 1024.0 * _first(each_node, old) * nodes / processors
-    return 1024.0 * of_tres / processors
+    return 1024.0 * _first(each_node, old) * nodes / processors
 
 
 def _step_seconds(step: Mapping[str, Any]) -> float:

@@ -6,11 +6,13 @@ A job that is queued again begins another life, with the same id and another sub
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from swftools.formats.accounting.records import Records
 from swftools.formats.slurm.pieces import QUEUED_AGAIN, RESIZED
@@ -26,6 +28,7 @@ from swftools.formats.slurm.states import (
     kinds_of,
     swf_status,
 )
+from swftools.formats.slurm.submit_line import dependency_of
 from swftools.formats.slurm.values import preceding_job
 from swftools.kernel import BoolArray, FloatArray, IntArray
 
@@ -63,7 +66,7 @@ class Lives:
     energy : ndarray of float64
         J.
     words : dict of str to pyarrow.LargeStringArray
-        ``id, state, user, account, group, partition, qos, cluster, name, dependency``.
+        ``id, state, user, account, group, partition, qos, cluster, name, dependency, submit_line``.
     """
 
     times: dict[str, FloatArray]
@@ -124,6 +127,7 @@ def fill_records(records: Records, lives: Lives, options: Choices) -> None:
         **_followed(kinds),
     }
     words = lives.words
+    dependency = _dependency(words["dependency"], words["submit_line"])
     records.scope = words["cluster"]
     records.has_loose = True
     records.words = {
@@ -134,8 +138,8 @@ def fill_records(records: Records, lives: Lives, options: Choices) -> None:
         "executable": words["name"],
         "queue": words[options.queue],
         "partition": words[options.partition],
-        "dependency": words["dependency"],
-        "preceding": _preceding(words["dependency"]),
+        "dependency": dependency,
+        "preceding": _preceding(dependency, words["id"]),
     }
 
 
@@ -174,10 +178,29 @@ def _count(records: Records, told: str, mask: BoolArray) -> None:
         records.anomalies[told] += count
 
 
-def _preceding(dependencies: pa.LargeStringArray) -> pa.LargeStringArray:
+def _dependency(told: pa.LargeStringArray, commands: pa.LargeStringArray) -> pa.LargeStringArray:
+    """Return what each job waited for: as told, else as the command that submitted it says."""
+    if commands.null_count == len(commands):
+        return told
+    return pc.coalesce(told, _of_each(commands, dependency_of))
+
+
+def _preceding(dependencies: pa.LargeStringArray, ids: pa.LargeStringArray) -> pa.LargeStringArray:
     """Return the id of the one job that each waited for."""
     if dependencies.null_count == len(dependencies):
         return dependencies
-    found = dependencies.dictionary_encode()
-    ids = pa.array([preceding_job(word) for word in found.dictionary.to_pylist()], pa.large_string())
-    return ids.take(found.indices)
+    preceding = _of_each(dependencies, preceding_job)
+    rows = np.flatnonzero(pc.starts_with(dependencies, "aftercorr:").fill_null(False).to_numpy(zero_copy_only=False))
+    if len(rows):  # an element waits for the one of the same index
+        found = preceding.to_pylist()
+        for row in rows.tolist():
+            index = (ids[row].as_py() or "").partition("_")[2]
+            found[row] = f"{found[row]}_{index}" if found[row] and index.isdigit() else None
+        preceding = pa.array(found, pa.large_string())
+    return preceding
+
+
+def _of_each(words: pa.LargeStringArray, say: Callable[[str], str | None]) -> pa.LargeStringArray:
+    """Return what is said of each text, worked out once for each different one."""
+    found = words.dictionary_encode()
+    return pa.array([say(word) for word in found.dictionary.to_pylist()], pa.large_string()).take(found.indices)

@@ -222,6 +222,7 @@ class _Found:
                 "name": self.words("JobName"),
                 **{name.lower(): self.words(name) for name in ("State", "User", "Account", "Group", "Partition")},
                 **{name.lower(): self.words(name) for name in ("QOS", "Cluster", "Dependency")},
+                "submit_line": self.words("SubmitLine"),
             },
         )
 
