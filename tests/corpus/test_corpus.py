@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from swftools import iter_log, read_log
@@ -39,7 +41,7 @@ def test_it_is_read_as_it_is_meant(name: str, tmp_path: Path) -> None:
         found = {text: count for text, count in told.items() if words in text}
         assert list(found.values()) == [number], f"{words!r} is not told so often: {told}"
     if case.format is not None:
-        assert trace.provenance["format"] == case.format.partition(":")[0]
+        assert trace.provenance["format"].partition(":")[0] == case.format.partition(":")[0]
 
 
 @pytest.mark.parametrize("name", [name for name, path in SITUATIONS.items() if "\nfiles:" not in path.read_text()])
@@ -56,4 +58,6 @@ def test_in_pieces_it_is_the_same(name: str, tmp_path: Path) -> None:
     parts = list(iter_log(source, given, chunk_bytes=64, **case.options))
     assert case.jobs is not None
     assert sum(len(part) for part in parts) == len(case.jobs)
+    jobs = pd.concat([part.jobs for part in parts], ignore_index=True)
+    assert said(replace(parts[-1], jobs=jobs), case.jobs) == case.jobs
     assert sum(len(part.quarantine) for part in parts) == len(case.quarantined)

@@ -40,7 +40,7 @@ _OF_LINES = ("comment", "admincomment", "systemcomment", "submitline", "extra")
 OF_LOOSE = np.array(
     [COLUMNS.index(name) for name in ("JobID", "MaxRSS", "TotalCPU", "Start", "Submit", "Cluster")], np.int64
 )
-"""What is noted of a step that does not stand behind its job."""
+"""What is noted of a step that does not stand behind its job; the last one must be the same for it to be of the job."""
 
 BAR = b"|"
 _CSV = (b",", b";", b"\t")

@@ -17,6 +17,7 @@ from swftools.formats.accounting.records import Records, Reject, Stretch
 from swftools.formats.accounting.spans import decode
 from swftools.formats.slurm import documents
 from swftools.formats.slurm.lives import Lives
+from swftools.formats.slurm.other_json import what_job
 from swftools.formats.slurm.states import STATES, kind_of
 from swftools.formats.slurm.values import SEVERAL_ELEMENTS, count_elements, count_hosts, unmarked
 from swftools.kernel import FloatArray
@@ -141,10 +142,11 @@ def _row(job: Mapping[str, Any], line: int) -> Row:
     Raises
     ------
     LogFormatError
-        It is what squeue and scontrol print of a job.
+        It is what another program prints of a job.
     """
-    if "submit_time" in job and "time" not in job:
-        raise LogFormatError(f"line {line}: this is what squeue --json or scontrol --json prints; run sacct --json")
+    foreign = what_job(frozenset(job))
+    if foreign is not None:
+        raise LogFormatError(f"line {line}: this is not what sacct --json prints, but {foreign.what}; {foreign.remedy}")
     time = _mapping(job.get("time"))
     row: Row = {name: _time(time.get(key)) for name, key in _TIMES.items()}
     row |= {name: _seconds(time.get(name)) for name in ("elapsed", "suspended")}
@@ -314,8 +316,8 @@ def _tres(value: object) -> dict[str, float]:
 def _requested_memory(row: Row, required: Mapping[str, Any], of_tres: float) -> float:
     """Return the memory asked for in KB per processor; Slurm counts megabytes.
 
-    What the job asks for in all is plain in its TRES. ``required`` is not in Slurm 22.05, where ``memory`` is that of
-    each CPU or of each node without a mark that says which.
+    Slurm 22.05 has one number, ``memory``, that of each CPU or of each node without a mark that says which; what the job
+    asked for in all is plain in its TRES.
     """
     processors = _first(row["requested_processors"], row["allocated_processors"])
     nodes = _first(row["requested_nodes"], row["allocated_nodes"])
@@ -323,13 +325,13 @@ def _requested_memory(row: Row, required: Mapping[str, Any], of_tres: float) -> 
     old = _number(required.get("memory"))
     told = required.get("memory")
     marked = unmarked(told) if isinstance(told, int) and told < 1 << 64 else np.nan
-    if of_tres > 0 and processors > 0:
-        return 1024.0 * of_tres / processors
     if each_cpu > 0 or marked > 0:
         return 1024.0 * _first(each_cpu, marked)
     if not processors > 0:
         return np.nan
-    return 1024.0 * _first(each_node, old) * nodes / processors
+    if each_node > 0:
+        return 1024.0 * each_node * nodes / processors
+    return 1024.0 * of_tres / processors if of_tres > 0 else 1024.0 * old * nodes / processors
 
 
 def _step_seconds(step: Mapping[str, Any]) -> float:

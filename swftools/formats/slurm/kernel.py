@@ -196,7 +196,9 @@ def scan(
             out.line[row], out.begin[row], out.end[row] = line, start, stop
             _take_fields(text, begin, end, position, fields, width, is_csv, takes_none, none_words, marks, out, row)
             out.array_number[row], out.array_index[row] = _array_of(text, first, last)
-        elif has_job and is_same(text, first, point, out.value_begin[0, row], out.value_end[0, row]):
+        elif has_job and _is_step_of(
+            text, begin, end, first, point, position[of_loose[-1]], of_loose[-1], fields, width, is_csv, marks, out, row
+        ):
             before = _STEP
             out.step_line[step], out.step_into[step], out.end[row] = line, row, stop
             out.rss_begin[step], out.rss_end[step] = _value(text, begin, end, position[1], fields, width, is_csv, marks)
@@ -223,6 +225,31 @@ def scan(
     place.at[0], place.line[0] = min(at, size), line
     place.jobs[0], place.steps[0], place.loose[0], place.strays[0] = row + 1, step, loose, stray
     return stopped
+
+
+@kernel(allocates=False)
+def _is_step_of(
+    text: bytes,
+    begin: int,
+    end: int,
+    first: int,
+    point: int,
+    field: int,
+    column: int,
+    fields: int,
+    width: int,
+    is_csv: bool,
+    marks: IntArray,
+    out: Rows,
+    row: int,
+) -> bool:
+    """Whether a step is one of the job before it: by the id, and by the cluster where both tell it."""
+    if not is_same(text, first, point, out.value_begin[0, row], out.value_end[0, row]):
+        return False
+    at, stop = _value(text, begin, end, field, fields, width, is_csv, marks)
+    if at < 0 or at == stop or out.value_begin[column, row] < 0:
+        return True
+    return is_same(text, at, stop, out.value_begin[column, row], out.value_end[column, row])
 
 
 @kernel(allocates=False)

@@ -23,6 +23,7 @@ from swftools.formats.slurm.columns import NO_LAYOUT, Layout, is_header, layout_
 from swftools.formats.slurm.json_reader import JsonReader, cut_documents
 from swftools.formats.slurm.lines import last_start
 from swftools.formats.slurm.lives import Choices, fill_records
+from swftools.formats.slurm.other_json import what_json
 from swftools.formats.slurm.pieces import settle_jobs
 from swftools.formats.slurm.text_reader import TextReader
 from swftools.parameters import choice, text
@@ -90,7 +91,7 @@ class Slurm(AccountingFormat):
     @classmethod
     def recognise(cls, head: bytes) -> Fit:
         """Say whether a text is what sacct prints, be it such as cannot be read."""
-        if _DOCUMENT.search(head) and _JOBS.search(head):
+        if _DOCUMENT.search(head) and _JOBS.search(head) and what_json(head) is None:
             return Fit(True, 'a JSON document with a list "jobs"')
         for line in head.splitlines():
             if b"jobid" in line.lower() and is_header(line):
