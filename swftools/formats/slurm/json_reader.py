@@ -316,7 +316,7 @@ def _tres(value: object) -> dict[str, float]:
 def _requested_memory(row: Row, required: Mapping[str, Any], of_tres: float) -> float:
     """Return the memory asked for in KB per processor; Slurm counts megabytes.
 
-    Slurm 22.05 has one number, ``memory``, that of each CPU or of each node without a mark that says which; what the job
+    Slurm 22.05 has one number, ``memory``, of each CPU or each node without a mark that says which; what the job
     asked for in all is plain in its TRES.
     """
     processors = _first(row["requested_processors"], row["allocated_processors"])
