@@ -258,7 +258,7 @@ def _read(inbox: Inbox, arrival: Arrival, end: int, how: HowRead) -> _Read | Non
     preface = _preface(reader, arrival, part)
     text = part.text[: end - part.starts]
     before = preface + part.context
-    trace = HowRead(name, how.anonymise).read(_Named(before + text, arrival.name))
+    trace = HowRead(name, how.anonymise).read(_Named(before + text, arrival.name), for_publication=True)
     resumes = arrival.resumes.lines
     lines = before.count(b"\n")
     records, copies = without_copies(_behind(trace, lines, resumes - lines))

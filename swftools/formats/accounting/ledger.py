@@ -26,12 +26,12 @@ from swftools.formats.accounting.records import (
     ENERGIES,
     ESTIMATES,
     NAMES,
+    PRIVATE,
     SECONDS,
     SHARES,
     SIZES,
     TEXTS,
     TIMES,
-    Loose,
     Records,
     Stretch,
 )
@@ -167,17 +167,20 @@ class Ledger:
             key=key[kept],
             id_key=id_key[kept],
             numbers=numbers,
-            words={name: _plain(words[name]) for name in TEXTS if name in words and self._may_tell(name)},
+            words={name: _plain(words[name]) for name in TEXTS if name in words and self._may_tell(name, records)},
             preceding_key=_preceding(records, kept),
             is_ambiguous=np.zeros(len(key), bool)[kept] if ambiguous is None else ambiguous[kept],
             quarantine=self._quarantine(records, stretch, of_faulty, late_of_faulty),
             merged_line=np.append(records.merged_line[~of_faulty], records.late_line[~late_of_faulty]),
             merged_into=np.append(records.line[records.merged_into[~of_faulty]], records.late_into[~late_of_faulty]),
-            loose=self._loose(records.loose, stretch.text if records.text is None else records.text),
+            loose=self._loose(records, stretch.text if records.text is None else records.text),
         )
 
-    def _loose(self, loose: Loose | None, text: bytes) -> LooseLines | None:
+    def _loose(self, records: Records, text: bytes) -> LooseLines | None:
         """Return the lines of a stretch that are part of records elsewhere."""
+        loose = records.loose
+        if records.is_private and self._is_withheld(records):
+            text = b""
         if loose is None or not len(loose.line):
             return None
         places = zip(loose.begin.tolist(), loose.end.tolist(), strict=True)
@@ -190,9 +193,17 @@ class Ledger:
             [self._text(text, begin, end) for begin, end in places],
         )
 
-    def _may_tell(self, name: str) -> bool:
-        """Whether a text goes into the jobs table: the state always does, being a word of the batch system."""
-        return name == "logged_state" or (name != "preceding" and self.privacy.tells_words)
+    def _may_tell(self, name: str, records: Records) -> bool:
+        """Whether a text goes into the jobs table: words of the batch system itself always do."""
+        if name in ("logged_state", "scheduler_flags"):
+            return True
+        if name == "preceding" or not self.privacy.tells_words:
+            return False
+        return name not in PRIVATE or not self._is_withheld(records)
+
+    def _is_withheld(self, records: Records) -> bool:
+        """Whether what may be a secret is not told, because it would be published."""
+        return self.privacy.for_publication and not records.may_publish
 
     def _note(self, records: Records) -> None:
         """Count what is odd."""
@@ -220,6 +231,8 @@ class Ledger:
         """Return the quarantine of a stretch, in the order of its lines."""
         text = stretch.text if records.text is None else records.text
         shows = self.privacy.tells_words
+        if records.is_private and self._is_withheld(records):
+            text = b""
         rows = np.flatnonzero(records.is_faulty).tolist()
         reasons = records.reasons(with_values=shows)
         found = [
@@ -252,7 +265,7 @@ class Ledger:
 
         A line of an earlier stretch, of which it is only known now that it is not a record, has none either.
         """
-        if not self.privacy.tells_words or begin == end:
+        if not self.privacy.tells_words or begin == end or not text:
             return None
         return text[begin : min(end, begin + _KEPT)].rstrip(b"\r\n").decode("utf-8", "backslashreplace")
 

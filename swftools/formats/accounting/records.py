@@ -41,13 +41,16 @@ SIZES = ("used_memory", "requested_memory")
 ENERGIES = ("energy", "mean_power", "max_power")
 """Energy (J) and power (W) of a job over all its nodes; the mean power is energy over run time if not given."""
 
-ESTIMATES = ("estimated_wait_time",)
-"""What the batch system itself said at the submission, s."""
+ESTIMATES = ("estimated_wait_time", "priority")
+"""What the batch system itself made of the job: the wait that it foretold at the submission (s), its priority."""
 
 NAMES = ("user", "group", "executable", "queue", "partition")
 """Names that become numbers, by first appearance."""
 
-TEXTS = ("log_id", "logged_state", "dependency", "preceding")
+PRIVATE = ("wait_reason", "host_list", "submit_line")
+"""Texts that may hold paths, names and secrets: they are not in published data unless that is asked for."""
+
+TEXTS = ("log_id", "logged_state", "dependency", "preceding", "scheduler_flags", "constraints", *PRIVATE)
 """Texts; ``preceding`` is the log_id of the job that must end before this one starts."""
 
 
@@ -139,6 +142,10 @@ class Records:
         Within what ids are those of one job alone: the cluster, where a log has several.
     has_loose : bool
         Whether the format knows loose lines, some of which may be of records that are not jobs.
+    is_private : bool
+        Whether the text of records holds what ``PRIVATE`` columns do.
+    may_publish : bool
+        Whether it was asked that these be in published data.
     rejects : list of Reject
         Lines that belong to no record.
     anomalies : Counter
@@ -165,6 +172,8 @@ class Records:
     loose: Loose | None = None
     scope: pa.LargeStringArray | None = None
     has_loose: bool = False
+    is_private: bool = False
+    may_publish: bool = False
     rejects: list[Reject] = field(default_factory=list)
     anomalies: Counter[str] = field(default_factory=Counter)
     wait_holds_restarts: bool = True

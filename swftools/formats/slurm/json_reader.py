@@ -16,6 +16,7 @@ from swftools.errors import LogFormatError
 from swftools.formats.accounting.records import Records, Reject, Stretch
 from swftools.formats.accounting.spans import decode
 from swftools.formats.slurm import documents
+from swftools.formats.slurm.columns import NONE
 from swftools.formats.slurm.lives import Lives
 from swftools.formats.slurm.other_json import what_job
 from swftools.formats.slurm.states import STATES, kind_of
@@ -28,9 +29,10 @@ _TOLD = (*_NEEDED, "eligible", "elapsed", "limit")
 _SECONDS = ("elapsed", "suspended", "limit", "cpu", "steps_cpu")
 _COUNTS = (
     *("allocated_processors", "requested_processors", "allocated_nodes", "requested_nodes", "allocated_gpus"),
-    *("requested_gpus", "restarts", "exit_code", "exit_signal", "array_number", "array_index"),
+    *("priority", "requested_gpus", "restarts", "exit_code", "exit_signal", "array_number", "array_index"),
 )
 _WORDS = ("id", "state", "user", "account", "group", "partition", "qos", "cluster", "name", "dependency", "submit_line")
+_WORDS += ("flags", "reason", "constraints", "nodes")
 
 Row = dict[str, Any]
 
@@ -160,6 +162,7 @@ def _row(job: Mapping[str, Any], line: int) -> Row:
     if row.get("exit_code") == 0 and row.get("exit_signal") == 0 and _is_without_code(row["state"]):
         row["exit_code"] = row["exit_signal"] = np.nan
     row["restarts"] = _number(job.get("restart_cnt"))
+    row["priority"] = _number(job.get("priority"))
     given, wanted = (_tres(_mapping(job.get("tres")).get(key)) for key in ("allocated", "requested"))
     required = _mapping(job.get("required"))
     row["allocated_processors"] = given.get("cpu", np.nan)
@@ -240,6 +243,7 @@ def _state(job: Mapping[str, Any]) -> str | None:
 def _words(job: Mapping[str, Any]) -> Row:
     """Return the names in a job."""
     association = _mapping(job.get("association"))
+    flags = job.get("flags")
     return {
         "user": _text(association.get("user"), job.get("user")),
         "account": _text(association.get("account"), job.get("account")),
@@ -250,7 +254,16 @@ def _words(job: Mapping[str, Any]) -> Row:
         "name": _text(job.get("name")),
         "dependency": _text(job.get("dependency")),
         "submit_line": _text(job.get("submit_line")),
+        "flags": _text(",".join(word for word in flags if isinstance(word, str)) if isinstance(flags, list) else flags),
+        "reason": _unless_none(_mapping(job.get("state")).get("reason")),
+        "constraints": _text(job.get("constraints")),
+        "nodes": _unless_none(job.get("nodes")),
     }
+
+
+def _unless_none(value: object) -> str | None:
+    """Return a text, but for the words by which Slurm says that there is none."""
+    return None if value in NONE else _text(value)
 
 
 def _id(job: Mapping[str, Any]) -> Row:

@@ -43,6 +43,7 @@ class Choices(NamedTuple):
     queue: str
     partition: str
     preempted: str
+    publish: str
 
 
 @dataclass
@@ -66,7 +67,8 @@ class Lives:
     energy : ndarray of float64
         J.
     words : dict of str to pyarrow.LargeStringArray
-        ``id, state, user, account, group, partition, qos, cluster, name, dependency, submit_line``.
+        ``id, state, user, account, group, partition, qos, cluster, name, dependency, submit_line,
+        flags, reason, constraints, nodes``.
     """
 
     times: dict[str, FloatArray]
@@ -130,6 +132,8 @@ def fill_records(records: Records, lives: Lives, options: Choices) -> None:
     dependency = _dependency(words["dependency"], words["submit_line"])
     records.scope = words["cluster"]
     records.has_loose = True
+    records.is_private |= words["submit_line"].null_count + words["reason"].null_count < 2 * len(records)
+    records.may_publish = options.publish == "yes"
     records.words = {
         "log_id": words["id"],
         "logged_state": words["state"],
@@ -138,6 +142,11 @@ def fill_records(records: Records, lives: Lives, options: Choices) -> None:
         "executable": words["name"],
         "queue": words[options.queue],
         "partition": words[options.partition],
+        "scheduler_flags": words["flags"],
+        "wait_reason": words["reason"],
+        "constraints": words["constraints"],
+        "host_list": words["nodes"],
+        "submit_line": words["submit_line"],
         "dependency": dependency,
         "preceding": _preceding(dependency, words["id"]),
     }

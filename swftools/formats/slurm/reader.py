@@ -54,6 +54,9 @@ class Slurm(AccountingFormat):
         What the partition is; with ``queue=qos`` it is best Slurm's own.
     preempted : {"cancelled", "failed", "partial"}
         The status of jobs that were displaced by others: 5, 0 or 2. It is nobody's failure, so 5 by default.
+    publish : {"no", "yes"}
+        Whether the columns that may hold paths, names and secrets (submit_line, wait_reason, host_list) are in
+        published data too. What is read in Python always has them, unless names are withheld.
     """
 
     NAME = "slurm"
@@ -70,6 +73,7 @@ class Slurm(AccountingFormat):
         "Used memory is the largest MaxRSS of a task in any step, in KB.",
     )
 
+    READER_VERSION = 2
     SETTLED_BY = ("start", "eligible", "run_time", "life")
 
     columns: str | None = text(None, words="names of columns with + between them")
@@ -78,6 +82,7 @@ class Slurm(AccountingFormat):
     queue: str = choice("partition", "qos")
     partition: str = choice("cluster", "partition", "qos")
     preempted: str = choice("cancelled", "failed", "partial")
+    publish: str = choice("no", "yes")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -116,7 +121,7 @@ class Slurm(AccountingFormat):
         """Say what stands in a log."""
         of_text = TextReader(self.layout, self.time_zone)
         of_json: JsonReader | None = None
-        choices = Choices(self.submit, self.group, self.queue, self.partition, self.preempted)
+        choices = Choices(self.submit, self.group, self.queue, self.partition, self.preempted, self.publish)
         for stretch in stretches:
             if of_json is None:
                 if not of_text.layout.fields and _PADDED.search(stretch.text[: 1 << 16]):

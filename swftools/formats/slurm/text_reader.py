@@ -204,6 +204,7 @@ class _Found:
             "allocated_gpus": given[2],
             "requested_gpus": wanted[2],
             "restarts": self.number("Restarts"),
+            "priority": is_no_number(self.number("Priority")),
             **self._exits(),
             **self._arrays(),
         }
@@ -223,6 +224,8 @@ class _Found:
                 **{name.lower(): self.words(name) for name in ("State", "User", "Account", "Group", "Partition")},
                 **{name.lower(): self.words(name) for name in ("QOS", "Cluster", "Dependency")},
                 "submit_line": self.words("SubmitLine"),
+                "nodes": self.words("NodeList"),
+                **{name.lower(): self.words(name) for name in ("Flags", "Reason", "Constraints")},
             },
         )
 
