@@ -77,9 +77,9 @@ class ParseLog(LogTask):
             self.tell(min(done, size), size)
 
     def load(self) -> Trace:
-        """Return the trace, with the lines it was read from, unless names are withheld or it was a table."""
+        """Return the trace, with the lines it was read from, unless words are withheld or it was a table."""
         trace = load_trace(self.output().path)
-        if self.anonymise != "no" or self.found.version:
+        if self.anonymise != "no" or self.found.version or trace.provenance.get("withholds_text"):
             return trace
         path = self.clone(AcquireLog).path
         is_swf = "format" not in trace.provenance

@@ -148,6 +148,7 @@ class AccountingFormat(LogFormat):
             "sha256": digest.hexdigest(),
             "format": self.origin.options,
             **({"unverified": tally.unverified} if tally.unverified else {}),
+            **({"withholds_text": True} if ledger.withholds_text else {}),
             **({"anomalies": dict(sorted(ledger.anomalies.items()))} if ledger.anomalies else {}),
             **({"files": [Path(source_name(source)).name for source in files.sources]} if files.are_several else {}),
         }

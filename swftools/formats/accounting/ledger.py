@@ -133,12 +133,15 @@ class Ledger:
     """Lines of the records that are not jobs."""
     refused_ids: dict[int, int] = field(default_factory=dict)
     """Hashes of their ids, where lines elsewhere may be part of them, and the line of each."""
+    withholds_text: bool = False
+    """Whether the text of lines was not told, since what is read is published and they may hold secrets."""
 
     def take(self, records: Records, stretch: Stretch) -> Part:
         """Judge the records of a stretch."""
         _find_zeros(records, stretch.text if records.text is None else records.text)
         _judge(records)
         records.count_doubts()
+        self.withholds_text |= records.is_private and self._is_withheld(records)
         self._note(records)
         faulty = records.is_faulty
         kept: Any = ~faulty

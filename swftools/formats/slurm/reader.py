@@ -64,7 +64,7 @@ class Slurm(AccountingFormat):
     COMMAND = (
         "TZ=UTC sacct -a -D -P -S 2024-01-01 -E 2024-02-01 --format=JobID,User,Group,Account,Partition,QOS,Cluster,"
         "State,Submit,Eligible,Start,End,ElapsedRaw,Suspended,TimelimitRaw,NNodes,ReqCPUS,NCPUS,AllocTRES,ReqTRES,"
-        "ReqMem,MaxRSS,TotalCPU,ConsumedEnergyRaw,ExitCode,Restarts,NodeList,JobName > sacct.txt"
+        "ReqMem,MaxRSS,TotalCPU,ConsumedEnergyRaw,ExitCode,NodeList,JobName > sacct.txt"
     )
     NOTES = (
         "Each life of a job is a job: one that was queued again has another line and another submission.",
