@@ -133,6 +133,8 @@ class Ledger:
     """Lines of the records that are not jobs."""
     refused_ids: dict[int, int] = field(default_factory=dict)
     """Hashes of their ids, where lines elsewhere may be part of them, and the line of each."""
+    cut: list[dict[str, npt.NDArray[Any]]] = field(default_factory=list)
+    """Of records of a part of a run that went on: ``id_key``, and the times."""
     withholds_text: bool = False
     """Whether the text of lines was not told, since what is read is published and they may hold secrets."""
 
@@ -154,6 +156,10 @@ class Ledger:
         of_faulty = faulty[records.merged_into]
         if records.has_loose:
             self.refused_ids.update(zip(id_key[faulty].tolist(), records.line[faulty].tolist(), strict=True))
+        if records.is_cut is not None and records.is_cut.any():
+            names = ("submit", "start", "end", "run_time")
+            times = {name: records.number(name)[records.is_cut] for name in names}
+            self.cut.append({"id_key": id_key[records.is_cut], **times})
         self._refused.update(records.line[faulty].tolist())
         late_of_faulty = np.array([line in self._refused for line in records.late_into.tolist()], bool)
         words, numbers = dict(records.words), dict(records.numbers)

@@ -142,6 +142,8 @@ class Records:
         Within what ids are those of one job alone: the cluster, where a log has several.
     has_loose : bool
         Whether the format knows loose lines, some of which may be of records that are not jobs.
+    is_cut : ndarray of bool, optional
+        Records of a part of a run that went on, which are no jobs but tell when these began.
     is_private : bool
         Whether the text of records holds what ``PRIVATE`` columns do.
     may_publish : bool
@@ -172,6 +174,7 @@ class Records:
     loose: Loose | None = None
     scope: pa.LargeStringArray | None = None
     has_loose: bool = False
+    is_cut: BoolArray | None = None
     is_private: bool = False
     may_publish: bool = False
     rejects: list[Reject] = field(default_factory=list)

@@ -128,6 +128,9 @@ def fill_records(records: Records, lives: Lives, options: Choices) -> None:
         **counts,
         **_followed(kinds),
     }
+    # sacct -T gives an end to what still ran, and the piece that follows begins there.
+    cut = is_open & (end > start)
+    records.is_cut = cut if cut.any() else None
     words = lives.words
     dependency = _dependency(words["dependency"], words["submit_line"])
     records.scope = words["cluster"]

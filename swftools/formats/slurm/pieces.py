@@ -23,6 +23,7 @@ _OTHER_LIFE = "a step of a job with several lines, which ran at the times of non
 _REST = "the rest of a job that was resized, which did not wait"
 _CUT = "pieces of a job that sacct -T cut in two: put together"
 _DELAYED = "queued again: the wait holds the delay before it could start, which ended at eligible_time"
+_TIMES = ("submit", "eligible", "start", "end", "run_time", "life")
 _NEXT = 600.0
 """Seconds after the end of a life in which the next one is submitted."""
 
@@ -33,15 +34,15 @@ def settle_jobs(parts: list[Part], ledger: Ledger) -> Settled:
     loose = loose_lines(parts)
     id_key = np.concatenate([part.id_key for part in parts])
     ordered = np.sort(id_key)
-    comes_again = bool((ordered[1:] == ordered[:-1]).any())
+    comes_again = bool((ordered[1:] == ordered[:-1]).any()) or bool(ledger.cut)
     if not comes_again and loose is None:
         return settled
-    key = np.concatenate([part.key for part in parts])
-    times = {name: whole_column(parts, name) for name in ("submit", "eligible", "start", "end", "run_time", "life")}
-    order = np.lexsort((np.arange(len(key)), times["start"], times["submit"], id_key))
+    times = {name: whole_column(parts, name) for name in _TIMES}
     if comes_again:
-        _settle_lives(settled, order, id_key, key, times)
+        key = np.concatenate([part.key for part in parts])
+        _settle_lives(settled, key, id_key, times, ledger.cut)
     if loose is not None:
+        order = np.lexsort((times["start"], times["submit"], id_key))
         _settle_steps(settled, loose, order, id_key[order], times, ledger)
     ledger.anomalies.update(settled.anomalies)
     return settled
@@ -49,40 +50,53 @@ def settle_jobs(parts: list[Part], ledger: Ledger) -> Settled:
 
 def _settle_lives(
     settled: Settled,
-    order: IntArray,
-    id_key: npt.NDArray[np.uint64],
     key: npt.NDArray[np.uint64],
+    id_key: npt.NDArray[np.uint64],
     times: dict[str, FloatArray],
+    cut: list[dict[str, npt.NDArray[np.generic]]],
 ) -> None:
-    """Find the pieces and the rests of jobs, among records in the order of their submissions and starts."""
-    submit, start, end, run, life = (times[name] for name in ("submit", "start", "end", "run_time", "life"))
-    is_again = np.flatnonzero(id_key[order][1:] == id_key[order][:-1]) + 1
-    heads: dict[int, tuple[float, float]] = {}  # of jobs that were cut: the end, and the run time of all pieces
+    """Find the pieces and the rests of jobs, in the order of their submissions and starts.
+
+    The last piece of a job is the job, since it tells how it ended; what still ran when it was cut is no record, and
+    stands behind the records here.
+    """
+    records = len(key)
+    ids = np.concatenate([id_key, *(each["id_key"] for each in cut)])
+    every = {
+        name: np.concatenate([column, *(each.get(name, np.full(len(each["id_key"]), np.nan)) for each in cut)])
+        for name, column in times.items()
+    }
+    submit, start, end, run, life = (every[name] for name in ("submit", "start", "end", "run_time", "life"))
+    order = np.lexsort((np.arange(len(ids)), start, submit, ids))
+    is_again = np.flatnonzero(ids[order][1:] == ids[order][:-1]) + 1
+    pieces: dict[int, list[int]] = {}  # by the last one, in order
     rests = []
     first_of: dict[int, int] = {}  # of records that stand several times
     for place in is_again.tolist():
         before, row = int(order[place - 1]), int(order[place])
         before = first_of.get(before, before)
-        if key[before] == key[row]:
+        is_same = (start[before], end[before], submit[before]) == (start[row], end[row], submit[row])
+        if is_same and (max(before, row) >= records or key[before] == key[row]):
             first_of[row] = before
+        elif submit[row] == submit[before]:
+            if start[row] == end[before] > start[before]:
+                pieces[row] = [*pieces.pop(before, [before]), row]
+        elif before >= records or row >= records:
             continue
-        if submit[row] == submit[before]:
-            head = settled.into.get(before, before)
-            last, total = heads.get(head, (end[before], run[before]))
-            if start[row] == last and start[head] < start[row]:
-                heads[head] = (float(end[row]), float(total + run[row]))
-                settled.into[row] = head
         elif life[before] == RESIZED and submit[row] == end[before] == start[row]:
             rests.append(row)
         elif life[before] == QUEUED_AGAIN and end[before] <= submit[row] <= end[before] + _NEXT:
-            settled.anomalies[_DELAYED] += bool(times["eligible"][row] > submit[row])
-    if heads:
-        rows, ends = np.array(list(heads), np.int64), np.array(list(heads.values()))
-        settled.changes["end"] = rows, ends[:, 0], SET
-        settled.changes["run_time"] = rows, ends[:, 1], SET
-        settled.anomalies[_CUT] += len(heads)
+            settled.anomalies[_DELAYED] += int(every["eligible"][row] > submit[row])
+    pieces = {last: rows for last, rows in pieces.items() if last < records}
+    if pieces:
+        lasts = np.array(list(pieces), np.int64)
+        settled.changes["run_time"] = lasts, np.array([float(run[rows].sum()) for rows in pieces.values()]), SET
+        settled.into = {row: last for last, rows in pieces.items() for row in rows[:-1] if row < records}
+        settled.anomalies[_CUT] += len(pieces)
+    starts = {last: float(start[rows[0]]) for last, rows in pieces.items()} | dict.fromkeys(rests, np.nan)
+    if starts:
+        settled.changes["start"] = np.array(list(starts), np.int64), np.array(list(starts.values())), SET
     if rests:
-        settled.changes["start"] = np.array(rests, np.int64), np.full(len(rests), np.nan), SET
         settled.anomalies[_REST] += len(rests)
     settled.anomalies += type(settled.anomalies)()  # without what was counted 0 times
 
