@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from swftools.formats.accounting.kernel import Labels, begins_with, find_label, is_same
 from swftools.formats.slurm.lines import (
+    ALL,
     find_header,
     is_id,
     join_lines,
@@ -120,9 +121,15 @@ def scan(
     stopped = END
     width = len(separator)
     has_tabs = width == 1 and separator[0] == _TAB
+    mark = -1 if is_csv or width != 1 else int(separator[0])
     while at < size:
         start = at
+        bars = 0
         while at < size and text[at] != _NEWLINE:
+            if text[at] == mark:  # nearly always: one pass over the bytes is enough
+                if bars < len(marks):
+                    marks[bars] = at
+                bars += 1
             at += 1
         stop = at
         at += 1
@@ -130,7 +137,8 @@ def scan(
         if begin == end:
             line += 1
             continue
-        bars = mark_fields(text, begin, end, separator, is_csv, marks) if fields > 0 else 0
+        if mark < 0 and fields > 0:
+            bars = mark_fields(text, begin, end, separator, is_csv, marks, ALL)
         first, last = begin, begin
         if fields > 0 and position[0] <= bars:
             first, last = _value(text, begin, end, position[0], bars + 1, width, is_csv, marks)

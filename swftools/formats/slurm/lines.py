@@ -11,6 +11,9 @@ from swftools.kernel import IntArray, kernel
 
 _TAB, _NEWLINE, _RETURN, _BLANK, _QUOTE, _COMMA, _POINT, _COLON, _EQUAL = 9, 10, 13, 32, 34, 44, 46, 58, 61
 _UNDERSCORE, _OPEN, _CLOSE, _BRACE = 95, 91, 93, 123
+ALL = 1 << 62
+"""As many separators as there are."""
+
 _MOST_LINES = 64
 """Lines that one row may take."""
 
@@ -133,8 +136,10 @@ def _closing(text: bytes, begin: int, end: int, separator: bytes) -> int:
 
 
 @kernel(allocates=False)
-def mark_fields(text: bytes, begin: int, end: int, separator: bytes, is_csv: bool, marks: IntArray) -> int:
-    """Note where the separators of a line stand, and return how many there are, also beyond the room for them.
+def mark_fields(
+    text: bytes, begin: int, end: int, separator: bytes, is_csv: bool, marks: IntArray, most: int
+) -> int:
+    """Note where the separators of a line stand, and return how many there are: also beyond the room, up to ``most``.
 
     In CSV those in quotation marks are none. Nor are commas within brackets (``n[1,3]``), nor those between the items
     of a list of TRES, the names of which sacct puts in order (``cpu=4,mem=8G``).
@@ -160,6 +165,8 @@ def mark_fields(text: bytes, begin: int, end: int, separator: bytes, is_csv: boo
             if count < len(marks):
                 marks[count] = at
             count += 1
+            if count == most:
+                break
             at += width
             is_start = True
             brackets = 0
@@ -228,14 +235,14 @@ def join_lines(
         first, last = whole_line(text, start, stop, has_tabs)
         if first == last:
             continue
-        count = mark_fields(text, first, last, separator, is_csv, marks)
+        count = mark_fields(text, first, last, separator, is_csv, marks, id_field + 1)
         if find_header(text, first, last)[0] >= 0:
             break
         if count > id_field:
             begins = first if id_field == 0 else marks[id_field - 1] + len(separator)
             if is_id(text, *trimmed(text, begins, marks[id_field])):
                 break
-        count = mark_fields(text, begin, last, separator, is_csv, marks)
+        count = mark_fields(text, begin, last, separator, is_csv, marks, ALL)
         if count + 1 >= fields:
             return count, stop, lines
     return -1, stop, lines
@@ -274,7 +281,7 @@ def last_start(
             continue
         first, stop = begin, begin
         if id_field >= 0:
-            count = mark_fields(text, begin, end, separator, is_csv, marks)
+            count = mark_fields(text, begin, end, separator, is_csv, marks, id_field + 1)
             if count >= id_field:
                 first = begin if id_field == 0 else marks[id_field - 1] + len(separator)
                 first, stop = trimmed(text, first, marks[id_field] if id_field < count else end)
