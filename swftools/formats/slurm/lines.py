@@ -136,9 +136,7 @@ def _closing(text: bytes, begin: int, end: int, separator: bytes) -> int:
 
 
 @kernel(allocates=False)
-def mark_fields(
-    text: bytes, begin: int, end: int, separator: bytes, is_csv: bool, marks: IntArray, most: int
-) -> int:
+def mark_fields(text: bytes, begin: int, end: int, separator: bytes, is_csv: bool, marks: IntArray, most: int) -> int:
     """Note where the separators of a line stand, and return how many there are: also beyond the room, up to ``most``.
 
     In CSV those in quotation marks are none. Nor are commas within brackets (``n[1,3]``), nor those between the items
