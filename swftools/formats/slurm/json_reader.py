@@ -159,7 +159,8 @@ def _row(job: Mapping[str, Any], line: int) -> Row:
     row |= _words(job)
     row |= _id(job)
     row |= _exit(job.get("exit_code"))
-    if row.get("exit_code") == 0 and row.get("exit_signal") == 0 and _is_without_code(row["state"]):
+    is_told = not isinstance(ended := job.get("exit_code"), Mapping) or "signal" in ended
+    if not is_told and row.get("exit_code") == 0 and _is_without_code(row["state"]):
         row["exit_code"] = row["exit_signal"] = np.nan
     row["restarts"] = _number(job.get("restart_cnt"))
     row["priority"] = _number(job.get("priority"))
