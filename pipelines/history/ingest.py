@@ -271,7 +271,8 @@ def _read(inbox: Inbox, arrival: Arrival, end: int, how: HowRead, dates: dict[st
     text = part.text[: end - part.starts]
     before = preface + part.context
     known = dates.get(kind.NAME)
-    trace = HowRead(name, how.anonymise).read(_Named(before + text, arrival.name), dates=known)
+    source = _Named(before + text, arrival.name)
+    trace = HowRead(name, how.anonymise).read(source, dates=known, for_publication=True)
     if shown := trace.provenance.get("dates"):
         dates.setdefault(kind.NAME, shown)
     resumes = arrival.resumes.lines

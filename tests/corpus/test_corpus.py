@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from swftools import iter_log, read_log
@@ -56,4 +58,6 @@ def test_in_pieces_it_is_the_same(name: str, tmp_path: Path) -> None:
     parts = list(iter_log(source, given, chunk_bytes=64, **case.options))
     assert case.jobs is not None
     assert sum(len(part) for part in parts) == len(case.jobs)
+    jobs = pd.concat([part.jobs for part in parts], ignore_index=True)
+    assert said(replace(parts[-1], jobs=jobs), case.jobs) == case.jobs
     assert sum(len(part.quarantine) for part in parts) == len(case.quarantined)

@@ -23,13 +23,14 @@ from swftools.formats.accounting.assembly import Origin, ends_of, jobs_of, last_
 from swftools.formats.accounting.date_order import USUAL, DateOrder, OtherOrder
 from swftools.formats.accounting.digest import Digest
 from swftools.formats.accounting.gathering import Gathered
-from swftools.formats.accounting.ledger import Decision, Ledger, Part, decide
+from swftools.formats.accounting.ledger import Decision, Known, Ledger, Part, decide
 from swftools.formats.accounting.records import Records, Stretch
+from swftools.formats.accounting.settling import Settled, carry_out, whole_column
 from swftools.formats.accounting.times import zone_named
 from swftools.formats.compression import source_name
 from swftools.formats.registry import LogFormat, Reading
 from swftools.formats.several import Joined, LogFiles, open_joined
-from swftools.kernel import FloatArray
+from swftools.kernel import FloatArray, IntArray
 from swftools.parameters import text, whole
 from swftools.parameters.as_text import write_entry
 from swftools.tables import empty_frame
@@ -80,6 +81,8 @@ class AccountingFormat(LogFormat):
 
     NOTES: ClassVar[tuple[str, ...]] = ()
     """What the header should tell of the mapping to SWF."""
+    SETTLED_BY: ClassVar[tuple[str, ...]] = ()
+    """Columns, beside the times, by which it is settled what is of one job."""
     HAS_DATES: ClassVar[bool] = True
     """Whether its times count from 1970, or else from the beginning of the log."""
 
@@ -140,7 +143,9 @@ class AccountingFormat(LogFormat):
         gathered.close()
         pa.default_memory_pool().release_unused()
         parts = gathered.parts
-        decision = _decide(parts)
+        settled = self.settle(parts, ledger)
+        decision = _decide(parts, settled)
+        self._carry_out(settled, parts, np.concatenate([part.line for part in parts]), files, how, 0)
         for part in parts:
             part.key = part.id_key = np.empty(0, np.uint64)
         self.look_over(parts, decision, ledger)
@@ -156,6 +161,7 @@ class AccountingFormat(LogFormat):
             "format": self.origin.options,
             **({"dates": dates.shown} if dates.shown else {}),
             **({"unverified": tally.unverified} if tally.unverified else {}),
+            **({"withholds_text": True} if ledger.withholds_text else {}),
             **({"anomalies": dict(sorted(ledger.anomalies.items()))} if ledger.anomalies else {}),
             **({"files": [Path(source_name(source)).name for source in files.sources]} if files.are_several else {}),
         }
@@ -168,18 +174,23 @@ class AccountingFormat(LogFormat):
 
         def outlined(dates: DateOrder) -> tuple[list[Part], Ledger, DateOrder]:
             ledger = Ledger(how.privacy)
-            return [_outline(part) for part in self._parts(files, how, ledger, Tally(), dates)], ledger, dates
+            parts = self._parts(files, how, ledger, Tally(), dates)
+            return [_outline(part, self.SETTLED_BY) for part in parts], ledger, dates
 
         seen, ledger, dates = self._by_its_dates(files, how, outlined)
-        decision = _decide(seen)
+        settled = self.settle(seen, ledger)
+        decision = _decide(seen, settled)
         jobs_there = int((decision.number > 0).sum())
         header = log_header(self.origin, jobs_there, decision.origin, last_end(seen), ledger)
         row = 0
-        lines, ends = np.concatenate([part.line for part in seen]), ends_of(seen, decision)
+        lines = np.concatenate([part.line for part in seen])
+        carry_out(settled, seen, lines)
+        ends = ends_of(seen, decision)
         seen.clear()  # most of what is kept of a record
         again = Ledger(how.privacy)
         files.again()
         for part in self._parts(files, how, again, Tally(), dates):
+            self._carry_out(settled, [part], lines, files, how, row)
             rows = slice(row, row + len(part.line))
             own = Decision(decision.origin, decision.number[rows], decision.into[rows], decision.preceding[rows])
             row = rows.stop
@@ -238,6 +249,20 @@ class AccountingFormat(LogFormat):
                 if np.isfinite(times).any():
                     return float(np.median(times[np.isfinite(times)]))
         return None
+
+    def settle(self, parts: list[Part], ledger: Ledger) -> Settled:  # noqa: ARG002 (what subclasses take)
+        """Return what the records of a whole log, or their ``SETTLED_BY``, change of each other; nothing by default."""
+        return Settled()
+
+    def _carry_out(
+        self, settled: Settled, parts: list[Part], lines: IntArray, files: LogFiles, how: Reading, first: int
+    ) -> None:
+        """Change parts as was settled; what is a line of no record then is refused where that was asked for."""
+        carry_out(settled, parts, lines, first)
+        if how.strict and settled.rejected:
+            for part in parts:
+                if len(part.quarantine):
+                    refuse(files, part)
 
     def look_over(self, parts: list[Part], decision: Decision, ledger: Ledger) -> None:
         """Count among the anomalies what only shows once the whole log is known; nothing by default."""
@@ -327,14 +352,22 @@ class AccountingFormat(LogFormat):
                 return
 
 
-def _decide(parts: list[Part]) -> Decision:
-    """Return what the records of all parts decide."""
+def _decide(parts: list[Part], settled: Settled) -> Decision:
+    """Return what the records of all parts decide; before it is carried out what was settled."""
+    asked = _preceding_keys(parts)
+    nothing = np.broadcast_to(np.nan, len(asked))
+    is_asked = asked.strides != (0,)
     return decide(
-        np.concatenate([part.numbers.get("submit", np.full(len(part.line), np.nan)) for part in parts]),
-        np.concatenate([part.line for part in parts]),
-        np.concatenate([part.key for part in parts]),
-        np.concatenate([part.id_key for part in parts]),
-        _preceding_keys(parts),
+        Known(
+            whole_column(parts, "submit"),
+            whole_column(parts, "start") if is_asked else nothing,
+            whole_column(parts, "end") if is_asked else nothing,
+            np.concatenate([part.line for part in parts]),
+            np.concatenate([part.key for part in parts]),
+            np.concatenate([part.id_key for part in parts]),
+            asked,
+            settled.into,
+        )
     )
 
 
@@ -346,9 +379,11 @@ def _preceding_keys(parts: list[Part]) -> npt.NDArray[np.uint64]:
     return np.concatenate(keys)
 
 
-def _outline(part: Part) -> Part:
+def _outline(part: Part, columns: tuple[str, ...]) -> Part:
     """Return of a part only what the whole is decided by."""
-    numbers: dict[str, FloatArray] = {name: part.numbers[name] for name in ("submit", "end") if name in part.numbers}
+    waits = part.preceding_key.strides != (0,)
+    wanted = ("submit", "end", *(("start",) if waits else ()), *columns)
+    numbers: dict[str, FloatArray] = {name: part.numbers[name] for name in wanted if name in part.numbers}
     nothing = np.empty(0, np.int64)
     return Part(
         part.line,
@@ -361,6 +396,7 @@ def _outline(part: Part) -> Part:
         empty_frame("quarantine"),
         nothing,
         nothing,
+        part.loose,
     )
 
 

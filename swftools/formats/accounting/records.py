@@ -43,13 +43,16 @@ SIZES = ("used_memory", "requested_memory")
 ENERGIES = ("energy", "mean_power", "max_power")
 """Energy (J) and power (W) of a job over all its nodes; the mean power is energy over run time if not given."""
 
-ESTIMATES = ("estimated_wait_time",)
-"""What the batch system itself said at the submission, s."""
+ESTIMATES = ("estimated_wait_time", "priority")
+"""What the batch system itself made of the job: the wait that it foretold at the submission (s), its priority."""
 
 NAMES = ("user", "group", "executable", "queue", "partition")
 """Names that become numbers, by first appearance."""
 
-TEXTS = ("log_id", "logged_state", "dependency", "preceding")
+PRIVATE = ("wait_reason", "host_list", "submit_line")
+"""Texts that may hold paths, names and secrets: they are not in published data unless that is asked for."""
+
+TEXTS = ("log_id", "logged_state", "dependency", "preceding", "scheduler_flags", "constraints", *PRIVATE)
 """Texts; ``preceding`` is the log_id of the job that must end before this one starts."""
 
 
@@ -83,6 +86,33 @@ class Reject(NamedTuple):
     reason: str
 
 
+class Loose(NamedTuple):
+    """Lines that are part of a record which stands somewhere in the log, before or behind them.
+
+    Parameters
+    ----------
+    line, begin, end : ndarray of int64
+        As in ``Records``.
+    log_id, scope : pyarrow.LargeStringArray
+        Of the record.
+    time : ndarray of float64
+        When what they tell of was, in seconds since 1970.
+    used_memory : ndarray of float64
+        KB per processor; the largest counts.
+    cpu_time : ndarray of float64
+        s; the sum counts where the record has none itself.
+    """
+
+    line: IntArray
+    begin: IntArray
+    end: IntArray
+    log_id: pa.LargeStringArray
+    scope: pa.LargeStringArray | None
+    time: FloatArray
+    used_memory: FloatArray
+    cpu_time: FloatArray
+
+
 @dataclass
 class Records:
     """The records of a stretch, in order.
@@ -108,6 +138,18 @@ class Records:
     text : bytes, optional
         What ``begin`` and ``end`` are places in, where it is not the stretch alone: a reader may put before it the text
         of records that began earlier. Those of ``rejects`` are places in it too.
+    loose : Loose, optional
+        Lines that are part of a record elsewhere.
+    scope : pyarrow.LargeStringArray, optional
+        Within what ids are those of one job alone: the cluster, where a log has several.
+    has_loose : bool
+        Whether the format knows loose lines, some of which may be of records that are not jobs.
+    is_cut : ndarray of bool, optional
+        Records of a part of a run that went on, which are no jobs but tell when these began.
+    is_private : bool
+        Whether the text of records holds what ``PRIVATE`` columns do.
+    may_publish : bool
+        Whether it was asked that these be in published data.
     rejects : list of Reject
         Lines that belong to no record.
     anomalies : Counter
@@ -133,6 +175,12 @@ class Records:
     late_line: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
     late_into: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
     text: bytes | None = None
+    loose: Loose | None = None
+    scope: pa.LargeStringArray | None = None
+    has_loose: bool = False
+    is_cut: BoolArray | None = None
+    is_private: bool = False
+    may_publish: bool = False
     rejects: list[Reject] = field(default_factory=list)
     anomalies: Counter[str] = field(default_factory=Counter)
     wait_holds_restarts: bool = True

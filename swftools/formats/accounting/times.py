@@ -72,6 +72,10 @@ _LAST_YEAR = 253_370_764_800.0
 that there is no such time."""
 
 
+_SAME = 60.0
+"""Seconds by which two durations may differ that mean the same; the hour that a zone repeats is longer."""
+
+
 class Written(NamedTuple):
     """Dates with slashes, and what each tells of the order of day and month.
 
@@ -285,11 +289,20 @@ def _in_zone(seconds: FloatArray, zone: ZoneInfo, word: str | None) -> tuple[Flo
     return early, late, skipped
 
 
-def in_order(*moments: Moments) -> tuple[list[FloatArray], BoolArray]:
+def in_order(*moments: Moments, elapsed: FloatArray | None = None) -> tuple[list[FloatArray], BoolArray]:
     """Return times of one job, which follow each other, in seconds since 1970; and where one of them had two meanings.
 
     Of two meanings of a repeated hour the first is taken, unless that would be before the time that it follows.
+
+    Parameters
+    ----------
+    *moments : Moments
+        The last two are a start and an end.
+    elapsed : ndarray of float64, optional
+        How long each job was there, from its start to its end (s), which decides between their meanings.
     """
+    if elapsed is not None:
+        moments = (*moments[:-2], *_settled(moments[-2], moments[-1], elapsed))
     told: list[FloatArray] = []
     last = np.full(len(moments[0].early), -np.inf)
     had_two = np.zeros(len(last), bool)
@@ -299,6 +312,31 @@ def in_order(*moments: Moments) -> tuple[list[FloatArray], BoolArray]:
         told.append(time)
         last = np.fmax(last, time)
     return told, had_two
+
+
+def _settled(start: Moments, end: Moments, elapsed: FloatArray) -> tuple[Moments, Moments]:
+    """Return starts and ends; of two meanings those alone that are as far apart as the job was there."""
+    rows = np.flatnonzero(((start.late > start.early) | (end.late > end.early)) & np.isfinite(elapsed))
+    if not len(rows):
+        return start, end
+    starts, ends = ((each.early[rows], each.late[rows]) for each in (start, end))
+    fits: list[BoolArray] = []
+    pairs = [(first, last) for first in starts for last in ends]
+    for place, (first, last) in enumerate(pairs):
+        is_new = np.ones(len(rows), bool)
+        for earlier in pairs[:place]:
+            is_new &= (earlier[0] != first) | (earlier[1] != last)
+        fits.append((np.abs(last - first - elapsed[rows]) <= _SAME) & is_new)
+    is_one = np.sum(fits, axis=0) == 1
+    chosen = np.argmax(fits, axis=0)
+    pick = np.arange(len(rows))
+    result = []
+    for each, side in ((start, 0), (end, 1)):
+        value = np.array([pair[side] for pair in pairs])[chosen, pick]
+        early, late = each.early.copy(), each.late.copy()
+        early[rows[is_one]] = late[rows[is_one]] = value[is_one]
+        result.append(each._replace(early=early, late=late))
+    return result[0], result[1]
 
 
 def require_zones(*moments: Moments) -> None:

@@ -23,6 +23,7 @@ from swftools.formats.accounting.dates import DAY_FIRST, EITHER, MONTH_FIRST, SH
 from swftools.formats.accounting.records import NAMES as NAMES_TOLD
 from swftools.formats.compression import LogSource, source_name
 from swftools.formats.parquet_head import MAGIC
+from swftools.formats.registry import list_formats
 from swftools.formats.several import HEAD, log_files
 from swftools.formats.tables.columns import NONE, NUMBERS_TOLD, TEXT
 from swftools.formats.tables.heads import Head, head_of
@@ -76,6 +77,8 @@ _USUAL = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "RUNNING")
 _NO_VALUE = ("-1", "Unknown", "unknown", "UNKNOWN", "UNLIMITED", "Partition_Limit", "INFINITE")
 """What columns of times and numbers often have for missing values, besides what says so in any table."""
 _NONE_YET = {*NONE, *_NO_VALUE}
+_STEP = re.compile(r"\d+(?:_\d+|\+\d+)*\.(?:batch|extern|interactive|\d+(?:\+\d+)?)")
+"""The id of a step of Slurm."""
 _EPOCHS = (("s", 1e8, 1e10), ("ms", 1e11, 1e13), ("us", 1e14, 1e16), ("ns", 1e17, 1e19))
 
 
@@ -134,9 +137,21 @@ def propose_mapping(source: LogSource) -> Proposal:
         raise LogFormatError(
             f"{name}: no column can be a time of submission, which every job has; the columns are "
             f"{_some(head.columns)}. If one is, write a mapping that says which, as in 'submit: NAME'"
+            f"{_of_sacct(head.columns)}"
         )
     _without_start(chosen, unsure)
+    _with_steps(chosen, values, unsure)
+    readers = [kind for kind, form in list_formats().items() if form.recognise(beginning).fits]
+    if readers:
+        unsure.insert(0, f"{readers[0]} reads this file as it is, by --format {readers[0]}; no mapping is needed")
     return Proposal(_yaml(head, values, chosen, unsure), unsure)
+
+
+def _of_sacct(columns: Sequence[str]) -> str:
+    """Return what to do about a table that sacct printed without what is needed; nothing of other tables."""
+    if not {"jobid", "state"} <= {name.strip().casefold() for name in columns}:
+        return ""
+    return ". If sacct printed it, ask for Submit, Start and End too, as swftools formats slurm shows"
 
 
 def _without_start(chosen: dict[str, str], unsure: list[str]) -> None:
@@ -147,6 +162,19 @@ def _without_start(chosen: dict[str, str], unsure: list[str]) -> None:
         unsure.append(f"end: {chosen.pop('end')!r} was left out, since no column tells when jobs started")
     if "run_time" not in chosen:
         unsure.append("run_time: no column tells when jobs started, nor how long they ran: demand without run times")
+
+
+def _with_steps(chosen: dict[str, str], values: dict[str, list[str]], unsure: list[str]) -> None:
+    """Say that rows are steps of jobs, where ids are those of Slurm's steps: a mapping has no place for these."""
+    ids = _told(values[chosen["log_id"]]) if "log_id" in chosen else []
+    steps = [each for each in ids if _STEP.fullmatch(each.strip())]
+    if steps:
+        unsure.insert(
+            0,
+            f"log_id: {len(steps)} of the first {len(ids)} rows are steps of Slurm's jobs, such as {steps[0]!r}; this "
+            "mapping makes a job of each. Ask sacct for State, Submit, Start, End and NCPUS under their own names and "
+            "read it by --format slurm, which puts steps into their jobs; or leave their rows out (sacct -X)",
+        )
 
 
 def _values(head: Head, source: LogSource) -> dict[str, list[str]]:

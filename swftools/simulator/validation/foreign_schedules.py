@@ -19,6 +19,7 @@ from swftools.parameters.choices import OVERRUN
 from swftools.parameters.small_files import require_small
 from swftools.simulator.options import check_choice, reasons_to_exclude
 from swftools.simulator.schedule import Schedule
+from swftools.simulator.validation.batsim import is_of_batsim, starts_of_batsim
 from swftools.simulator.validation.widths import CURVE_COLUMNS, stretch_on
 from swftools.trace import Trace
 
@@ -48,7 +49,7 @@ def read_schedule(path: str | Path) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        As it is in the file.
+        As it is in the file; of Batsim's ``jobs.csv`` under our names.
 
     Raises
     ------
@@ -57,9 +58,10 @@ def read_schedule(path: str | Path) -> pd.DataFrame:
     """
     try:
         require_small(path, 1 << 34)
-        return pd.read_parquet(path) if Path(path).suffix == ".parquet" else pd.read_csv(path)
+        table = pd.read_parquet(path) if Path(path).suffix == ".parquet" else pd.read_csv(path)
     except (OSError, ValueError, EOFError) as error:
         raise UnreadableLogError(f"{path}: not a schedule as CSV or Parquet: {error}") from error
+    return starts_of_batsim(table) if is_of_batsim(table) else table
 
 
 def schedule_from_table(

@@ -386,3 +386,26 @@ def test_tables_that_nothing_is_proposed_for(tmp_path: Path) -> None:
     path.write_text("Job;Eingereicht;Kerne\n1;01.02.2024 10:00;4\n")
     with pytest.raises(LogFormatError, match=r"write a mapping that says which, as in 'submit: NAME'"):
         propose_mapping(str(path))
+
+
+@pytest.mark.parametrize(
+    ("state", "told"),
+    [("Status", "log_id: 2 of the first 4 rows are steps"), ("State", "slurm reads this file as it is")],
+)
+def test_steps_of_slurm_are_known_by_their_ids(tmp_path: Path, state: str, told: str) -> None:
+    """A mapping would make jobs of them; where sacct's columns are all there, its own reader takes the file."""
+    path = tmp_path / "jobs.csv"
+    times = "2024-01-01T00:00:00,2024-01-01T00:01:00,2024-01-01T00:02:00,4"
+    rows = [f"{job_id},COMPLETED,{times}" for job_id in ("10", "10.batch", "11_3", "11_3.0")]
+    path.write_text("\n".join([f"JobID,{state},Submit,Start,End,NCPUS", *rows, ""]))
+    unsure = propose_mapping(str(path)).unsure
+    assert unsure[0].startswith(told)
+    assert any("such as '10.batch'" in each for each in unsure)
+
+
+def test_a_table_of_sacct_without_times(tmp_path: Path) -> None:
+    """What to ask sacct for."""
+    path = tmp_path / "jobs.csv"
+    path.write_text("JobID,JobName,State\n10,a,COMPLETED\n")
+    with pytest.raises(LogFormatError, match="ask for Submit, Start and End too"):
+        propose_mapping(str(path))
