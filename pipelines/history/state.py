@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from pipelines.history.inbox import Beginning
-from pipelines.names import MANIFEST
+from pipelines.names import LATEST
 from pipelines.store.data_root import DataRoot
 from pipelines.store.manifest import version_of_table
 from pipelines.store.parts import Measured, label_of, measured_column, part_name
@@ -61,9 +61,14 @@ class State:
         StorageError
             Its manifest is damaged.
         """
-        version = root.latest(name)
-        if version is None or not root.storage.exists(f"{name}/{version}/{MANIFEST}"):
+        if not root.is_settled(name):
+            if there := root.settled_versions(name):
+                raise HistoryError(
+                    f"{root.storage.address(f'{name}/{LATEST}')} is lost, or names no version that is there; let it "
+                    f"name the right one by swftools promote {name} VERSION; published last: {there[-1]}"
+                )
             return cls(root, name)
+        version = str(root.latest(name))
         manifest = root.manifest(name, version)
         if manifest.get("made_by") != MADE_BY:
             raise HistoryError(

@@ -98,6 +98,45 @@ class PublishedData:
         manifest, pending = self.storage.modified([f"{key}/{MANIFEST}", f"{key}/{PENDING}"])
         return manifest is not None and pending is None
 
+    def is_settled(self, data_set: str) -> bool:
+        """Return whether `latest` names a version that is there."""
+        try:
+            latest = self._pointed(data_set)
+        except ValueError:
+            return False
+        return latest is not None and self.is_there(data_set, latest)
+
+    def settled_versions(self, data_set: str) -> list[str]:
+        """Return the versions that `latest` has followed, by the time of their publication."""
+        times = self._published(data_set)
+        markers = self.storage.modified(f"{data_set}/{name}/{PENDING}" for name in times)
+        settled = [name for name, pending in zip(times, markers, strict=True) if pending is None]
+        return sorted(settled, key=lambda name: (times[name], name))
+
+    def check_whole(self, data_set: str, version: str, *, tables_only: bool = False) -> None:
+        """Raise if a version, by its whole name, lacks a file, or has one of another size than its manifest says.
+
+        ``verify`` hashes the files as well, which takes as long as reading them.
+
+        Raises
+        ------
+        StorageError
+            Names what is wrong first, and the remedy; or the manifest is damaged.
+        """
+        manifest, key = self.manifest(data_set, version), self._key(data_set, version)
+        present = self.storage.files(key)
+        faults = []
+        for name, told in manifest["files"].items():
+            if tables_only and name.partition("/")[0] not in manifest["tables"]:
+                continue
+            if name not in present:
+                faults.append(f"{name} is missing")
+            elif present[name] != told["bytes"]:
+                faults.append(f"{name} has {present[name]:,} bytes, and {told['bytes']:,} by the manifest")
+        if faults:
+            more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+            raise StorageError(f"{self.storage.address(key)}: damaged: {faults[0]}{more}; {MEND}")
+
     def report_path(self, data_set: str, version: str) -> str:
         """Return where the report on a version is, by the version's whole name, or would be."""
         return self.storage.address(self._key(data_set, version) + REPORT)

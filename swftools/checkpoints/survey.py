@@ -27,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from swftools.by_job import in_one_order
 from swftools.errors import ParameterError, UnreadableLogError
 from swftools.fields.definition import MAX_TIME
 from swftools.output.whole_files import create_file
@@ -216,6 +217,7 @@ def summarize_checkpoint_survey(choice: npt.ArrayLike, processor_hours: npt.Arra
     >>> summarize_checkpoint_survey([0, 1, 1], [30, 10, np.nan])["processor_hours_share"].tolist()[:2]
     [0.75, 0.25]
     """
+    choice, processor_hours = in_one_order(choice=choice, processor_hours=processor_hours)
     choices = np.asarray(choice, np.int64)
     responses = np.bincount(choices, minlength=len(CHOICES))
     hours = np.bincount(choices, np.nan_to_num(np.asarray(processor_hours, float)), len(CHOICES)).astype(float)
