@@ -17,6 +17,8 @@ from swftools.kernel import IntArray
 from swftools.simulator.carrying import renumber
 from swftools.simulator.engine.replay import AT_DECISIONS, AT_EVENTS, COMING, DECIDED, DECIDING, TO_DECIDE
 from swftools.simulator.machine.state import HELD, RUNNING, SUBMITTED, WAITING, WAKE
+from swftools.simulator.predictors.kinds import Predictor
+from swftools.simulator.registry import Policy
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.simulation import Simulation
 from swftools.simulator.stepping.acts import act_kernel, note_waiting_kernel
@@ -308,22 +310,35 @@ class Stepper(Follows):
         return state_of(self._simulation, own, is_fork=self.origin is not None)
 
     @classmethod
-    def from_bytes(cls, state: bytes) -> Stepper:
+    def from_bytes(
+        cls, state: bytes, *, policy: str | Policy | None = None, predictor: str | Predictor | None = None
+    ) -> Stepper:
         """Return one that goes on where another one was when its ``to_bytes`` was called.
 
-        A policy of somebody's own must be importable by the name of its module.
+        Bytes may come from anybody: all of them are checked, no code is in them, and no module is imported because they
+        name it. What a policy of your own remembers is checked only as far as its ``restore`` or ``carry`` does.
+
+        Parameters
+        ----------
+        state : bytes
+            What ``to_bytes`` returned.
+        policy, predictor : str, Policy or Predictor, optional
+            Those that it was saved with, such as ``my_policies:mine``, if they are your own and their module was not
+            imported before.
 
         Raises
         ------
         StateError
-            These are other bytes, they are damaged, or of another version of the form or of the policy.
+            These are other bytes, they are damaged or were changed, they are of another version of the form or of the
+            policy, or they name a policy or predictor that is not registered.
+        ParameterError
+            There is no such policy or predictor as you give.
         """
         stepper = object.__new__(cls)
-        stepper._simulation, own = simulation_of(state)
-        stepper._room, stepper._acts, stepper._brought = np.zeros(256, np.int64), own["acts"], None
-        stepper._present, stepper._for_good = own["present"], own["for_good"]
-        stepper._away = {int(job): float(back) for job, back in own["away"]}
-        stepper.origin = None if own["origin"] is None else np.array(own["origin"], np.int64)
+        stepper._simulation, own = simulation_of(state, policy, predictor)
+        stepper._room, stepper._brought = np.zeros(256, np.int64), None
+        stepper._acts, stepper._present, stepper._for_good = own["acts"], own["present"], own["for_good"]
+        stepper._away, stepper.origin = own["away"], own["origin"]
         stepper._take_kernels()
         return stepper
 
