@@ -65,8 +65,8 @@ def registered_method(text: str) -> Any:
     name, _ = read_entry(text, list_methods())
     if name not in list_methods():
         raise ParameterError(
-            f"no method {name!r} is registered here, and nothing is imported because a file names it; import the module "
-            "that registers it first, or pass method="
+            f"no method {name!r} is registered here, and nothing is imported because a file names it; import the "
+            "module that registers it first, or pass method="
         )
     return find_method(text)
 

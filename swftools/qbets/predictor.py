@@ -29,13 +29,13 @@ import pandas as pd
 from swftools.errors import ParameterError
 from swftools.kernel import FloatArray, IntArray
 from swftools.parameters import Parameters, choice, number, truth, whole
-from swftools.qbets.asked_state import check_parameters
+from swftools.qbets.asked_state import check_parameters, known_of
 from swftools.qbets.bounds.binomial import BinomialBound, bound_ranks, least_waits
 from swftools.qbets.bounds.registry import UPPER, Bound, check_fraction
 from swftools.qbets.change_points import RareEvents, rare_events
 from swftools.qbets.history import newest_needed, trimming_by
 from swftools.qbets.in_python import Asked, ListedWaits
-from swftools.qbets.known_queue import KnownQueue, nothing_known
+from swftools.qbets.known_queue import KnownQueue
 from swftools.qbets.log_columns import group_labels, occurrences, prediction_table, read_submissions
 from swftools.qbets.methods import check_given, find_method, registered_method
 from swftools.qbets.queue_state import (
@@ -272,13 +272,14 @@ class WaitPredictor:
             check_parameters(about["parameters"])
             saved = method if about["method"] is None else registered_method(about["method"])
             made = cls(saved, about["by"], **about["parameters"])
-            is_rival = isinstance(made.method, Rival)
-            made.known = {
-                label: state.known(label, nothing_submitted() if is_rival else nothing_known())
-                for label in state.labels
-            }
-            for known in made.known.values():
-                (check_submitted if is_rival else made._check_states)(known)
+            if isinstance(made.method, Rival):
+                made.known = {label: state.known(label, nothing_submitted()) for label in state.labels}
+                for known in made.known.values():
+                    check_submitted(known)
+            else:
+                made.known = {label: known_of(state, label) for label in state.labels}
+                for known in made.known.values():
+                    made._check_states(known)
         made.start, made._text = about["start"], about["name"]
         return made
 

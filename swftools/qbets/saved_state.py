@@ -52,6 +52,9 @@ IN_STEPS = ("time", "submit")
 DTYPES = {kind.str: kind for kind in map(np.dtype, ("<f8", "<i8", "|b1", "|u1"))}
 """Of arrays in files."""
 
+_WRONG = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, MemoryError, zstd.ZstdError)
+"""What goes wrong in Python where a file says what is not so."""
+
 Array = npt.NDArray[Any]
 Columns = list[tuple[str, np.dtype[Any], int]]
 
@@ -110,15 +113,7 @@ class SavedState:
             if not isinstance(error, ParameterError):
                 raise
             raise _not_ours(self.name, f"{where}{error}") from error
-        except (
-            LookupError,
-            TypeError,
-            ValueError,
-            ArithmeticError,
-            AttributeError,
-            MemoryError,
-            zstd.ZstdError,
-        ) as error:
+        except _WRONG as error:
             raise _not_ours(self.name, f"{where}{error}") from error
 
 
@@ -183,7 +178,7 @@ def read_state(path: str | os.PathLike[str]) -> SavedState:
             columns = [(str(name), DTYPES[kind], _length(count)) for name, kind, count in group["arrays"]]
             groups[str(group["label"])] = columns, bodies[begin:end]
             begin = end
-    except (LookupError, TypeError, ValueError, AttributeError, RecursionError, OverflowError) as error:
+    except (*_WRONG, RecursionError) as error:
         raise _not_ours(name, error) from error
     return SavedState(name, about, groups)
 

@@ -17,6 +17,7 @@ from swftools.qbets.asked_state import (
     check_state,
     date_of,
     explanatory_of,
+    known_of,
     label_of,
     method_of,
     start_until,
