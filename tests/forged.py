@@ -38,7 +38,8 @@ def changed_array(array: Any, draw: random.Random) -> Any:
     if kind == 1:
         return np.concatenate([array, array[:1] if len(array) else np.zeros((1, *array.shape[1:]), array.dtype)])
     if kind == 2:
-        return array.astype(draw.choice(["<f8", "<i8", "<i4", "|b1", "<u8"]), casting="unsafe")
+        with np.errstate(invalid="ignore"):
+            return array.astype(draw.choice(["<f8", "<i8", "<i4", "|b1", "<u8"]), casting="unsafe")
     if kind == 3:
         return array.reshape(1, *array.shape)
     made = array.copy()
