@@ -10,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import BadZipFile
+from zlib import error
 
 import numpy as np
 import numpy.typing as npt
@@ -88,8 +89,8 @@ class Network(NamedTuple):
         try:
             with Path(path).open("rb") as file:
                 arrays = dict(np.load(file, allow_pickle=False))
-        except (OSError, ValueError, TypeError, EOFError, BadZipFile) as error:
-            raise ParameterError(f"{path}: cannot be read as weights: {error}") from error
+        except (OSError, ValueError, TypeError, LookupError, EOFError, BadZipFile, RuntimeError, MemoryError, error) as wrong:
+            raise ParameterError(f"{path}: cannot be read as weights: {wrong}") from wrong
         if set(arrays) != set(cls._fields):
             raise ParameterError(f"{path}: has the arrays {sorted(arrays)}, not {sorted(cls._fields)}")
         read = cls(**{name: np.array(arrays[name], np.float64) for name in cls._fields})
