@@ -33,6 +33,10 @@ EQUAL = 1e-9
 """Scores that differ by no more are equal: libraries sum in another order, which changes the last bits."""
 
 
+_WRONG = (OSError, ValueError, TypeError, LookupError, EOFError, BadZipFile, RuntimeError, MemoryError, error)
+"""What goes wrong in reading a file that is none of numpy's, or says that it is larger than it is."""
+
+
 class Network(NamedTuple):
     """Scores of actions: one hidden layer with the same weights for each row, so the order of rows does not matter.
 
@@ -89,7 +93,7 @@ class Network(NamedTuple):
         try:
             with Path(path).open("rb") as file:
                 arrays = dict(np.load(file, allow_pickle=False))
-        except (OSError, ValueError, TypeError, LookupError, EOFError, BadZipFile, RuntimeError, MemoryError, error) as wrong:
+        except _WRONG as wrong:
             raise ParameterError(f"{path}: cannot be read as weights: {wrong}") from wrong
         if set(arrays) != set(cls._fields):
             raise ParameterError(f"{path}: has the arrays {sorted(arrays)}, not {sorted(cls._fields)}")

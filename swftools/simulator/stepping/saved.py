@@ -157,13 +157,13 @@ def _found(
     if not isinstance(foretells, Predictor) or foretells.learner is not None:
         raise StateError(f"predictor {told!r} is one in Python")
     for what, was, now in (
-        ("policy", text.rpartition(":")[2], decides.name),
-        ("predictor", told, foretells.to_text()),
-        ("version of its policy", version, decides.version),
-        ("version of its predictor", told_version, foretells.version),
+        ("{!r} as its policy", text.rpartition(":")[2], decides.name),
+        ("{!r} as its predictor", told, foretells.to_text()),
+        ("version {!r} of its policy", version, decides.version),
+        ("version {!r} of its predictor", told_version, foretells.version),
     ):
         if was != now:
-            raise StateError(f"it was saved with {what} {was!r:.80}, and this is {now!r}: they decide otherwise")
+            raise StateError(f"it was saved with {what.format(was)}, and this is {now!r}: they decide otherwise")
     return decides, foretells
 
 

@@ -70,8 +70,8 @@ def check_parts(coming: Coming, machine: Machine, replay: Replay, jobs: int, opt
     _check_coming(coming, machine, replay, jobs)
     _check_requests(coming, machine, replay.requests)
     _check_machine(machine, replay, jobs, len(coming.run_time))
-    _check_queue(machine.queue, machine, replay.requests)
-    _check_log(machine, replay)
+    _check_queue(machine.queue, machine, replay.requests, jobs)
+    _check_log(machine, replay, jobs)
 
 
 def check_same_shape(what: str, found: Any, wanted: Any) -> None:
@@ -233,8 +233,8 @@ def _check_machine(machine: Machine, replay: Replay, jobs: int, room: int) -> No
     check_between(what, "a run that was stopped", machine.stops.run[:stopped], 0, runs - 1)
     check_between(what, "how a run was stopped", machine.stops.how[:stopped], 0, COMPLETED - 1)
     check_between(what, "work that was done (s)", machine.stops.work[:stopped], 0, _LATEST)
-    running, allocated = listed["running"], machine.allocated
-    is_running = np.zeros(room, np.bool_)
+    running, allocated = listed["running"], machine.allocated[:jobs]  # what stands behind is blanked when one comes
+    is_running = np.zeros(jobs, np.bool_)
     is_running[running] = True
     _want(((allocated > 0) == is_running).all() and (allocated >= 0).all(), what, "who holds processors does not run")
     _want(int(allocated.sum(dtype=np.int64)) + counts[FREE] == counts[CAPACITY], what, "processors are missing")
@@ -244,8 +244,8 @@ def _check_machine(machine: Machine, replay: Replay, jobs: int, room: int) -> No
         check_between(what, "a time (s)", column[:jobs], 0, _LATEST)
     _want(_is_heap(machine.held_until, machine.held, int(counts[HELD])), what, "who is held back is not in order")
     check_between(what, "until when a job is held back", machine.held_until[: counts[HELD]], 0, _LATEST)
-    check_between(what, "a run", machine.run, NOBODY, runs - 1)
-    has_run = np.flatnonzero(machine.run >= 0)
+    check_between(what, "a run", machine.run[:jobs], NOBODY, runs - 1)
+    has_run = np.flatnonzero(machine.run[:jobs] >= 0)
     _want((replay.log.job[machine.run[has_run]] == has_run).all(), what, "a run is another job's")
 
 
@@ -258,7 +258,7 @@ def _listed(jobs: IntArray, count: int, submitted: int, *, may_repeat: bool = Fa
     return some
 
 
-def _check_queue(queue: WaitingQueue, machine: Machine, requests: Requests) -> None:
+def _check_queue(queue: WaitingQueue, machine: Machine, requests: Requests, jobs_known: int) -> None:
     """Look at the places of the queue; make the tree over them anew."""
     what, places, counts = "queue", len(queue.job), machine.counts
     _want(places >= _LEAST_PLACES and places & (places - 1) == 0, what, f"{places:,} places")
@@ -270,9 +270,9 @@ def _check_queue(queue: WaitingQueue, machine: Machine, requests: Requests) -> N
     check_between(what, "a job", queue.job, NOBODY, int(counts[SUBMITTED]) - 1)
     _want((queue.job[used:] == NOBODY).all(), what, "a job stands behind its end")
     taken = np.flatnonzero(queue.job != NOBODY)
-    known = np.full(len(queue.place), NOBODY)
+    known = np.full(jobs_known, NOBODY)
     known[queue.job[taken]] = taken
-    _want(np.array_equal(known, queue.place), what, "a job stands elsewhere than it says")
+    _want(np.array_equal(known, queue.place[:jobs_known]), what, "a job stands elsewhere than it says")
     leaves = queue.least[2 * places :].reshape(places, 2)
     waits = np.isfinite(leaves[:, 0])
     _want(not np.isnan(leaves).any() and (waits == np.isfinite(leaves[:, 1])).all(), what, "who waits is unclear")
@@ -287,7 +287,7 @@ def _check_queue(queue: WaitingQueue, machine: Machine, requests: Requests) -> N
     index(queue)
 
 
-def _check_log(machine: Machine, replay: Replay) -> None:
+def _check_log(machine: Machine, replay: Replay, jobs: int) -> None:
     """Look at the runs so far, and at when those end that are not over."""
     what, log, ends, counts = "log", replay.log, replay.ends, machine.counts
     _lengths(what, log[:-1], len(log.job))
@@ -307,7 +307,7 @@ def _check_log(machine: Machine, replay: Replay) -> None:
     _want(len(np.unique(at)) == ending, what, "a run ends twice")
     is_on = machine.run[log.job[at]] == at
     _want((log.end[at[is_on]] == ends.times[:ending][is_on]).all(), what, "a run ends at two times")
-    _want(int(is_on.sum()) == int((machine.run >= 0).sum()), what, "a run has no end")
+    _want(int(is_on.sum()) == int((machine.run[:jobs] >= 0).sum()), what, "a run has no end")
     _want(int((~is_on).sum()) == replay.counts[STALE], what, "ends of runs that were stopped")
     gone = int((machine.queue.place[:submitted] == NOBODY).sum()) - int(counts[HELD])
     _want(gone == replay.counts[DONE], what, "other jobs are done than are counted")
