@@ -38,7 +38,7 @@ _WRONG = (pa.ArrowException, OSError, ValueError, MemoryError)
 def pack(arrays: Arrays) -> bytes:
     """Return arrays as bytes."""
     file = io.BytesIO()
-    np.savez(file, allow_pickle=False, **arrays)  # type: ignore[arg-type]
+    np.savez(file, allow_pickle=False, **arrays)
     raw = file.getvalue()
     rest = len(raw).to_bytes(_SIZE, "little") + pa.Codec("zstd").compress(raw, asbytes=True)
     return WORD + hashlib.sha256(rest).digest() + rest
@@ -158,7 +158,7 @@ def _checked_kinds(kinds: dict[str, str], names: list[str]) -> dict[str, str]:
 def _column(column: Any, kind: str) -> Any:
     """Return a column in the type that it had."""
     if kind == "arrow":
-        return pd.Series(pd.arrays.ArrowExtensionArray(column))  # type: ignore[attr-defined]
+        return pd.Series(pd.arrays.ArrowExtensionArray(column))
     if kind.startswith(("Int", "Float", "boolean")):  # by way of pandas' own missing values, so that no digit is lost
         kinds = {pa.int64(): pd.Int64Dtype(), pa.float64(): pd.Float64Dtype(), pa.bool_(): pd.BooleanDtype()}
         return column.to_pandas(types_mapper=kinds.get).astype(kind)
