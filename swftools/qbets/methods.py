@@ -82,6 +82,6 @@ def check_given(name: str, saved: str | None, method: Any) -> None:
     if saved is None and method is None:
         raise ParameterError(f"{name} was saved with an object, which is not in the file: pass method=")
     if saved is not None and method is not None:
-        given = find_method(method)
+        given = find_method(method) if isinstance(method, str) else method
         if not isinstance(given, Bound | Rival) or given.to_text().split(":")[0] != saved.split(":")[0]:
             raise ParameterError(f"{name} was saved with {saved}: leave method= out, or pass that one")
