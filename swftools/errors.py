@@ -24,6 +24,10 @@ class LogFormatError(SwfToolsError, ValueError):
     """A log is in no known format, in several, or its format needs an option to be read."""
 
 
+class DateOrderError(LogFormatError):
+    """Nothing shows whether the day or the month comes first in a log's dates, or they are in two orders."""
+
+
 class UnreadableLogError(SwfToolsError, OSError):
     """A log's bytes cannot be read: missing, truncated, corrupt, or larger than the limit once decompressed."""
 

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from pipelines.history.inbox import CHANGED, CONTEXT, Arrival, Beginning, Inbox,
 from pipelines.history.monthly_files import MonthlyFiles
 from pipelines.history.state import State
 from pipelines.logs.how_read import HowRead
-from swftools.errors import HistoryError, LogFormatError, SwfFormatError
+from swftools.errors import DateOrderError, HistoryError, LogFormatError, SwfFormatError
 from swftools.formats.accounting.format import AccountingFormat
 from swftools.formats.detect import detect
 from swftools.formats.registry import LogFormat, find_format
@@ -57,6 +58,8 @@ class Night:
         Of the new files.
     taken : list of dict
         Rows of the table ``ingested`` for the new files.
+    dates : dict of str to str
+        Of each format the order of day and month that its files have shown: dmy or mdy.
     """
 
     state: State
@@ -68,6 +71,7 @@ class Night:
     outdated: dict[int, int] = field(default_factory=dict)
     headers: list[Any] = field(default_factory=list)
     taken: list[dict[str, Any]] = field(default_factory=list)
+    dates: dict[str, str] = field(default_factory=dict)
 
     @property
     def waiting_table(self) -> pd.DataFrame:
@@ -163,23 +167,29 @@ def ingest(
         )
         if outcome == UNFINISHED
     }
+    night.dates.update(state.manifest.get("dates", {}))
     read: dict[str, tuple[tuple[Any, ...], Path]] = {}
-    for place, arrival in enumerate(arrivals):
-        tell(place, len(arrivals))
+    later: list[Arrival] = []  # what their dates mean may be told by those of the others
+    for place, arrival in enumerate(chain(arrivals, later)):
+        is_again = place >= len(arrivals)
+        tell(min(place, len(arrivals)), len(arrivals))
         is_finished = arrival.ended == arrival.length or (arrival.name, arrival.sha256) in left_before
         end = arrival.length if is_finished else arrival.ended
         if end > arrival.ended and inbox.has_longer(arrival):  # a copy that was cut: the line is whole there
             end = arrival.ended
-        if not is_finished:
+        if not is_finished and not is_again:
             missing = f"its last line has no end: {arrival.length - arrival.ended:,} bytes are left for the next run"
             night.waiting.append(_waits(arrival.name, arrival.sha256, UNFINISHED, missing))
         if end <= (arrival.known.length if arrival.known else 0):
             continue
         try:
-            found = _read(inbox, arrival, end, how)
+            found = _read(inbox, arrival, end, how, night.dates)
         except MemoryError:
             raise
         except Exception as error:  # noqa: BLE001 (a fence: no file keeps the others out)
+            if isinstance(error, DateOrderError) and not is_again:
+                later.append(arrival)
+                continue
             night.waiting.append(_left(arrival.name, arrival.sha256, inbox.reason(arrival.path, error)))
             continue
         if found is None:
@@ -241,8 +251,10 @@ def _take(night: Night, read: _Read) -> None:
     )
 
 
-def _read(inbox: Inbox, arrival: Arrival, end: int, how: HowRead) -> _Read | None:
+def _read(inbox: Inbox, arrival: Arrival, end: int, how: HowRead, dates: dict[str, str]) -> _Read | None:
     """Read the new part of a file up to an end; None where the file has changed meanwhile.
+
+    ``dates`` has of each format the order of day and month that files have shown, and gets what this one shows.
 
     Raises
     ------
@@ -258,7 +270,10 @@ def _read(inbox: Inbox, arrival: Arrival, end: int, how: HowRead) -> _Read | Non
     preface = _preface(reader, arrival, part)
     text = part.text[: end - part.starts]
     before = preface + part.context
-    trace = HowRead(name, how.anonymise).read(_Named(before + text, arrival.name))
+    known = dates.get(kind.NAME)
+    trace = HowRead(name, how.anonymise).read(_Named(before + text, arrival.name), dates=known)
+    if shown := trace.provenance.get("dates"):
+        dates.setdefault(kind.NAME, shown)
     resumes = arrival.resumes.lines
     lines = before.count(b"\n")
     records, copies = without_copies(_behind(trace, lines, resumes - lines))

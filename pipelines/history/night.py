@@ -338,6 +338,7 @@ class Run:
             "header": self.making.header.to_lines(),
             "machine_processors": self.making.processors,
             "says_when": self.night.book.says_when,
+            **({"dates": dict(sorted(self.night.dates.items()))} if self.night.dates else {}),
             "until": self.until,
             "files_ingested": len(self.night.ingested),
             "jobs_key": self.making.key,

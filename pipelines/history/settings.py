@@ -16,7 +16,6 @@ from pydantic.dataclasses import dataclass
 
 from pipelines.catalog.cards import Count, Name, Positive, Text
 from pipelines.catalog.problems import message_of, path_of, report
-from pipelines.catalog.strict_yaml import read_yaml_file
 from pipelines.logs.find import catalog_in_use
 from pipelines.logs.how_read import HowRead
 from pipelines.tasks.parameters import AugmentParameter, MethodsParameter, ParametersParameter, ReplayOptionsParameter
@@ -24,6 +23,7 @@ from pipelines.tasks.replay_predictor import groups_of
 from pipelines.tasks.simulation_parameters import PoliciesParameter
 from swftools.cleaning import resolve_rules
 from swftools.errors import ParameterError, SwfToolsError
+from swftools.parameters.strict_yaml import read_yaml_file
 
 _CLOSED = ConfigDict(extra="forbid")
 _Share = Annotated[float, Field(gt=0, lt=1)]

@@ -16,6 +16,7 @@ from swftools.formats.compression import LogSource, Progress
 from swftools.formats.read_log import open_as, read_as
 from swftools.formats.registry import Reading, find_format
 from swftools.formats.several import LogFiles
+from swftools.parameters.small_files import hash_of_file
 from swftools.trace import Trace
 
 SWF = "swf"
@@ -82,10 +83,16 @@ class HowRead:
         return files
 
     def read(
-        self, source: LogSource, *, strict: bool = False, progress: Progress | None = None, called: str | None = None
+        self,
+        source: LogSource,
+        *,
+        strict: bool = False,
+        progress: Progress | None = None,
+        called: str | None = None,
+        dates: str | None = None,
     ) -> Trace:
-        """Read a log; ``called`` is its name where that is not the source's."""
-        how = Reading(strict=strict, privacy=self.privacy, progress=progress)
+        """Read a log; ``called`` is its name where that is not the source's, ``dates`` as ``Reading`` has it."""
+        how = Reading(strict=strict, privacy=self.privacy, progress=progress, dates=dates)
         return read_as(source, self.format or None, {}, how, called)
 
 
@@ -98,6 +105,6 @@ def _sha256(path: Path) -> str:
         It cannot be read.
     """
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return hash_of_file(path)
     except OSError as error:
         raise UnreadableLogError(f"{path}: cannot be read ({error.strerror}); the format's options name it") from error

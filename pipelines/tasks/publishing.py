@@ -30,7 +30,7 @@ from pipelines.tasks.clean import RulesTask
 from pipelines.tasks.memory import give_back_memory
 from pipelines.tasks.stage_task import StageTask
 from pipelines.tasks.targets import VersionTarget
-from swftools.errors import ParameterError
+from swftools.errors import ParameterError, UnsafeNameError
 from swftools.output.shown_text import WIDTH, shown
 
 
@@ -117,7 +117,14 @@ class PublishingTask(StageTask):
     @property
     def data_set_name(self) -> str:
         """Name of the data set."""
-        return check_name(self.data_set or self.default_name, "data set")
+        if self.data_set:
+            return check_name(self.data_set, "data set")
+        try:
+            return check_name(self.default_name, "data set")
+        except UnsafeNameError as error:
+            raise UnsafeNameError(
+                f"{error}; this one comes from the name of the log: give another by --data-set NAME (data_set=)"
+            ) from error
 
     def requires(self) -> list[luigi.Task]:
         """Require the stages; nothing if the version is there, and lacks but its report."""

@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.errors import LogFormatError, UnreadableLogError
+from swftools.parameters.small_files import require_small
 
 _TIMES = {"poll_time": "poll_time", "submit_time": "submit_time", "start_time": "start_time"}
 _NUMBERS = {
@@ -99,6 +100,7 @@ def read_queue_polls(path: str | os.PathLike[str]) -> QueuePolls:
     """
     name = os.fsdecode(path)
     try:
+        require_small(path, 1 << 34)
         frame = pd.read_csv(path, dtype=dict.fromkeys((*_TIMES, *_NAMES), "str"), low_memory=False)
     except (OSError, ValueError, UnicodeDecodeError) as error:
         raise UnreadableLogError(f"{name}: cannot be read as a table of polls ({error})") from error

@@ -16,6 +16,7 @@ import numpy as np
 
 from swftools.kernel import FloatArray, IntArray, kernel
 from swftools.simulator.carrying import check_sound
+from swftools.simulator.instants import instant
 
 BLOCK = 64
 """Steps of a block at most. Two neighbours have more than half as many together, or they would be one."""
@@ -251,7 +252,7 @@ def earliest(profile: Profile, processors: int, duration: float, until: float) -
                 if times[i] >= until:
                     return until
                 begin = times[i]
-                stop = min(begin + duration, until)
+                stop = min(instant(begin + duration), until)
                 i += 1
     return begin
 

@@ -190,9 +190,9 @@ class Policy:
         refuse_unknown(self.name, given, open_)
         return self.parameters.from_mapping({**self.fixed, **given})
 
-    def needed(self, given: Mapping[str, Any]) -> tuple[str, ...]:
-        """Return the columns that it needs, with the parameters that are given."""
-        values = self.chosen(given).to_mapping()
+    def needed(self, given: Mapping[str, Any] | Parameters) -> tuple[str, ...]:
+        """Return the columns that it needs, with the parameters that are given, or with all that were chosen."""
+        values = (given if isinstance(given, Parameters) else self.chosen(given)).to_mapping()
         if callable(self.needs_where):
             return (*self.needs, *self.needs_where(values))
         return (

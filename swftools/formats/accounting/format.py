@@ -8,18 +8,19 @@ pieces, numbers for names, the ledger of every record, the header, and the order
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
-from swftools.errors import LogFormatError, SwfFormatError
+from swftools.errors import DateOrderError, LogFormatError, SwfFormatError
 from swftools.formats.accounting.assembly import Origin, ends_of, jobs_of, last_end, log_header, merged_lines
+from swftools.formats.accounting.date_order import USUAL, DateOrder, OtherOrder
 from swftools.formats.accounting.digest import Digest
 from swftools.formats.accounting.gathering import Gathered
 from swftools.formats.accounting.ledger import Decision, Ledger, Part, decide
@@ -33,6 +34,8 @@ from swftools.parameters import text, whole
 from swftools.parameters.as_text import write_entry
 from swftools.tables import empty_frame
 from swftools.trace import Trace
+
+T = TypeVar("T")
 
 LONGEST_RECORD = 1 << 26
 """Bytes of a record beyond which no end of it is waited for."""
@@ -117,14 +120,23 @@ class AccountingFormat(LogFormat):
 
     def read(self, files: LogFiles, how: Reading) -> Trace:
         """Read a whole log; see ``swftools.read_log``."""
+        return self._by_its_dates(files, how, lambda dates: self._read(files, how, dates))
+
+    def _read(self, files: LogFiles, how: Reading, dates: DateOrder) -> Trace:
+        """Read a whole log by an order of day and month."""
         ledger = Ledger(how.privacy)
         gathered = Gathered()
         with Digest() as digest:
             tally = Tally(digest)
-            for part in self._parts(files, how, ledger, tally):
+            first_fault: Part | None = None
+            for part in self._parts(files, how, ledger, tally, dates):
                 if how.strict and len(part.quarantine):
-                    refuse(files, part)
+                    first_fault = part if first_fault is None else first_fault
+                    if not dates.is_open:  # else it may be none by the order that a later date shows
+                        refuse(files, first_fault)
                 gathered.add(part)
+            if first_fault is not None:
+                refuse(files, first_fault)
         gathered.close()
         pa.default_memory_pool().release_unused()
         parts = gathered.parts
@@ -142,6 +154,7 @@ class AccountingFormat(LogFormat):
             "bytes": tally.count,
             "sha256": digest.hexdigest(),
             "format": self.origin.options,
+            **({"dates": dates.shown} if dates.shown else {}),
             **({"unverified": tally.unverified} if tally.unverified else {}),
             **({"anomalies": dict(sorted(ledger.anomalies.items()))} if ledger.anomalies else {}),
             **({"files": [Path(source_name(source)).name for source in files.sources]} if files.are_several else {}),
@@ -152,8 +165,12 @@ class AccountingFormat(LogFormat):
     def iterate(self, files: LogFiles, how: Reading) -> Iterator[Trace]:
         """Read a log in chunks, twice: see ``swftools.iter_log``."""
         files.again()  # which also refuses at once what cannot be read twice
-        ledger = Ledger(how.privacy)
-        seen = [_outline(part) for part in self._parts(files, how, ledger, Tally())]
+
+        def outlined(dates: DateOrder) -> tuple[list[Part], Ledger, DateOrder]:
+            ledger = Ledger(how.privacy)
+            return [_outline(part) for part in self._parts(files, how, ledger, Tally(), dates)], ledger, dates
+
+        seen, ledger, dates = self._by_its_dates(files, how, outlined)
         decision = _decide(seen)
         jobs_there = int((decision.number > 0).sum())
         header = log_header(self.origin, jobs_there, decision.origin, last_end(seen), ledger)
@@ -162,7 +179,7 @@ class AccountingFormat(LogFormat):
         seen.clear()  # most of what is kept of a record
         again = Ledger(how.privacy)
         files.again()
-        for part in self._parts(files, how, again, Tally()):
+        for part in self._parts(files, how, again, Tally(), dates):
             rows = slice(row, row + len(part.line))
             own = Decision(decision.origin, decision.number[rows], decision.into[rows], decision.preceding[rows])
             row = rows.stop
@@ -179,10 +196,43 @@ class AccountingFormat(LogFormat):
                 names=again.names.table(how.privacy),
             )
 
+    @property
+    def date_order(self) -> str | None:
+        """Which of day and month comes first in dates with slashes; None where the log has to show it.
+
+        That is for formats whose dates are as a site or a locale has them (``WrittenDates``); by default none are.
+        """
+        return USUAL
+
+    def assuming(self, order: str) -> Self:  # noqa: ARG002 (as ``WrittenDates`` has it)
+        """Return this, to read dates with slashes by an order."""
+        return self
+
+    def _by_its_dates(self, files: LogFiles, how: Reading, read: Callable[[DateOrder], T]) -> T:
+        """Read a log, and once more if dates show another order of day and month than it was read by."""
+        try:
+            return read(DateOrder(self.date_order, how.dates, files.dates))
+        except OtherOrder as other:
+            order = other.order
+        try:
+            files.again()
+        except LogFormatError as error:
+            raise DateOrderError(
+                f"{files.name}: its dates turn out to be {order} only after its beginning, and this stream can be read "
+                f"only once; say dates={order} (--format {self.NAME}:dates={order}), or save it as a file"
+            ) from error
+        files.dates = order
+        if files.are_several:
+            self.put_in_order(files, files.heads())
+        return read(DateOrder(self.date_order, order, order))
+
+    def head_records(self, head: bytes) -> Iterator[Records]:
+        """Yield the records in the beginning of a file, as far as its lines are whole."""
+        yield from self.records([Stretch(head[: head.rfind(b"\n") + 1], 1, is_last=True)])
+
     def first_time(self, head: bytes) -> float | None:
         """Return when the records in the beginning of a file ended, or else were submitted: the median time."""
-        whole_lines = head[: head.rfind(b"\n") + 1]
-        for records in self.records([Stretch(whole_lines, 1, is_last=True)]):
+        for records in self.head_records(head):
             for name in ("end", "submit"):
                 times = records.number(name)
                 if np.isfinite(times).any():
@@ -216,14 +266,17 @@ class AccountingFormat(LogFormat):
                 yield present[0], records
             tally.count, tally.unverified = stream.count, stream.unverified
 
-    def _parts(self, files: LogFiles, how: Reading, ledger: Ledger, tally: Tally) -> Iterator[Part]:
-        """Read a log piece by piece, and take each into the ledger."""
+    def _parts(self, files: LogFiles, how: Reading, ledger: Ledger, tally: Tally, dates: DateOrder) -> Iterator[Part]:
+        """Read a log piece by piece by an order of day and month, and take each piece into the ledger."""
+        may_quote = how.privacy.tells_words
         try:
-            for stretch, records in self.pieces(files, how, tally):
+            for stretch, records in self.assuming(dates.used).pieces(files, how, tally):
+                dates.take(records.dates, files.place, may_quote=may_quote)
                 yield ledger.take(records, stretch)
+            dates.require(files.place, may_quote=may_quote)
         except LogFormatError as error:
             told = str(error).replace("--format NAME:", f"--format {self.NAME}:")
-            raise LogFormatError(f"{files.name}: {told}") from error
+            raise type(error)(f"{files.name}: {told}") from error
 
     def _stretches(self, stream: Joined, files: LogFiles, chunk_bytes: int, digest: Digest | None) -> Iterator[Stretch]:
         """Yield a stream in pieces of whole records; at least one, which may be empty.

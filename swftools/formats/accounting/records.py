@@ -16,7 +16,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from swftools.errors import ParameterError
+from swftools.formats.accounting.date_order import Told, first_of, told_by
 from swftools.formats.accounting.spans import Spans, texts
+from swftools.formats.accounting.times import Moments
 from swftools.kernel import BoolArray, FloatArray, IntArray
 
 TIMES = ("submit", "eligible", "start", "end")
@@ -116,6 +118,8 @@ class Records:
         Returns the text of a record by its row, where the log has no text, such as a row of a Parquet file.
     zero : str
         What second 0 is: the year 1970, or the beginning of the log where its times have no date.
+    dates : dict
+        What dates with slashes tell of the order of day and month; ``note_dates`` fills it in.
     """
 
     line: IntArray
@@ -134,6 +138,7 @@ class Records:
     wait_holds_restarts: bool = True
     show: Callable[[int], str] | None = None
     zero: str = "1970"
+    dates: Told = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._fault = np.full(len(self.line), -1, np.int32)
@@ -172,6 +177,10 @@ class Records:
         if shown is not None:
             values = (texts(shown.rows(rows)) if isinstance(shown, Spans) else shown.take(pa.array(rows))).to_pylist()
             self._shown.update({int(row): value[:80] for row, value in zip(rows, values, strict=True) if value})
+
+    def note_dates(self, *moments: Moments) -> None:
+        """Keep what times tell of the order of day and month."""
+        self.dates = first_of(self.dates, *(told_by(each, self.line) for each in moments))
 
     def take_faults(self, other: Records, first: int) -> None:
         """Say of these records what is said of others, the first of which is the record ``first`` here."""

@@ -22,6 +22,7 @@ import pandas as pd
 from swftools.errors import UnknownLogError, UnreadableLogError
 from swftools.formats.slurm.queue_document import rows_of_document
 from swftools.output.shown_text import shown
+from swftools.parameters.small_files import PRINTED_LIMIT, read_small_file
 
 RUNNING = frozenset({"RUNNING", "R", "COMPLETING", "CG", "CONFIGURING", "CF", "SUSPENDED", "S", "STOPPED", "ST"})
 """States of jobs that hold processors."""
@@ -82,7 +83,7 @@ def read_squeue(path: str | Path, *, longest: float | None = None) -> QueueSnaps
         A column is missing, or a line cannot be read; it names the column or line, and says what to do.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8", errors="replace").removeprefix("\ufeff")
+        text = read_small_file(path, PRINTED_LIMIT).decode(errors="replace").removeprefix("\ufeff")
     except FileNotFoundError as error:
         raise UnknownLogError(f"{path}: no such file; check the path") from error
     except OSError as error:

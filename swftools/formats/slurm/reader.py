@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from swftools.errors import LogFormatError
-from swftools.formats.accounting.format import AccountingFormat
 from swftools.formats.accounting.records import Records, Stretch
+from swftools.formats.accounting.written_dates import WrittenDates
 from swftools.formats.registry import Fit, register_format
 from swftools.formats.slurm import documents
 from swftools.formats.slurm.columns import Layout, is_header, layout_of_option
@@ -29,7 +29,7 @@ _JOBS = re.compile(rb'"jobs"\s*:\s*\[')
 
 @register_format
 @dataclass(frozen=True)
-class Slurm(AccountingFormat):
+class Slurm(WrittenDates):
     """What sacct prints of jobs and their steps: with ``-P`` or ``-p``, or with ``--json``.
 
     Parameters
@@ -106,7 +106,7 @@ class Slurm(AccountingFormat):
 
     def records(self, stretches: Iterable[Stretch]) -> Iterator[Records]:
         """Say what stands in a log."""
-        of_text = TextReader(self.layout, self.time_zone)
+        of_text = TextReader(self.layout, self.time_zone, self.dates)
         of_json: JsonReader | None = None
         choices = Choices(self.submit, self.group, self.queue, self.partition, self.preempted)
         for stretch in stretches:

@@ -67,13 +67,13 @@ class TextReader:
     ----------
     layout : Layout, optional
         What stands in the rows before the first header.
-    time_zone : str, optional
-        Of the times.
+    time_zone, dates : str, optional
+        Of the times: the zone, and the order of day and month.
     """
 
-    def __init__(self, layout: Layout | None, time_zone: str | None) -> None:
+    def __init__(self, layout: Layout | None, time_zone: str | None, dates: str | None = None) -> None:
         self.layout = layout or NO_LAYOUT
-        self.time_zone = time_zone
+        self.time_zone, self.dates = time_zone, dates
         self._is_told = layout is not None
         self.rows = 0
 
@@ -109,7 +109,7 @@ class TextReader:
         found = _Found(text, rows, place)
         self.rows += found.jobs + found.strays
         document = Document(int(place.at[0]), int(place.line[0])) if stopped == kernel.DOCUMENT else None
-        return found.records(), found.lives(self.time_zone), document
+        return found.records(), found.lives(self.time_zone, self.dates), document
 
     def refuse_headless(self) -> None:
         """Raise LogFormatError if there were rows, and nothing ever said what stands in them."""
@@ -176,9 +176,9 @@ class _Found:
         self._records.doubt(values.is_bad, f"{column} is {what}")
         return is_no_number(values.value)
 
-    def lives(self, time_zone: str | None) -> Lives:
+    def lives(self, time_zone: str | None, dates: str | None) -> Lives:
         """Return what sacct says of the jobs; faults go to the records."""
-        times = self._times(time_zone)
+        times = self._times(time_zone, dates)
         seconds = {
             "elapsed": first_known(self.number("ElapsedRaw"), self.duration("Elapsed")),
             "suspended": self.duration("Suspended"),
@@ -216,11 +216,12 @@ class _Found:
             },
         )
 
-    def _times(self, zone: str | None) -> dict[str, FloatArray]:
+    def _times(self, zone: str | None, dates: str | None) -> dict[str, FloatArray]:
         """Return when each job was submitted, could start, started and ended."""
         columns = ("Submit", "Eligible", "Start", "End")
-        moments = [_moments(self.spans(column), zone) for column in columns]
+        moments = [_moments(self.spans(column), zone, dates) for column in columns]
         require_zones(*moments)
+        self._records.note_dates(*moments)
         for column, each in zip(columns, moments, strict=True):
             if column == "Eligible":
                 self._records.doubt(each.is_bad, f"{column} is no time")
@@ -333,9 +334,9 @@ class _Found:
         return first_known(each_cpu, np.where(is_told, by_letter, whole))
 
 
-def _moments(spans: Spans, zone: str | None) -> Moments:
+def _moments(spans: Spans, zone: str | None, dates: str | None) -> Moments:
     """Return times that are printed as dates, or as seconds since 1970."""
-    moments = read_times(spans, zone)
+    moments = read_times(spans, zone, dates=dates)
     rows = np.flatnonzero(moments.is_bad)
     if len(rows):
         epoch = numbers(spans.rows(rows)).value

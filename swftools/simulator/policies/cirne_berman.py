@@ -38,9 +38,10 @@ import numpy as np
 from swftools.kernel import FloatArray, IntArray, kernel
 from swftools.parameters import choice, number
 from swftools.simulator.carrying import check_sound
+from swftools.simulator.instants import time_until
 from swftools.simulator.machine.state import FREE, NOW, SUBMITTED, Machine
 from swftools.simulator.machine.verbs import start_on
-from swftools.simulator.planning import LEAST_TIME, Plan, empty_plan, hold_running, place
+from swftools.simulator.planning import LEAST_TIME, Plan, empty_plan, hold_running, place, planned_length
 from swftools.simulator.policies.class_line import (
     ClassParameters,
     Line,
@@ -127,7 +128,7 @@ def restore_widths(old: CirneBermanMemory, new: CirneBermanMemory, machine: Mach
     restore=restore_widths,
     needs=CURVES,
     allocates=False,
-    version=1,
+    version=2,
 )
 def cirne_berman(machine: Machine, parameters: Any, memory: CirneBermanMemory) -> None:
     """Choose the width of each new job; then start the jobs, now rigid, in order of class."""
@@ -182,13 +183,13 @@ def _choose(machine: Machine, memory: CirneBermanMemory, parameters: Any, place_
         if (parameters.sizes == _POWERS and size & (size - 1) != 0 and size != own) or time == np.inf:
             continue
         if parameters.inner == _CONSERVATIVE:
-            responses[size] = earliest(memory.plan.profile, size, max(time, LEAST_TIME), np.inf) - now + time
+            responses[size] = earliest(memory.plan.profile, size, planned_length(time), np.inf) - now + time
         else:
             copy.width[job], copy.time[job] = size, time
             copy_machine(machine, copy, line, count)
             responses[size] = play(copy, line, job, now, longest)
         best = min(best, responses[size])
-        longest = best * (1.0 + parameters.tolerance)
+        longest = time_until(now, now + best * (1.0 + parameters.tolerance))
     for size in range(narrowest, most + 1):
         if responses[size] <= longest and responses[size] < np.inf:
             return size
@@ -201,4 +202,4 @@ def _reserve(machine: Machine, memory: CirneBermanMemory, count: int) -> None:
     hold_running(machine, memory.plan.profile, LEAST_TIME)
     for i in range(count):
         job = memory.line.order[i]
-        place(memory.plan, job, memory.copy.width[job], max(memory.copy.time[job], LEAST_TIME))
+        place(memory.plan, job, memory.copy.width[job], planned_length(memory.copy.time[job]))

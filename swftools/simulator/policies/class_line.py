@@ -19,6 +19,7 @@ from swftools.kernel import FloatArray, IntArray, kernel
 from swftools.models.speedup import DOWNEY, NO_CURVE, downey_optimum_at, downey_speedup_at
 from swftools.parameters import Parameters, number
 from swftools.simulator.carrying import check_sound, renumber, renumber_count
+from swftools.simulator.instants import instant
 from swftools.simulator.machine.state import CAPACITY, DISTURBED, NOW, SUBMITTED, Machine
 from swftools.simulator.machine.views import first_waiting, next_waiting
 from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting
@@ -178,7 +179,7 @@ def describe(machine: Machine, line: Line, job: int, parameters: Any) -> None:
     kind = SHORT if time < parameters.short else LONG if time >= parameters.long else MEDIUM
     line.kind[job] = kind
     may_age = kind != SHORT and parameters.aging > 0.0
-    line.ages[job] = machine.requests.submit_time[job] + parameters.aging * time if may_age else np.inf
+    line.ages[job] = instant(machine.requests.submit_time[job] + parameters.aging * time) if may_age else np.inf
 
 
 @kernel(allocates=False)

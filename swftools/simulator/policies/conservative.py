@@ -21,8 +21,8 @@ Outlived estimates
     A running job that outlives its estimate is expected to run to its limit, and beyond that to end at any moment.
     Reservations that counted on its processors cannot be kept. All waiting jobs are then planned anew, in order of
     submission, and again at each decision while a job is beyond its limit.
-Estimates of less than 1 s
-    In the plan a job holds its processors for at least 1 s, waiting or running, or until it ends
+Estimates of 0 s
+    In the plan such a job holds its processors for 1 s, waiting or running, or until it ends
     (``swftools.simulator.planning`` says why).
 Cost of a decision
     For each reservation that is made or looked at, a search over the steps of the profile, of which there are at most
@@ -51,6 +51,7 @@ import numpy as np
 
 from swftools.kernel import FloatArray, IntArray, kernel
 from swftools.simulator.carrying import carry_nothing, check_sound, renumber, renumber_count
+from swftools.simulator.instants import instant
 from swftools.simulator.machine.event_queue import pop, push
 from swftools.simulator.machine.state import (
     CAPACITY,
@@ -202,7 +203,7 @@ def _check_plan(plan: Plan, waiting: IntArray, machine: Machine) -> None:
     allocates=False,
     takes_long="a job that ends before its request moves the reservations of many that wait; conservative-replanned "
     "(which may break promises), conservative-fixed and easy take seconds",
-    version=2,
+    version=3,
 )
 def conservative(machine: Machine, memory: KeptPlan) -> None:
     """Start jobs at their reservations, which become earlier if jobs end early."""
@@ -216,7 +217,7 @@ def conservative(machine: Machine, memory: KeptPlan) -> None:
     restore=restore_plan,
     promises=("fixed-reservation",),
     allocates=False,
-    version=2,
+    version=3,
 )
 def conservative_fixed(machine: Machine, memory: KeptPlan) -> None:
     """Start jobs at their reservations, which never change."""
@@ -231,7 +232,7 @@ def conservative_fixed(machine: Machine, memory: KeptPlan) -> None:
     allocates=False,
     promises=("exact-reservation",),
     restates=("cqsim",),
-    version=2,
+    version=3,
 )
 def conservative_replanned(machine: Machine, memory: Profile) -> None:
     """Plan all waiting jobs again at each event, and start those that are planned for now."""
@@ -249,7 +250,7 @@ def conservative_replanned(machine: Machine, memory: Profile) -> None:
         job = next_fitting(machine, job, most(memory, barrier), barrier - now(machine) + LEAST_TIME, 0)
         processors, time = width(machine, job), planned_time(machine, job)
         begin = now(machine) if job == candidate else earliest(memory, processors, time, barrier)
-        end = begin + time
+        end = instant(begin + time)
         if end > barrier:
             continue
         if begin <= now(machine) and fits(machine, job):

@@ -49,6 +49,9 @@ VERSION = 1
 
 _DRAWS = "Philox"
 
+ALWAYS_COUNTED = 5
+"""Counts of ``Assumed`` that every state has; of others only a state that has something to count."""
+
 
 def state_of(simulation: Simulation, own: dict[str, Any], *, is_fork: bool = False) -> bytes:
     """Return all that a simulation knows, and what its owner knows beside that, in plain words and numbers.
@@ -81,7 +84,7 @@ def state_of(simulation: Simulation, own: dict[str, Any], *, is_fork: bool = Fal
         "has_rows": rows is not None,
         "header": [[entry.label, entry.text] for entry in trace.header.entries],
         "machine_processors": trace.machine_processors,
-        "assumed": list(workload.assumed),
+        "assumed": [count for place, count in enumerate(workload.assumed) if count or place < ALWAYS_COUNTED],
         "excluded": [excluded["row"].tolist(), excluded["reason"].tolist()],
         "users": None if users is None else list(users.items()),
         "draws": [_draws(driver.observer.rng), _draws(driver.decider.rng)],

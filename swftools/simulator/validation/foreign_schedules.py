@@ -16,6 +16,7 @@ import pandas as pd
 from swftools.errors import ParameterError, UnreadableLogError
 from swftools.keyed_random import count_occurrences
 from swftools.parameters.choices import OVERRUN
+from swftools.parameters.small_files import require_small
 from swftools.simulator.options import check_choice, reasons_to_exclude
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.validation.widths import CURVE_COLUMNS, stretch_on
@@ -55,6 +56,7 @@ def read_schedule(path: str | Path) -> pd.DataFrame:
         The file is not there, or not of that kind.
     """
     try:
+        require_small(path, 1 << 34)
         return pd.read_parquet(path) if Path(path).suffix == ".parquet" else pd.read_csv(path)
     except (OSError, ValueError, EOFError) as error:
         raise UnreadableLogError(f"{path}: not a schedule as CSV or Parquet: {error}") from error
@@ -167,7 +169,7 @@ def schedule_from_table(
         {"job_number": trace.jobs["job_number"].array[out], "job_occurrence": occurrence[out], "reason": reason}
     )
     options = {"overrun": overrun, "cancelled": "drop", "least_run_time": least_run_time, "semantics": semantics}
-    return Schedule(jobs, segments, excluded, size, policy, options)
+    return Schedule(jobs, segments, excluded, size, policy, options, origin=trace.header.start)
 
 
 def _columns(table: pd.DataFrame) -> pd.DataFrame:

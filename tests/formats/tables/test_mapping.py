@@ -111,8 +111,12 @@ def test_json_that_is_deep(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("mapping", "told"),
     [
-        ("columns: {submit: [", "no sound YAML"),
-        ("columns: {submit: Queued}\ncolumns: {submit: Queued}", "no sound YAML"),
+        ("columns: {submit: [", "not readable as YAML"),
+        ("columns: {submit: Queued}\ncolumns: {submit: Queued}", "line 2: not readable as YAML: found duplicate key"),
+        (
+            "columns: {submit: Queued}\ndates: mdd",
+            "dates='mdd' is not true or false, nor the order of dates: dmy, mdy, ymd",
+        ),
         ("- a", "it must have keys, such as columns"),
         ("column: {submit: Queued}", "column"),
         ("columns: {}", "no columns: say which is which"),

@@ -76,7 +76,12 @@ class Books:
             "names": night.book.names,
             "provisional": night.provisional.rows,
         }
-        manifest = {"says_when": night.book.says_when, "schema_version": COMMON_VERSION, "tables": {}}
+        manifest = {
+            "says_when": night.book.says_when,
+            "schema_version": COMMON_VERSION,
+            "tables": {},
+            "dates": night.dates,
+        }
         months = {label: night.book.month(label) for label in night.book.labels}
         version = str(len(night.ingested)) if len(night.ingested) else None
         self.state = Remembered(self.state.root, "site", version, manifest, tables, months)
