@@ -126,3 +126,7 @@ class PolicyError(SwfToolsError, RuntimeError):
 
 class PolicyWarning(UserWarning):
     """A scheduling policy cannot be compiled and is interpreted."""
+
+
+class DecisionWarning(UserWarning):
+    """A decision that ``Stepper.skip`` brought is passed by ``advance`` with nothing done, so that all jobs wait."""
