@@ -208,7 +208,7 @@ def _take(night: Night, read: _Read) -> None:
     known = read.known.file_number if read.known else 0
     part = FilePart(read.records, number, read.row["resumes_lines"], known)
     try:
-        taken, withdrawn = night.provisional.take(night.book, part)
+        taken = night.provisional.take(night.book, part)
     except HistoryError as error:
         night.waiting.append(_left(read.name, read.sha256, str(error)))
         return
@@ -231,7 +231,7 @@ def _take(night: Night, read: _Read) -> None:
             "quarantined": taken.quarantined,
             "not_ended": taken.not_ended,
             "joined": taken.joined,
-            "withdrawn": withdrawn,
+            "withdrawn": taken.gone,
             "computer": header.computer,
             "processors": header.max_procs or header.max_nodes,
             "widest": None if pd.isna(widest) else int(widest),

@@ -168,4 +168,4 @@ class State:
             return records
         is_swf = dict(zip(self.ingested["file_number"], self.ingested["format"] == "swf", strict=True))
         keys = record_keys(records, records["file_number"].map(is_swf).to_numpy(dtype=bool))
-        return settle(records.assign(record_key=pd.array(keys, dtype="Int64"))).reset_index(drop=True)
+        return settle(records.assign(record_key=pd.array(keys, dtype="Int64")), self.table("names")).reset_index(drop=True)
