@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from swftools.history.records import NUMBERED, has_ended, job_keys
+from swftools.history.records import NUMBERED, has_ended, job_keys, names_of
 
 _RUN = ["submit_time", "record_key"]
 _PLACE = ("file_number", "line_number")
@@ -154,8 +154,8 @@ def _decisive(records: pd.DataFrame, names: pd.DataFrame) -> list[npt.NDArray[An
     """
     wait, run = (_numbers(records[name], missing=-1.0) for name in ("wait_time", "run_time"))
     own = [name for name in records.columns if name not in (*_RUN, *_PLACE, *_KEPT, *_GIVEN, "restarts")]
-    told = [_texts(records[column], names, kind) for kind, column in NUMBERED.items()] if len(names) else []
-    given = _GIVEN if not told else ("think_time", *_GIVEN)
+    told = [names_of(records[column], names, kind).to_numpy(dtype=np.str_) for kind, column in NUMBERED.items()]
+    given = _GIVEN if names.empty else ("think_time", *_GIVEN)
     values = [
         records[name].fillna("").to_numpy(dtype=np.str_)
         if pd.api.types.is_string_dtype(records[name].dtype)
@@ -164,13 +164,6 @@ def _decisive(records: pd.DataFrame, names: pd.DataFrame) -> list[npt.NDArray[An
     ]
     values[len(own) : len(own)] = told
     return [has_ended(records), wait + run, records[own].notna().sum(axis=1).to_numpy(), *values]
-
-
-def _texts(numbers: pd.Series[Any], names: pd.DataFrame, kind: str) -> npt.NDArray[np.str_]:
-    """Return the names that numbers of a kind stand for; "" where there is none."""
-    here = names[(names["kind"] == kind) & names["number"].isin(numbers)]
-    book = dict(zip(here["number"].astype(int), here["name"], strict=True))
-    return np.array([book.get(number, "") for number in numbers.fillna(-1).astype(int)], dtype=np.str_)
 
 
 def _numbers(values: pd.Series[Any], missing: float) -> npt.NDArray[np.float64]:

@@ -26,6 +26,7 @@ from swftools.tables import empty_frame
 _WHICH = ["file_number", "line_number", "submit_time", "record_key"]
 """A record: its line may be that of many, as in a document without line ends."""
 
+
 @dataclass(frozen=True)
 class FilePart:
     """The records of a file, and what they mean for those of others.

@@ -22,7 +22,7 @@ from swftools.errors import LogFormatError, SwfFormatError
 from swftools.formats.accounting.assembly import Origin, ends_of, jobs_of, last_end, log_header, merged_lines
 from swftools.formats.accounting.digest import Digest
 from swftools.formats.accounting.gathering import Gathered
-from swftools.formats.accounting.ledger import Decision, Ledger, Part, decide
+from swftools.formats.accounting.ledger import Decision, Ledger, Part, decide, told_apart
 from swftools.formats.accounting.records import Records, Stretch
 from swftools.formats.accounting.times import zone_named
 from swftools.formats.compression import source_name
@@ -117,7 +117,7 @@ class AccountingFormat(LogFormat):
 
     def read(self, files: LogFiles, how: Reading) -> Trace:
         """Read a whole log; see ``swftools.read_log``."""
-        ledger = Ledger(how.privacy)
+        ledger = Ledger(how.privacy, files.are_several)
         gathered = Gathered()
         with Digest() as digest:
             tally = Tally(digest)
@@ -128,7 +128,8 @@ class AccountingFormat(LogFormat):
         gathered.close()
         pa.default_memory_pool().release_unused()
         parts = gathered.parts
-        decision = _decide(parts)
+        decision = _decide(parts, files)
+        ledger.note_repeats(int(np.count_nonzero(decision.into)))
         for part in parts:
             part.key = part.id_key = np.empty(0, np.uint64)
         self.look_over(parts, decision, ledger)
@@ -152,15 +153,16 @@ class AccountingFormat(LogFormat):
     def iterate(self, files: LogFiles, how: Reading) -> Iterator[Trace]:
         """Read a log in chunks, twice: see ``swftools.iter_log``."""
         files.again()  # which also refuses at once what cannot be read twice
-        ledger = Ledger(how.privacy)
+        ledger = Ledger(how.privacy, files.are_several)
         seen = [_outline(part) for part in self._parts(files, how, ledger, Tally())]
-        decision = _decide(seen)
+        decision = _decide(seen, files)
+        ledger.note_repeats(int(np.count_nonzero(decision.into)))
         jobs_there = int((decision.number > 0).sum())
         header = log_header(self.origin, jobs_there, decision.origin, last_end(seen), ledger)
         row = 0
         lines, ends = np.concatenate([part.line for part in seen]), ends_of(seen, decision)
         seen.clear()  # most of what is kept of a record
-        again = Ledger(how.privacy)
+        again = Ledger(how.privacy, files.are_several)
         files.again()
         for part in self._parts(files, how, again, Tally()):
             rows = slice(row, row + len(part.line))
@@ -274,15 +276,13 @@ class AccountingFormat(LogFormat):
                 return
 
 
-def _decide(parts: list[Part]) -> Decision:
+def _decide(parts: list[Part], files: LogFiles) -> Decision:
     """Return what the records of all parts decide."""
-    return decide(
-        np.concatenate([part.numbers.get("submit", np.full(len(part.line), np.nan)) for part in parts]),
-        np.concatenate([part.line for part in parts]),
-        np.concatenate([part.key for part in parts]),
-        np.concatenate([part.id_key for part in parts]),
-        _preceding_keys(parts),
-    )
+    line, key, id_key = (np.concatenate([getattr(part, name) for part in parts]) for name in ("line", "key", "id_key"))
+    if files.are_several:
+        key = told_apart(key, id_key, line, files.begins)
+    submit = np.concatenate([part.numbers.get("submit", np.full(len(part.line), np.nan)) for part in parts])
+    return decide(submit, line, key, id_key, _preceding_keys(parts))
 
 
 def _preceding_keys(parts: list[Part]) -> npt.NDArray[np.uint64]:

@@ -2,7 +2,8 @@
 """The ledger of an accounting log: every record becomes a job, part of a job, or a line of the quarantine.
 
 A format says what stands in each record (``records.py``). Here it is judged whether that can be, the same for all
-formats; names become numbers, and of records that say the same the first one counts.
+formats; names become numbers, and of records of one id that say the same the first one counts. Rows without an id are
+jobs, however alike: of several files, which may overlap, as many of equal rows count as the one that has most of them.
 """
 
 from __future__ import annotations
@@ -41,6 +42,16 @@ _KEPT = 1 << 16
 
 MAXIMA = {column.name: column.maximum for column in JOBS if column.maximum is not None}
 """The largest values of the columns of jobs that have one."""
+
+NOT_ENDED = "not ended"
+"""How the reason of a record of a job begins that had not ended."""
+
+NOT_ENDED_PART = f"{NOT_ENDED}: part of the record of line {{}}"
+PART = "belongs to the record of line {}, which is no job"
+"""The reasons of lines that would be part of such a record, or of one that is no job for another reason."""
+
+REPEATS = "repeats an earlier record: merged into it"
+"""What is said of a record that is no job for that reason."""
 
 _KEY = ("submit", "start", "end", "status", "allocated_processors")
 
@@ -89,13 +100,16 @@ class Ledger:
     ----------
     privacy : Privacy
         What may be told of its words.
+    are_several : bool
+        Whether it is a log of several files.
     """
 
     privacy: Privacy
+    are_several: bool = False
     names: NameBook = field(default_factory=NameBook)
     anomalies: Counter[str] = field(default_factory=Counter)
-    _refused: set[int] = field(default_factory=set)
-    """Lines of the records that are not jobs."""
+    _refused: dict[int, bool] = field(default_factory=dict)
+    """Lines of the records that are not jobs, and whether each is of one that had not ended."""
 
     def take(self, records: Records, stretch: Stretch) -> Part:
         """Judge the records of a stretch."""
@@ -111,8 +125,12 @@ class Ledger:
         for name in _KEY:
             values = records.number(name)
             key = _mixed(key, np.where(np.isnan(values), -1.0, values).view(np.uint64))
+        if len(is_row := np.flatnonzero(id_key == 0)):
+            own = _row_keys(records) if self.are_several else _mixed(np.zeros_like(key), records.line.astype(np.uint64))
+            key[is_row] = own[is_row]
         of_faulty = faulty[records.merged_into]
-        self._refused.update(records.line[faulty].tolist())
+        for row in np.flatnonzero(faulty).tolist():
+            self._refused[int(records.line[row])] = records.reason_of(row).startswith(NOT_ENDED)
         late_of_faulty = np.array([line in self._refused for line in records.late_into.tolist()], bool)
         words, numbers = dict(records.words), dict(records.numbers)
         if faulty.any():
@@ -135,6 +153,11 @@ class Ledger:
             merged_line=np.append(records.merged_line[~of_faulty], records.late_line[~late_of_faulty]),
             merged_into=np.append(records.line[records.merged_into[~of_faulty]], records.late_into[~late_of_faulty]),
         )
+
+    def note_repeats(self, count: int) -> None:
+        """Count records that repeat an earlier one."""
+        if count:
+            self.anomalies[REPEATS] += count
 
     def _may_tell(self, name: str) -> bool:
         """Whether a text goes into the jobs table: the state always does, being a word of the batch system."""
@@ -176,7 +199,7 @@ class Ledger:
         parts = np.append(records.merged_line[of_faulty], records.late_line[late_of_faulty])
         into = np.append(records.line[records.merged_into[of_faulty]], records.late_into[late_of_faulty])
         found += [
-            (line, f"belongs to the record of line {at}, which is no job", None)
+            (line, NOT_ENDED_PART.format(at) if self._refused[at] else PART.format(at), None)
             for line, at in zip(parts.tolist(), into.tolist(), strict=True)
         ]
         if not found:
@@ -261,6 +284,51 @@ def decide(
         is_there = id_key[order[places]] == preceding_key[waiting]
         preceding[waiting[is_there]] = number[order[places[is_there]]]
     return Decision(int(np.floor(earliest)) if np.isfinite(earliest) else 0, number, into, preceding)
+
+
+def told_apart(
+    key: npt.NDArray[np.uint64], id_key: npt.NDArray[np.uint64], line: IntArray, begins: list[int]
+) -> npt.NDArray[np.uint64]:
+    """Return keys of the records of several files in which equal rows without an id differ by their place in a file.
+
+    Parameters
+    ----------
+    key, id_key : ndarray of uint64
+        As in ``Part``.
+    line : ndarray of int64
+        Of each record.
+    begins : list of int
+        The line at which each file begins.
+    """
+    rows = np.flatnonzero(id_key == 0)
+    if not len(rows):
+        return key
+    file = np.searchsorted(np.array(begins), line[rows], side="right")
+    same = pd.DataFrame({"file": file, "key": key[rows]})
+    again = same.groupby(["file", "key"], sort=False).cumcount().to_numpy()
+    found = key.copy()
+    found[rows] = _mixed(key[rows], again.astype(np.uint64))
+    return found
+
+
+def _row_keys(records: Records) -> npt.NDArray[np.uint64]:
+    """Return a hash of all that each record says."""
+    key = np.zeros(len(records), np.uint64)
+    for name in sorted(records.numbers):
+        values = records.numbers[name]
+        # What is missing does not count, since another file may lack the column.
+        key += np.where(
+            np.isnan(values), np.uint64(0), _mixed(values.astype(np.float64).view(np.uint64), _seed(name, len(key)))
+        )
+    for name in sorted(records.words):
+        words = _hashes(_plain(records.words[name]), len(records))
+        key += np.where(words == 0, np.uint64(0), _mixed(words, _seed(name, len(key))))
+    return key
+
+
+def _seed(name: str, rows: int) -> npt.NDArray[np.uint64]:
+    """Return a hash of the name of a column, for each row."""
+    return np.repeat(_hashes(pa.array([name], pa.large_string()), 1), rows)
 
 
 def _preceding(records: Records, kept: Any) -> npt.NDArray[np.uint64]:

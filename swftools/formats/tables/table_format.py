@@ -329,14 +329,15 @@ class TableFormat(AccountingFormat):
         Where rows stand in the order of submission nothing is kept of them from the first time.
         """
         files.again()
-        ledger, order = Ledger(how.privacy), InOrder()
+        ledger, order = Ledger(how.privacy, files.are_several), InOrder()
         for part in self._parts(files, how, ledger, Tally()):
             if order.take(part) is None:
                 files.again()
                 yield from super().iterate(files, how)
                 return
+        ledger.note_repeats(order.repeats)
         header = log_header(self.origin, order.jobs, order.origin, order.last_end, ledger)
-        again, order = Ledger(how.privacy), InOrder()
+        again, order = Ledger(how.privacy, files.are_several), InOrder()
         files.again()
         for part in self._parts(files, how, again, Tally()):
             decided = order.take(part)
