@@ -97,13 +97,13 @@ class Provisional:
             return taken
         stands = _rows_at(book, submits)
         new, gone = keep_keys(book, stood, stands, last, is_numbered=file.records.is_numbered)
-        self._follow_keys(book, submits)
+        self.follow_keys(book, submits)
         of_file = taken.new + taken.merged
         # What was hidden may come back as more jobs than the file has records: they count as read again.
         more = max(new - of_file, 0)
         return replace(taken, records=taken.records + more, new=new, merged=of_file + more - new, gone=gone)
 
-    def _follow_keys(self, book: HistoryBook, submits: pd.Series[Any]) -> None:
+    def follow_keys(self, book: HistoryBook, submits: pd.Series[Any]) -> None:
         """Give records that are kept here the keys of their jobs."""
         here = self.rows["submit_time"].isin(submits).to_numpy(dtype=bool)
         rows, stands = self.rows[here], _rows_at(book, submits)
