@@ -33,7 +33,6 @@ from swftools.history.copies import without_copies
 from swftools.history.provisional import FilePart, Provisional
 from swftools.history.records import FileRecords, file_records
 from swftools.tables import empty_frame, to_arrow
-from swftools.trace import Trace
 
 UNFINISHED = "unfinished"
 
@@ -280,7 +279,7 @@ def _read(inbox: Inbox, arrival: Arrival, end: int, how: HowRead) -> _Read | Non
     trace = HowRead(name, how.anonymise).read(_Named(before + text, arrival.name))
     resumes = arrival.resumes.lines
     lines = before.count(b"\n")
-    records, copies = without_copies(_behind(trace, lines, resumes - lines))
+    records, copies = without_copies(file_records(trace, resumes - lines, lines))
     to_arrow(
         records.records.assign(file_number=1, job_occurrence=1), "records"
     )  # lest what no table holds be found later
@@ -344,16 +343,6 @@ def _preface(reader: LogFormat, arrival: Arrival, part: NewPart) -> bytes:
     if preface is None:
         raise LogFormatError("its beginning is in the history, and the rest cannot be read without it")
     return preface
-
-
-def _behind(trace: Trace, lines: int, lines_before: int) -> FileRecords:
-    """Return the records behind the first lines of a trace, which were read for what they say of later ones."""
-    if not lines:
-        return file_records(trace, lines_before)
-    quarantine, merged = (each[each["line_number"] > lines] for each in (trace.quarantine, trace.merged))
-    found = file_records(replace(trace, quarantine=quarantine, merged=merged), lines_before)
-    records, rejected = (each[each["line_number"] > lines + lines_before] for each in (found.records, found.rejected))
-    return replace(found, records=records.reset_index(drop=True), rejected=rejected.reset_index(drop=True))
 
 
 def _too_old(first: float, begins: float) -> str:

@@ -26,6 +26,7 @@ from pipelines.history.waits import Waits, options_of, part_of, replay_months, s
 from pipelines.history.watching import code_of_policies, drift_of, policies_of
 from pipelines.keys import content_key
 from pipelines.logs.find import catalog_in_use
+from pipelines.store.order import key_of_files
 from pipelines.store.parts import PartedTable, Shared
 from pipelines.tasks.facts import account_of, software
 from swftools.drift import JOB_COLUMNS
@@ -330,7 +331,7 @@ class Run:
             "version": self.version,
             "log": {
                 "name": self.settings.history,
-                "key": content_key("files", 1, {"files": list(self.night.ingested["sha256"])}),
+                "key": key_of_files(list(self.night.ingested["sha256"])),
             },
             "header": self.making.header.to_lines(),
             "machine_processors": self.making.processors,

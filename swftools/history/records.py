@@ -51,7 +51,8 @@ _ROW = (
 """What tells rows apart that have no id, beside their names: all that logs say of a job. These columns stay, whatever
 others come: identities are written into histories."""
 
-_PART_OF_OPEN = "not ended: part of"
+_OPEN = r"^(?:[^:]*: )?not ended"
+_PART = r"^(?:[^:]*: )?belongs to the record of line (\d+), which is no job$"
 
 
 @dataclass(frozen=True)
@@ -89,8 +90,18 @@ class FileRecords:
         return len(self.records) + len(self.rejected) + self.not_ended + self.joined
 
 
-def file_records(trace: Trace, lines_before: int = 0) -> FileRecords:
-    """Return the records of a file, from the trace as it was read; ``lines_before`` were not read again."""
+def file_records(trace: Trace, lines_before: int = 0, behind: int = 0) -> FileRecords:
+    """Return the records of a file.
+
+    Parameters
+    ----------
+    trace : Trace
+        As it was read.
+    lines_before : int
+        Lines of the file that were not read again.
+    behind : int
+        Lines that were, for what they say of later ones alone: nothing of them is returned.
+    """
     start = trace.header.unix_start_time
     jobs = trace.jobs.reset_index(drop=True)
     is_numbered = "format" not in trace.provenance
@@ -102,11 +113,12 @@ def file_records(trace: Trace, lines_before: int = 0) -> FileRecords:
     beyond = ((jobs["submit_time"] > LATEST) | (jobs["eligible_time"] > LATEST)).fillna(False).astype(bool)
     nowhere = jobs["submit_time"].isna() | beyond
     quarantine = trace.quarantine
-    is_open = (
-        quarantine["reason"].str.contains(r"^(?:[^:]*: )?not ended", regex=True).fillna(False).to_numpy(dtype=bool)
-    )
-    is_part = quarantine["reason"].str.contains(_PART_OF_OPEN, regex=False).fillna(False).to_numpy(dtype=bool)
-    rejected = [quarantine[~is_open]]
+    is_open = quarantine["reason"].str.contains(_OPEN, regex=True).fillna(False).to_numpy(dtype=bool)
+    # Steps of a job that goes on, or a Q record of one that ends on another day, are left to the end of it too.
+    into = quarantine["reason"].str.extract(_PART)[0]
+    is_part = into.isin(quarantine.loc[is_open, "line_number"].astype(str)).to_numpy(dtype=bool)
+    is_new = (quarantine["line_number"] > behind).to_numpy(dtype=bool)
+    rejected = [quarantine[is_new & ~is_open & ~is_part]]
     if nowhere.any():
         lines = jobs.loc[nowhere, "line_number"]
         why = np.where(beyond[nowhere], _TOO_LATE, "no submission time, so that it has no place in a history")
@@ -117,14 +129,17 @@ def file_records(trace: Trace, lines_before: int = 0) -> FileRecords:
     parts = [part.reindex(columns=form.columns).astype(form.dtypes.to_dict()) for part in rejected if len(part)]
     jobs["record_key"] = pd.array(record_keys(jobs, is_numbered, trace.names), dtype="Int64")
     rejects = pd.concat(parts, ignore_index=True) if parts else form
+    jobs, rejects = (
+        each[each["line_number"] > behind].reset_index(drop=True) if behind else each for each in (jobs, rejects)
+    )
     for frame in (jobs, rejects):
         frame["line_number"] += lines_before
     return FileRecords(
         jobs,
         rejects,
         trace.names,
-        int((is_open & ~is_part).sum()),
-        len(trace.merged) + int((is_open & is_part).sum()),
+        int((is_open & is_new).sum()),
+        int((trace.merged["line_number"] > behind).sum()) + int((is_part & is_new).sum()),
         is_numbered,
         start,
     )

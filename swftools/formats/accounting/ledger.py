@@ -43,13 +43,6 @@ _KEPT = 1 << 16
 MAXIMA = {column.name: column.maximum for column in JOBS if column.maximum is not None}
 """The largest values of the columns of jobs that have one."""
 
-NOT_ENDED = "not ended"
-"""How the reason of a record of a job begins that had not ended."""
-
-NOT_ENDED_PART = f"{NOT_ENDED}: part of the record of line {{}}"
-PART = "belongs to the record of line {}, which is no job"
-"""The reasons of lines that would be part of such a record, or of one that is no job for another reason."""
-
 REPEATS = "repeats an earlier record: merged into it"
 """What is said of a record that is no job for that reason."""
 
@@ -108,8 +101,8 @@ class Ledger:
     are_several: bool = False
     names: NameBook = field(default_factory=NameBook)
     anomalies: Counter[str] = field(default_factory=Counter)
-    _refused: dict[int, bool] = field(default_factory=dict)
-    """Lines of the records that are not jobs, and whether each is of one that had not ended."""
+    _refused: set[int] = field(default_factory=set)
+    """Lines of the records that are not jobs."""
 
     def take(self, records: Records, stretch: Stretch) -> Part:
         """Judge the records of a stretch."""
@@ -129,8 +122,7 @@ class Ledger:
             own = _row_keys(records) if self.are_several else _mixed(np.zeros_like(key), records.line.astype(np.uint64))
             key[is_row] = own[is_row]
         of_faulty = faulty[records.merged_into]
-        for row in np.flatnonzero(faulty).tolist():
-            self._refused[int(records.line[row])] = records.reason_of(row).startswith(NOT_ENDED)
+        self._refused.update(records.line[faulty].tolist())
         late_of_faulty = np.array([line in self._refused for line in records.late_into.tolist()], bool)
         words, numbers = dict(records.words), dict(records.numbers)
         if faulty.any():
@@ -199,7 +191,7 @@ class Ledger:
         parts = np.append(records.merged_line[of_faulty], records.late_line[late_of_faulty])
         into = np.append(records.line[records.merged_into[of_faulty]], records.late_into[late_of_faulty])
         found += [
-            (line, NOT_ENDED_PART.format(at) if self._refused[at] else PART.format(at), None)
+            (line, f"belongs to the record of line {at}, which is no job", None)
             for line, at in zip(parts.tolist(), into.tolist(), strict=True)
         ]
         if not found:
