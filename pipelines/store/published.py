@@ -194,7 +194,7 @@ class PublishedData:
         return time
 
     def previous(self, data_set: str) -> str:
-        """Return the version just before the one that `latest` names, as ``versions`` has them; damaged ones do not count.
+        """Return the version just before the one that `latest` names, by ``versions``; damaged ones do not count.
 
         Raises
         ------
