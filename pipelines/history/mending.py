@@ -56,7 +56,8 @@ def mend(root: DataRoot, name: str) -> str | None:
         with staging(work_root(root.location), "mending", is_private=True) as folder:
             book = state.book(MonthlyFiles(folder / "records"))
             night = Night(state, book, state.provisional(), state.ingested.copy())
-            night.waiting = state.waiting.to_dict("records")
+            waiting: Any = state.waiting.to_dict("records")
+            night.waiting = waiting
             renumbered = _renumber(book, state)
             night.provisional.follow_keys(book, renumbered["submit_time"])
             _recount(night.ingested, renumbered["file_number"], sum(len(book.month(each)) for each in book.labels))

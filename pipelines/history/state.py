@@ -14,9 +14,10 @@ import pandas as pd
 from pipelines.history.inbox import Beginning
 from pipelines.names import MANIFEST
 from pipelines.store.data_root import DataRoot
+from pipelines.store.manifest import version_of_table
 from pipelines.store.parts import Measured, label_of, measured_column, part_name
 from swftools.errors import HistoryError
-from swftools.fields.dictionary import SCHEMA_VERSION, arrow_schema, required_columns
+from swftools.fields.dictionary import TABLES, arrow_schema, required_columns, table_version
 from swftools.history.book import HistoryBook
 from swftools.history.merging import settle
 from swftools.history.provisional import Provisional
@@ -83,11 +84,14 @@ class State:
                 f"{root.path(name, version)} is not a history: it was made by {manifest.get('made_by')}; "
                 "give another name"
             )
-        if manifest["schema_version"] > SCHEMA_VERSION:
-            raise HistoryError(
-                f"{root.path(name, version)} has tables of schema version {manifest['schema_version']}, and this "
-                f"package knows {SCHEMA_VERSION}: install the later one again, or go back by swftools rollback {name}"
-            )
+        for table in manifest["tables"]:
+            made = version_of_table(manifest, table)
+            if table not in TABLES or made > table_version(table):
+                known = f"knows {table_version(table)}" if table in TABLES else "does not know it"
+                raise HistoryError(
+                    f"{root.path(name, version)} has the table {table} of schema version {made}, and this package "
+                    f"{known}: install the later one again, or go back by swftools rollback {name}"
+                )
         return cls(root, name, version, manifest)
 
     def table(
@@ -100,7 +104,7 @@ class State:
         if self.version is None or table not in self.manifest["tables"]:
             return empty_frame(table)
         files = None if parts is None else [part_name(label) for label in parts]
-        is_older = columns is None and not self.is_of_this_schema
+        is_older = columns is None and not self.is_of_this_schema(table)
         had = list(self.manifest["tables"][table]["columns"]) if is_older else columns
         read = self.root.read_described(self.manifest, table, parts=files, columns=had)
         found = to_pandas(read, table)
@@ -111,10 +115,9 @@ class State:
                     found[column] = form[column].reindex(found.index)
         return found
 
-    @property
-    def is_of_this_schema(self) -> bool:
-        """Whether its tables have the columns that are published now; else none of its parts can be shared."""
-        return self.manifest.get("schema_version") == SCHEMA_VERSION
+    def is_of_this_schema(self, table: str) -> bool:
+        """Whether a table has the columns that are published now; else none of its parts can be shared."""
+        return self.version is not None and version_of_table(self.manifest, table) == table_version(table)
 
     def labels(self, table: str) -> list[str]:
         """Return the labels of the parts of a table."""
@@ -188,7 +191,7 @@ class State:
 
     def _month(self, label: str) -> pd.DataFrame:
         records = self.table("records", [label])
-        is_older = self.manifest["schema_version"] < _KEYS_SINCE
+        is_older = version_of_table(self.manifest, "records") < _KEYS_SINCE
         # Rows without an id were once told apart by the numbers that each file gave to its names.
         if not is_older and (self.records_version >= RECORDS_VERSION or records["log_id"].notna().all()):
             return records

@@ -16,7 +16,7 @@ from pipelines.history.state import RECORDS_VERSION, State
 from pipelines.logs.how_read import HowRead
 from pipelines.store.data_root import DataRoot
 from pipelines.store.parts import Measured
-from swftools.fields.dictionary import SCHEMA_VERSION
+from swftools.fields.dictionary import COMMON_VERSION
 from swftools.tables import empty_frame
 
 
@@ -79,7 +79,8 @@ class Books:
         }
         manifest = {
             "says_when": night.book.says_when,
-            "schema_version": SCHEMA_VERSION,
+            "schema_version": COMMON_VERSION,
+            "tables": {},
             "records_version": RECORDS_VERSION,
         }
         months = {label: night.book.month(label) for label in night.book.labels}
