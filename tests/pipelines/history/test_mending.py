@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -35,6 +36,7 @@ def test_two_jobs_of_one_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert mend(site.store, site.name) is None
     with monkeypatch.context() as patch:
         patch.setattr(HistoryBook, "last_number", property(lambda _: 1))
+        patch.setattr(HistoryBook, "next_occurrences", lambda _, numbers: np.zeros(len(numbers), np.int64))
         site.put("b", HEAD + line(3, 3), header="")
         site.night()
     damaged = site.version().name
