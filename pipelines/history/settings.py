@@ -233,6 +233,11 @@ def _check_together(settings: Settings) -> None:
         raise ParameterError("waits.days: give the shortest first")
 
 
+def settings_of(plan: Mapping[str, Any], history: str) -> Settings:
+    """Return the settings that made a version, from the plan in its manifest."""
+    return _build(f"manifest of {history}", b"", {**plan, "history": history})
+
+
 def privacy_of(settings: Settings) -> dict[str, Any]:
     """Return what is told of names, and a fingerprint of the key by which they are hashed; nothing if all is told."""
     return HowRead(anonymise=settings.log.anonymise).key

@@ -32,7 +32,7 @@ class ParseLog(LogTask):
     ``<work root>/parsed/<key>/``; complete when that exists.
     """
 
-    code_version = 4
+    code_version = 5
 
     @property
     def key(self) -> str:

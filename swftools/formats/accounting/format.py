@@ -23,7 +23,7 @@ from swftools.formats.accounting.assembly import Origin, ends_of, jobs_of, last_
 from swftools.formats.accounting.date_order import USUAL, DateOrder, OtherOrder
 from swftools.formats.accounting.digest import Digest
 from swftools.formats.accounting.gathering import Gathered
-from swftools.formats.accounting.ledger import Decision, Known, Ledger, Part, decide
+from swftools.formats.accounting.ledger import Decision, Known, Ledger, Part, decide, told_apart
 from swftools.formats.accounting.records import Records, Stretch
 from swftools.formats.accounting.settling import Settled, carry_out, whole_column
 from swftools.formats.accounting.times import zone_named
@@ -127,7 +127,7 @@ class AccountingFormat(LogFormat):
 
     def _read(self, files: LogFiles, how: Reading, dates: DateOrder) -> Trace:
         """Read a whole log by an order of day and month."""
-        ledger = Ledger(how.privacy)
+        ledger = Ledger(how.privacy, files.are_several)
         gathered = Gathered()
         with Digest() as digest:
             tally = Tally(digest)
@@ -144,7 +144,8 @@ class AccountingFormat(LogFormat):
         pa.default_memory_pool().release_unused()
         parts = gathered.parts
         settled = self.settle(parts, ledger)
-        decision = _decide(parts, settled)
+        decision = _decide(parts, settled, files)
+        ledger.note_repeats(int(np.count_nonzero(decision.into)) - len(settled.into))
         self._carry_out(settled, parts, np.concatenate([part.line for part in parts]), files, how, 0)
         for part in parts:
             part.key = part.id_key = np.empty(0, np.uint64)
@@ -173,13 +174,14 @@ class AccountingFormat(LogFormat):
         files.again()  # which also refuses at once what cannot be read twice
 
         def outlined(dates: DateOrder) -> tuple[list[Part], Ledger, DateOrder]:
-            ledger = Ledger(how.privacy)
+            ledger = Ledger(how.privacy, files.are_several)
             parts = self._parts(files, how, ledger, Tally(), dates)
             return [_outline(part, self.SETTLED_BY) for part in parts], ledger, dates
 
         seen, ledger, dates = self._by_its_dates(files, how, outlined)
         settled = self.settle(seen, ledger)
-        decision = _decide(seen, settled)
+        decision = _decide(seen, settled, files)
+        ledger.note_repeats(int(np.count_nonzero(decision.into)) - len(settled.into))
         jobs_there = int((decision.number > 0).sum())
         header = log_header(self.origin, jobs_there, decision.origin, last_end(seen), ledger)
         row = 0
@@ -187,7 +189,7 @@ class AccountingFormat(LogFormat):
         carry_out(settled, seen, lines)
         ends = ends_of(seen, decision)
         seen.clear()  # most of what is kept of a record
-        again = Ledger(how.privacy)
+        again = Ledger(how.privacy, files.are_several)
         files.again()
         for part in self._parts(files, how, again, Tally(), dates):
             self._carry_out(settled, [part], lines, files, how, row)
@@ -352,19 +354,22 @@ class AccountingFormat(LogFormat):
                 return
 
 
-def _decide(parts: list[Part], settled: Settled) -> Decision:
+def _decide(parts: list[Part], settled: Settled, files: LogFiles) -> Decision:
     """Return what the records of all parts decide; before it is carried out what was settled."""
     asked = _preceding_keys(parts)
     nothing = np.broadcast_to(np.nan, len(asked))
     is_asked = asked.strides != (0,)
+    line, key, id_key = (np.concatenate([getattr(part, name) for part in parts]) for name in ("line", "key", "id_key"))
+    if files.are_several:
+        key = told_apart(key, id_key, line, files.begins)
     return decide(
         Known(
             whole_column(parts, "submit"),
             whole_column(parts, "start") if is_asked else nothing,
             whole_column(parts, "end") if is_asked else nothing,
-            np.concatenate([part.line for part in parts]),
-            np.concatenate([part.key for part in parts]),
-            np.concatenate([part.id_key for part in parts]),
+            line,
+            key,
+            id_key,
             asked,
             settled.into,
         )

@@ -2,7 +2,8 @@
 """The ledger of an accounting log: every record becomes a job, part of a job, or a line of the quarantine.
 
 A format says what stands in each record (``records.py``). Here it is judged whether that can be, the same for all
-formats; names become numbers, and of records that say the same the first one counts.
+formats; names become numbers, and of records of one id that say the same the first one counts. Rows without an id are
+jobs, however alike: of several files, which may overlap, as many of equal rows count as the one that has most of them.
 """
 
 from __future__ import annotations
@@ -43,6 +44,9 @@ _KEPT = 1 << 16
 
 MAXIMA = {column.name: column.maximum for column in JOBS if column.maximum is not None}
 """The largest values of the columns of jobs that have one."""
+
+REPEATS = "repeats an earlier record: merged into it"
+"""What is said of a record that is no job for that reason."""
 
 _KEY = ("submit", "start", "end", "status", "allocated_processors")
 
@@ -124,9 +128,12 @@ class Ledger:
     ----------
     privacy : Privacy
         What may be told of its words.
+    are_several : bool
+        Whether it is a log of several files.
     """
 
     privacy: Privacy
+    are_several: bool = False
     names: NameBook = field(default_factory=NameBook)
     anomalies: Counter[str] = field(default_factory=Counter)
     _refused: set[int] = field(default_factory=set)
@@ -153,6 +160,9 @@ class Ledger:
         for name in _KEY:
             values = records.number(name)
             key = _mixed(key, np.where(np.isnan(values), -1.0, values).view(np.uint64))
+        if len(is_row := np.flatnonzero(id_key == 0)):
+            own = _row_keys(records) if self.are_several else _mixed(np.zeros_like(key), records.line.astype(np.uint64))
+            key[is_row] = own[is_row]
         of_faulty = faulty[records.merged_into]
         if records.has_loose:
             self.refused_ids.update(zip(id_key[faulty].tolist(), records.line[faulty].tolist(), strict=True))
@@ -184,6 +194,11 @@ class Ledger:
             merged_into=np.append(records.line[records.merged_into[~of_faulty]], records.late_into[~late_of_faulty]),
             loose=self._loose(records, stretch.text if records.text is None else records.text),
         )
+
+    def note_repeats(self, count: int) -> None:
+        """Count records that repeat an earlier one."""
+        if count:
+            self.anomalies[REPEATS] += count
 
     def _loose(self, records: Records, text: bytes) -> LooseLines | None:
         """Return the lines of a stretch that are part of records elsewhere."""
@@ -356,6 +371,51 @@ def decide(known: Known) -> Decision:
         before = find_predecessors(known.id_key, known.submit, known.start, known.end, rows, known.preceding_key)
         preceding = np.where(before >= 0, number[before], np.nan)
     return Decision(int(np.floor(earliest)) if np.isfinite(earliest) else 0, number, into, preceding)
+
+
+def told_apart(
+    key: npt.NDArray[np.uint64], id_key: npt.NDArray[np.uint64], line: IntArray, begins: list[int]
+) -> npt.NDArray[np.uint64]:
+    """Return keys of the records of several files in which equal rows without an id differ by their place in a file.
+
+    Parameters
+    ----------
+    key, id_key : ndarray of uint64
+        As in ``Part``.
+    line : ndarray of int64
+        Of each record.
+    begins : list of int
+        The line at which each file begins.
+    """
+    rows = np.flatnonzero(id_key == 0)
+    if not len(rows):
+        return key
+    file = np.searchsorted(np.array(begins), line[rows], side="right")
+    same = pd.DataFrame({"file": file, "key": key[rows]})
+    again = same.groupby(["file", "key"], sort=False).cumcount().to_numpy()
+    found = key.copy()
+    found[rows] = _mixed(key[rows], again.astype(np.uint64))
+    return found
+
+
+def _row_keys(records: Records) -> npt.NDArray[np.uint64]:
+    """Return a hash of all that each record says."""
+    key = np.zeros(len(records), np.uint64)
+    for name in sorted(records.numbers):
+        values = records.numbers[name]
+        # What is missing does not count, since another file may lack the column.
+        key += np.where(
+            np.isnan(values), np.uint64(0), _mixed(values.astype(np.float64).view(np.uint64), _seed(name, len(key)))
+        )
+    for name in sorted(records.words):
+        words = _hashes(_plain(records.words[name]), len(records))
+        key += np.where(words == 0, np.uint64(0), _mixed(words, _seed(name, len(key))))
+    return key
+
+
+def _seed(name: str, rows: int) -> npt.NDArray[np.uint64]:
+    """Return a hash of the name of a column, for each row."""
+    return np.repeat(_hashes(pa.array([name], pa.large_string()), 1), rows)
 
 
 def _preceding(records: Records, kept: Any) -> npt.NDArray[np.uint64]:

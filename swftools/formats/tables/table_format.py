@@ -335,7 +335,7 @@ class TableFormat(WrittenDates):
         files.again()
 
         def counted(dates: DateOrder) -> tuple[InOrder | None, Ledger, DateOrder]:
-            ledger, order = Ledger(how.privacy), InOrder()
+            ledger, order = Ledger(how.privacy, files.are_several), InOrder()
             is_in_order = all(order.take(part) is not None for part in self._parts(files, how, ledger, Tally(), dates))
             return order if is_in_order else None, ledger, dates
 
@@ -344,8 +344,9 @@ class TableFormat(WrittenDates):
             files.again()
             yield from super().iterate(files, how)
             return
+        ledger.note_repeats(order.repeats)
         header = log_header(self.origin, order.jobs, order.origin, order.last_end, ledger)
-        again, order = Ledger(how.privacy), InOrder()
+        again, order = Ledger(how.privacy, files.are_several), InOrder()
         files.again()
         for part in self._parts(files, how, again, Tally(), dates):
             decided = order.take(part)
