@@ -125,7 +125,7 @@ def test_where_milliseconds_begin(last_seconds: int, is_milliseconds: bool) -> N
         ({"failed": 100, "exit_status": 137, "category": "-l h_rt=3600"}, 0, 9),
         ({"failed": 100, "exit_status": 137, "category": "-l h_rt=3601"}, 5, 9),
         ({"failed": 100, "exit_status": 143, "category": "-l h_rt=7200,s_rt=3600"}, 0, 15),
-        ({"failed": 37, "exit_status": 137}, 0, 0),
+        ({"failed": 37, "exit_status": 137}, 0, 9),
         ({"failed": 1}, 0, 0),
     ],
 )
@@ -167,7 +167,7 @@ def test_elements_of_an_array() -> None:
 @pytest.mark.parametrize("name", ["a:b", "1:2:3", "x:9", ":", "::x", "run:7:sge:0"])
 def test_a_name_with_colons(name: str) -> None:
     """All behind it stands further right, and is found by its numbers."""
-    trace = read(line(job_name=name, account="120", project="17"))
+    trace = read(line(job_name=name, job_number=4711, account="120", project="17"))
     assert ["ann", "17", name, "all.q"] == trace.names["name"].tolist()
     assert {**job(line(account="120", project="17"))} == job(line(job_name=name, account="120", project="17"))
 
