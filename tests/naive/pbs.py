@@ -271,7 +271,7 @@ def ended_job(job_id: str, job: Job, values: dict[str, str]) -> dict[str, Any]:
     if slots:
         processors: float | None = max(slots, vnodes[1] if vnodes else 0, used_ncpus or 0, ncpus or 0)
     else:
-        processors = first(vnodes[1] if vnodes else None, used_ncpus)
+        processors = first(vnodes[1] if vnodes else None, used_ncpus, ncpus if slots == 0 else None)
     if start is None:
         processors = nodes = None
     asked = first(ncpus, select[1]) if select else max(wanted[1] if wanted else 0, ncpus or 0) or None

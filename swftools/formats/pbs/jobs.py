@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from swftools.formats.accounting.kernel import DOUBTFUL, label_table
+from swftools.formats.accounting.kernel import DOUBTFUL, PLAIN, label_table
 from swftools.formats.accounting.records import Records
 from swftools.formats.accounting.spans import Read, Spans, durations, numbers, sizes, texts
 from swftools.formats.accounting.times import Moments, in_order, read_times, require_zones
@@ -258,9 +258,10 @@ class Jobs:
             takes_hosts &= np.isnan(by_vnode) & np.isnan(used)
         told = _largest(used, asked.ncpus, asked.procs, asked.mpp, asked.nodect)
         is_short = takes_hosts & (processors < told)
+        has_none = (state == PLAIN) & np.isnan(processors)  # n/0*0, and no exec_vnode beside it
         _count(records, _SHORT, sound & is_short & ~self.is_cobalt)
         nodes = np.where(takes_hosts & (slots < asked.nodect), asked.nodect, nodes)
-        processors = _first_known(np.where(is_short, told, processors), total)
+        processors = _first_known(np.where(is_short | has_none, told, processors), total)
         self.processors = np.where(ran, processors, np.nan)
         _count(records, "started, and nothing says on how many processors", sound & np.isnan(processors))
         _count(records, "the slots of exec_host are not as many as resources_used.ncpus", sound & (slots > used))
