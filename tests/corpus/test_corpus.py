@@ -12,6 +12,8 @@ from swftools.errors import SwfToolsError
 from tests.corpus.situation import load, said, situations
 
 SITUATIONS = situations()
+PIECE = 200
+"""Bytes of the pieces: less than most lines."""
 
 
 @pytest.mark.parametrize("name", SITUATIONS)
@@ -50,10 +52,10 @@ def test_in_pieces_it_is_the_same(name: str, tmp_path: Path) -> None:
     given = None if case.recognised else case.format
     if case.refused:
         with pytest.raises(SwfToolsError) as refusal:
-            list(iter_log(source, given, chunk_bytes=64, **case.options))
+            list(iter_log(source, given, chunk_bytes=PIECE, **case.options))
         assert [words for words in case.refused if words not in str(refusal.value)] == [], str(refusal.value)
         return
-    parts = list(iter_log(source, given, chunk_bytes=64, **case.options))
+    parts = list(iter_log(source, given, chunk_bytes=PIECE, **case.options))
     assert case.jobs is not None
     assert sum(len(part) for part in parts) == len(case.jobs)
     assert sum(len(part.quarantine) for part in parts) == len(case.quarantined)

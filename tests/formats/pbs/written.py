@@ -20,7 +20,8 @@ _parts = st.lists(
     max_size=4,
 )
 _hosts = st.tuples(_parts, st.sampled_from("+++,")).map(
-    lambda drawn: drawn[1].join(host + place for host, place in drawn[0])
+    # A comma before a digit stands between slots.
+    lambda drawn: ("+" if any(host[0].isdigit() for host, _ in drawn[0]) else drawn[1]).join(map("".join, drawn[0]))
 )
 _times = st.sampled_from(["00:10:00", "01:00:00", "2:01:02:03", "3605", "100:00:00"])
 _sizes = st.sampled_from(["1048576kb", "12.5gb", "100mb", "3M", "4096", "4096b", "512w", "2kw", "0kb", "1TB"])
