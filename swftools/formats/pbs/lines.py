@@ -152,8 +152,8 @@ def _read_line(text: bytes, begin: int, end: int, lines: Lines, row: int) -> int
     while first < end and text[first] != _SEMICOLON:
         first += 1
     kind_end = first + 2
-    if kind_end < end and 65 <= text[kind_end] <= 90:
-        kind_end += 1  # Cobalt has types of two letters, of tasks and holds of jobs
+    if kind_end < end and _is_of_cobalt(text[first + 1], text[kind_end]):
+        kind_end += 1
     if kind_end >= end or text[kind_end] != _SEMICOLON:
         return NO_RECORD
     date = first - _LONGEST_DATE
@@ -199,6 +199,14 @@ def _read_line(text: bytes, begin: int, end: int, lines: Lines, row: int) -> int
     lines.id_begin[row], lines.id_end[row] = id_begin, id_end
     lines.key[row] = hashed(text, id_begin, id_end)
     return 0
+
+
+@kernel(allocates=False)
+def _is_of_cobalt(one: int, two: int) -> bool:
+    """Whether two letters are a type of Cobalt's: TS and TE of tasks, HA and HR of holds, QA and YA of changes."""
+    if two == 65:
+        return one == 72 or one == 81 or one == 89
+    return (one == 84 and (two == 83 or two == 69)) or (one == 72 and two == 82)
 
 
 @kernel(allocates=False)
