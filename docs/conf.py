@@ -79,9 +79,10 @@ html_copy_source = False
 
 
 def setup(app: Sphinx) -> None:
-    """Write the pages that are made, before any is read; give links to files that are no pages their place."""
-    from site_pages import galleries, links, reference
+    """Write the pages that are made, before any is read; give links to files their place; see that no page is lost."""
+    from site_pages import galleries, links, reference, titles
 
     galleries.write(HERE / "made" / "galleries")
     reference.write(HERE / "made" / "reference")
     app.connect("source-read", links.lead_out)
+    app.connect("build-finished", titles.check)

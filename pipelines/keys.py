@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
+
+from swftools.fields.dictionary import COMMON_VERSION, table_version
 
 MISSING_INPUT = "input-missing"
 """Stands for the key where the log is not there to be hashed; no output ever has this name."""
@@ -42,3 +44,13 @@ def content_key(stage: str, code_version: int, inputs: Mapping[str, Any]) -> str
         return MISSING_INPUT
     text = canonical_json({"stage": stage, "code_version": code_version, "inputs": dict(inputs)})
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def schema_of(tables: Iterable[str]) -> int | dict[str, int]:
+    """Return what a key says of the schema of the tables that a task reads or writes.
+
+    It is the version that all tables once had in common, and beside it nothing but those that were raised since: so
+    raising one table moves the keys of its tasks and of no others.
+    """
+    versions = {table: table_version(table) for table in tables}
+    return {table: version for table, version in versions.items() if version != COMMON_VERSION} or COMMON_VERSION

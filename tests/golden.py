@@ -30,7 +30,7 @@ from pipelines.tasks.reproduce_paper import ReproducePaper
 from pipelines.tasks.reserve import PublishReservations, SimulateReservations
 from pipelines.tasks.run_experiment import RunExperiment
 from pipelines.tasks.simulate import SimulatePolicy
-from swftools.fields.dictionary import SCHEMA_VERSION
+from swftools.fields.dictionary import TABLES, table_version
 from tests.folders import REFERENCES
 from tests.golden_histories import history_output, months_of_history, rest_of_history
 from tests.golden_outputs import (
@@ -56,13 +56,16 @@ from tests.golden_outputs import (
     reproduce_output,
     reserve_output,
     rows_of,
-    schema_output,
     simulate_output,
+    table_output,
 )
 
 GOLDEN = REFERENCES / "golden.json"
 VERSIONS = {
-    "schema": ("SCHEMA_VERSION in swftools/fields/dictionary.py", SCHEMA_VERSION),
+    **{
+        f"table {name}": (f"version of {name} in RAISED_VERSIONS of swftools/fields/dictionary.py", table_version(name))
+        for name in TABLES
+    },
     "parse": ("code_version of ParseLog in pipelines/tasks/parse.py", ParseLog.code_version),
     "clean": ("code_version of CleanTrace in pipelines/tasks/clean.py", CleanTrace.code_version),
     **{
@@ -108,33 +111,31 @@ VERSIONS = {
 }
 """Where each stage declares its version, and the version, in the order of the data's way."""
 
-_PRICED = ("schema", "parse", "clean", "policy easy", "simulate", "price mechanism fixed")
+_PRICED = ("parse", "clean", "policy easy", "simulate", "price mechanism fixed")
 UPSTREAM = {
-    "schema": ("schema",),
-    "parse": ("schema", "parse"),
-    "clean": ("schema", "parse", "clean"),
-    **{name: ("schema", "parse", "clean", name) for name in AUGMENTATIONS},
-    "generate": ("schema", "generate"),
-    "simulate": ("schema", "parse", "clean", "policy easy", "simulate"),
-    **{stage: ("schema", "parse", "clean", "simulate", stage) for stage in POLICIES},
-    "measure": ("schema", "parse", "clean", "policy easy", "simulate", "measure"),
-    "compare": ("schema", "parse", "clean", "utility", "simulate", "policy easy", "policy fcfs", "measure", "compare"),
-    **{stage: ("schema", "parse", "clean", "policy easy", "simulate", stage) for stage in MECHANISMS},
+    **{f"table {name}": (f"table {name}",) for name in TABLES},
+    "parse": ("parse",),
+    "clean": ("parse", "clean"),
+    **{name: ("parse", "clean", name) for name in AUGMENTATIONS},
+    "generate": ("generate",),
+    "simulate": ("parse", "clean", "policy easy", "simulate"),
+    **{stage: ("parse", "clean", "simulate", stage) for stage in POLICIES},
+    "measure": ("parse", "clean", "policy easy", "simulate", "measure"),
+    "compare": ("parse", "clean", "utility", "simulate", "policy easy", "policy fcfs", "measure", "compare"),
+    **{stage: ("parse", "clean", "policy easy", "simulate", stage) for stage in MECHANISMS},
     "price jobs": (*_PRICED, "price jobs"),
     "price": (*_PRICED, "price jobs", "price"),
-    "reserve": ("schema", "parse", "clean", "policy easy", "simulate", "reserve"),
-    "publish reservations": (
-        *("schema", "parse", "clean", "policy easy", "simulate", "reserve", "publish reservations"),
-    ),
-    "replay": ("schema", "parse", "clean", "replay"),
-    "evaluate": ("schema", "parse", "clean", "replay", "evaluate"),
-    **{stage: ("schema", "parse", "clean", stage) for stage in PAPERS},
-    "experiment": ("schema", "parse", "clean", "paper nurmi2009", "experiment"),
-    "reproduce": ("schema", "parse", "clean", "paper nurmi2009", "experiment", "reproduce"),
-    "build": ("schema", "parse", "clean", *AUGMENTATIONS, "build"),
-    "history": ("schema", "parse", "clean", "speedup", "history"),
+    "reserve": ("parse", "clean", "policy easy", "simulate", "reserve"),
+    "publish reservations": (*("parse", "clean", "policy easy", "simulate", "reserve", "publish reservations"),),
+    "replay": ("parse", "clean", "replay"),
+    "evaluate": ("parse", "clean", "replay", "evaluate"),
+    **{stage: ("parse", "clean", stage) for stage in PAPERS},
+    "experiment": ("parse", "clean", "paper nurmi2009", "experiment"),
+    "reproduce": ("parse", "clean", "paper nurmi2009", "experiment", "reproduce"),
+    "build": ("parse", "clean", *AUGMENTATIONS, "build"),
+    "history": ("parse", "clean", "speedup", "history"),
     "reevaluate": (
-        *("schema", "parse", "clean", "speedup", "simulate", "policy easy", "policy fcfs", "measure", "replay"),
+        *("parse", "clean", "speedup", "simulate", "policy easy", "policy fcfs", "measure", "replay"),
         *("history", "reevaluate"),
     ),
 }
@@ -147,7 +148,7 @@ def versions_of(stage: str) -> dict[str, int]:
 
 
 OUTPUTS: dict[str, Callable[[], Iterator[Any]]] = {
-    "schema": schema_output,
+    **{f"table {name}": partial(table_output, name) for name in TABLES},
     "parse": parse_output,
     "clean": clean_output,
     **{name: partial(augmentation_output, name) for name in AUGMENTATIONS},

@@ -93,10 +93,10 @@ def cleaned(log: str) -> tuple[Trace, Any]:
     return clean(parsed(log))
 
 
-def schema_output() -> Iterator[Any]:
-    """Yield what tables are made of, but for the wording."""
-    for table, fields in TABLES.items():
-        yield [table, [[f.name, str(f.type), f.unit, f.missing, f.swf_position, f.minimum, f.maximum] for f in fields]]
+def table_output(table: str) -> Iterator[Any]:
+    """Yield what a table is made of, but for the wording."""
+    for f in TABLES[table]:
+        yield [f.name, str(f.type), f.unit, f.missing, f.swf_position, f.minimum, f.maximum]
 
 
 def parse_output() -> Iterator[Any]:

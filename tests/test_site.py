@@ -31,7 +31,7 @@ from tests.pages import DOCS, PAGES, README, blocks_of
 
 sys.path.append(str(DOCS))
 
-from site_pages import galleries, links, reference, written
+from site_pages import galleries, links, reference, titles, written
 
 EXAMPLES = [*sorted((ROOT / "examples").rglob("*.py")), *sorted((DOCS / "tutorials").glob("*.py"))]
 
@@ -175,3 +175,11 @@ def test_pages_are_written_only_where_they_change(tmp_path: Path) -> None:
     written.write_pages(tmp_path, {"a.md": "a", "c.md": "c"})
     assert (tmp_path / "a.md").stat().st_mtime_ns == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.md", "c.md"]
+
+
+def test_a_page_that_sphinx_writes_over_is_found(tmp_path: Path) -> None:
+    """Such as search.html, which is Sphinx's own: the file is there, but not the page."""
+    html = '<h1>A &amp; <code>B</code><a class="headerlink" href="#a">#</a></h1>'
+    (tmp_path / "kept.html").write_text(html, encoding="utf-8")
+    (tmp_path / "search.html").write_text("<h1>Search</h1>", encoding="utf-8")
+    assert titles.lost({"kept": "A & B", "search": "Search", "none": "C"}, tmp_path) == ["search", "none"]

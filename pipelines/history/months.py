@@ -23,14 +23,13 @@ from pipelines.catalog.cards import LogCard
 from pipelines.history.fitting import Fitted
 from pipelines.history.settings import Settings
 from pipelines.history.state import State
-from pipelines.keys import canonical_json, content_key
+from pipelines.keys import canonical_json, content_key, schema_of
 from pipelines.logs.find import catalog_in_use
 from pipelines.tasks.augmentations.registry import Augmentation
 from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.parameters import AUGMENTATIONS
 from swftools.cleaning import CleaningReport, clean, resolve_rules
 from swftools.errors import HistoryError, ParameterError
-from swftools.fields.dictionary import SCHEMA_VERSION
 from swftools.fields.jobs import SWF_NAMES
 from swftools.formats.swf.writer import write_swf
 from swftools.header import HeaderEntry, SwfHeader
@@ -88,7 +87,7 @@ class Making:
             "rules": [[name, parameters] for name, _, parameters in resolve_rules(self.rules or None)],
             "augmentations": {each.name: [each.code_version, each.own_parameters] for each in self.augmentations},
             "clean": CleanTrace.code_version,
-            "schema_version": SCHEMA_VERSION,
+            "schema_version": schema_of(("records", *TABLES)),
         }
         if self.fitted:
             inputs["fitted"] = {name: each.sha256 for name, each in self.fitted.items()}

@@ -24,12 +24,12 @@ from pipelines.history.settings import Settings, privacy_of
 from pipelines.history.state import MADE_BY, State
 from pipelines.history.waits import Waits, options_of, part_of, replay_months, state_file, waits_key
 from pipelines.history.watching import code_of_policies, drift_of, policies_of
-from pipelines.keys import content_key
+from pipelines.keys import content_key, schema_of
 from pipelines.logs.find import catalog_in_use
 from pipelines.store.parts import PartedTable, Shared
 from pipelines.tasks.facts import account_of, software
 from swftools.drift import JOB_COLUMNS
-from swftools.fields.dictionary import SCHEMA_VERSION, arrow_schema
+from swftools.fields.dictionary import arrow_schema
 from swftools.history.months import begin_of
 from swftools.qbets.coverage import NEEDED, add_coverage, count_coverage, judge_coverage
 from swftools.tables import QUICK_OPTIONS, empty_frame, read_table, to_arrow, to_pandas, write_table
@@ -37,6 +37,12 @@ from swftools.trace import Trace
 
 CODE_VERSION = 2
 """Raised when what is published of equal files and settings differs."""
+
+ALWAYS = (
+    *(*TABLES, "records", "rejected", "wait_predictions", "ingested", "waiting", "wait_coverage"),
+    *("workload_drift", "policy_watch"),
+)
+"""The tables that every version has."""
 
 DAY = 86_400.0
 BLOCK = 100
@@ -100,9 +106,15 @@ class Run:
             "terms": self.terms,
             "privacy": self.privacy,
             "history": self.settings.history,
-            "schema_version": SCHEMA_VERSION,
+            "schema_version": schema_of([*ALWAYS, *self._some_have]),
         }
         return content_key("reevaluate", CODE_VERSION, inputs)
+
+    @property
+    def _some_have(self) -> dict[str, pd.DataFrame]:
+        """The tables that only some versions have: those in which there is something."""
+        found = {"provisional": self.night.provisional.rows, "names": self.night.book.names}
+        return {table: rows for table, rows in found.items() if len(rows)}
 
     @cached_property
     def terms(self) -> dict[str, Any]:
@@ -258,7 +270,7 @@ class Run:
         """Return all tables of the version."""
         book = self.night.book
         version = Shared(str(self.state.version))
-        anew = book.changed if self.state.is_of_this_schema else set(self.labels)
+        anew = book.changed if self.state.is_of_this_schema("records") else set(self.labels)
         records = {label: partial(self._records, label) if label in anew else version for label in self.labels}
         columns = self.making.columns if self.is_made_anew else {table: self.state.columns(table) for table in TABLES}
         found: dict[str, pa.Table | PartedTable] = {}
@@ -272,11 +284,7 @@ class Run:
         told = {part_of(waits.method, label): part for waits in self.waits for label, part in waits.parts.items()}
         found["wait_predictions"] = PartedTable(told, tuple(arrow_schema("wait_predictions").names))
         small = {"ingested": self.night.ingested, "waiting": self.night.waiting_table, "wait_coverage": self.coverage}
-        if len(self.night.provisional.rows):
-            small["provisional"] = self.night.provisional.rows
-        small |= {"workload_drift": self.drift, "policy_watch": self.watched[0]}
-        if len(book.names):
-            small["names"] = book.names
+        small |= {"workload_drift": self.drift, "policy_watch": self.watched[0], **self._some_have}
         return found | {name: to_arrow(frame, name) for name, frame in small.items()}
 
     def _records(self, label: str) -> pa.Table:
@@ -290,7 +298,7 @@ class Run:
         touched = {_block(number) for number in self.night.outdated} & parts.keys()
         if came is not None:
             touched |= {_block(int(number)) for number in came["file_number"].unique()}
-        if not self.state.is_of_this_schema:
+        if not self.state.is_of_this_schema("rejected"):
             touched |= parts.keys()
         for label in sorted(touched):
             rows = self.state.table("rejected", [label] if label in parts else [])

@@ -13,9 +13,10 @@ import pandas as pd
 from pipelines.history.inbox import Beginning
 from pipelines.names import MANIFEST
 from pipelines.store.data_root import DataRoot
+from pipelines.store.manifest import version_of_table
 from pipelines.store.parts import Measured, label_of, measured_column, part_name
 from swftools.errors import HistoryError
-from swftools.fields.dictionary import SCHEMA_VERSION, arrow_schema, required_columns
+from swftools.fields.dictionary import TABLES, arrow_schema, required_columns, table_version
 from swftools.history.book import HistoryBook
 from swftools.history.merging import settle
 from swftools.history.provisional import Provisional
@@ -69,11 +70,14 @@ class State:
                 f"{root.path(name, version)} is not a history: it was made by {manifest.get('made_by')}; "
                 "give another name"
             )
-        if manifest["schema_version"] > SCHEMA_VERSION:
-            raise HistoryError(
-                f"{root.path(name, version)} has tables of schema version {manifest['schema_version']}, and this "
-                f"package knows {SCHEMA_VERSION}: install the later one again, or go back by swftools rollback {name}"
-            )
+        for table in manifest["tables"]:
+            made = version_of_table(manifest, table)
+            if table not in TABLES or made > table_version(table):
+                known = f"knows {table_version(table)}" if table in TABLES else "does not know it"
+                raise HistoryError(
+                    f"{root.path(name, version)} has the table {table} of schema version {made}, and this package "
+                    f"{known}: install the later one again, or go back by swftools rollback {name}"
+                )
         return cls(root, name, version, manifest)
 
     def table(
@@ -86,7 +90,7 @@ class State:
         if self.version is None or table not in self.manifest["tables"]:
             return empty_frame(table)
         files = None if parts is None else [part_name(label) for label in parts]
-        is_older = columns is None and not self.is_of_this_schema
+        is_older = columns is None and not self.is_of_this_schema(table)
         had = list(self.manifest["tables"][table]["columns"]) if is_older else columns
         read = self.root.read_described(self.manifest, table, parts=files, columns=had)
         found = to_pandas(read, table)
@@ -97,10 +101,9 @@ class State:
                     found[column] = form[column].reindex(found.index)
         return found
 
-    @property
-    def is_of_this_schema(self) -> bool:
-        """Whether its tables have the columns that are published now; else none of its parts can be shared."""
-        return self.manifest.get("schema_version") == SCHEMA_VERSION
+    def is_of_this_schema(self, table: str) -> bool:
+        """Whether a table has the columns that are published now; else none of its parts can be shared."""
+        return self.version is not None and version_of_table(self.manifest, table) == table_version(table)
 
     def labels(self, table: str) -> list[str]:
         """Return the labels of the parts of a table."""
@@ -164,7 +167,7 @@ class State:
 
     def _month(self, label: str) -> pd.DataFrame:
         records = self.table("records", [label])
-        if self.manifest["schema_version"] >= _KEYS_SINCE:
+        if version_of_table(self.manifest, "records") >= _KEYS_SINCE:
             return records
         is_swf = dict(zip(self.ingested["file_number"], self.ingested["format"] == "swf", strict=True))
         keys = record_keys(records, records["file_number"].map(is_swf).to_numpy(dtype=bool))

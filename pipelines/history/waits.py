@@ -21,12 +21,13 @@ import pyarrow as pa
 from pipelines.history.months import Making
 from pipelines.history.settings import Settings
 from pipelines.history.state import State
-from pipelines.keys import content_key
+from pipelines.keys import content_key, schema_of
 from pipelines.store.parts import Shared
 from pipelines.tasks.parameters import ReplayOptionsParameter
 from pipelines.tasks.replay_predictor import ReplayPredictor, groups_of
 from pipelines.tasks.simulate import hash_of_module
 from swftools.errors import StateError, StorageError
+from swftools.fields.dictionary import COMMON_VERSION
 from swftools.qbets.methods import find_method
 from swftools.qbets.predictor import WaitPredictor
 from swftools.tables import QUICK_OPTIONS, read_table, to_arrow, write_table
@@ -149,6 +150,8 @@ def waits_key(settings: Settings, making: Making, method: str) -> str:
         "by": settings.waits.by,
         "options": options_of(settings),
     }
+    if (schema := schema_of(["wait_predictions"])) != COMMON_VERSION:
+        inputs["schema_version"] = schema
     return content_key("waits", ReplayPredictor.code_version, inputs)
 
 

@@ -15,6 +15,7 @@ from pipelines.names import PART, PENDING
 from pipelines.store.compare_facts import compare_facts
 from pipelines.store.compare_metrics import compare_metrics
 from pipelines.store.compared_tables import COMPARED_TABLES, ComparedTable
+from pipelines.store.manifest import version_of_table
 from pipelines.store.published import PublishedData
 from swftools.fields.dictionary import table_fields
 
@@ -88,10 +89,11 @@ def _metrics(
     needed = {name for name in (*how.keys, *values, how.over) if name}
     manifests = list(manifests)
     for manifest in manifests:
+        schema = version_of_table(manifest, table)
         columns = manifest["tables"][table]["columns"].keys()
         if odd := sorted((needed - columns) | (columns - table_fields(table).keys())):
             return {
-                "problem": f"version {manifest['version']} was made under schema version {manifest['schema_version']}, "
+                "problem": f"version {manifest['version']} was made under schema version {schema}, "
                 f"in which column {odd[0]} is another or none"
             }
     a, b = (root.read_table(data_set, table, manifest["version"]) for manifest in manifests)

@@ -21,7 +21,7 @@ from pipelines.store.bibtex import bibtex_text, references_of_version
 from pipelines.store.data_package import Entries
 from pipelines.store.manifest import column_entry
 from pipelines.store.readme import sources_of
-from swftools.fields.dictionary import PRIMARY_KEYS, SCHEMA_VERSION, TABLE_MEANINGS, table_fields
+from swftools.fields.dictionary import PRIMARY_KEYS, TABLE_MEANINGS, highest_version, table_fields
 from swftools.output.shown_text import shown_in_json
 
 CROISSANT = "croissant.json"
@@ -99,7 +99,7 @@ def writes_croissant(facts: Mapping[str, Any], columns: Mapping[str, Iterable[st
     for table, names in columns.items():
         fields = table_fields(table)
         described[table] = {name: column_entry(fields[name], 0) for name in names}
-    return lambda entries: croissant_text({"schema_version": SCHEMA_VERSION, **facts}, described, entries)
+    return lambda entries: croissant_text({"schema_version": highest_version(columns), **facts}, described, entries)
 
 
 def croissant_text(facts: Mapping[str, Any], columns: Columns, entries: Entries) -> str:

@@ -34,7 +34,7 @@ from pipelines.store.storage import storage_errors
 from pipelines.store.table_files import write_long, write_part, write_parts
 from pipelines.store.tags import tag_key, tags_by_version
 from swftools.errors import ParameterError, StorageError, SupersededError, VersionNotFoundError
-from swftools.fields.dictionary import SCHEMA_VERSION
+from swftools.fields.dictionary import highest_version, table_version
 
 progress = logging.getLogger("pipelines")
 
@@ -121,7 +121,7 @@ class DataRoot(PublishedData):
             check_name(name, "file")
         if reserved := sorted(set(manifest) & set(_OWN_KEYS)):
             raise ParameterError(f"manifest of {key}: the store itself writes {reserved}; leave them out")
-        record = {**manifest, "data_set": data_set, "version": version, "schema_version": SCHEMA_VERSION}
+        record = {**manifest, "data_set": data_set, "version": version, "schema_version": highest_version(tables)}
         path = self.storage.address(key)
         with storage_errors(f"{path}: nothing was published"):
             is_new = not self._exists(key) and self._commit(key, record, tables, files, last, after)
@@ -273,6 +273,9 @@ class DataRoot(PublishedData):
         with self.storage.scratch(data_set, version) as staged:
             shares = _Shares(self, data_set)
             described = {name: self._write_table(name, data, staged, record, shares) for name, data in tables.items()}
+            for name, table in described.items():
+                if table_version(name) != record["schema_version"]:
+                    table["schema_version"] = table_version(name)
             for name, source in files.items():
                 if isinstance(source, Shared):
                     shares.add(name, source)

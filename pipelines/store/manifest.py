@@ -47,6 +47,15 @@ def _describe_column(column: pa.ChunkedArray, field: Field) -> dict[str, Any]:
     return described
 
 
+def version_of_table(manifest: Mapping[str, Any], table: str) -> int:
+    """Return the schema version by which a manifest's table was made: its own, where it has not that of the manifest.
+
+    Manifests that were written while all tables had one version have no others.
+    """
+    version: int = manifest["tables"].get(table, {}).get("schema_version", manifest["schema_version"])
+    return version
+
+
 def column_entry(field: Field, nulls: int) -> dict[str, Any]:
     """Return what is said of every column."""
     return {

@@ -53,6 +53,7 @@ class _TablePart(_Part):
 class _Table(_Part):
     rows: Count
     columns: dict[str, _Column]
+    schema_version: Count = 0
     parts: dict[Annotated[str, AfterValidator(_file_name)], _TablePart] | None = None
 
 

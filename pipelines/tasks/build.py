@@ -11,7 +11,7 @@ from typing import Any
 import luigi
 import pyarrow as pa
 
-from pipelines.keys import content_key
+from pipelines.keys import content_key, schema_of
 from pipelines.store.data_package import schema_file, table_schema_text
 from pipelines.tasks.augmentations.registry import PIECE, Augmentation
 from pipelines.tasks.augmented import augmentations_of
@@ -20,11 +20,13 @@ from pipelines.tasks.facts import account_of, assumptions_of, card_of, origin_of
 from pipelines.tasks.long_jobs import LongJobs
 from pipelines.tasks.parameters import AUGMENTATIONS, AugmentParameter, ParametersParameter
 from pipelines.tasks.publishing import Contents, LogPublishingTask, writer_of
-from swftools.fields.dictionary import SCHEMA_VERSION
 from swftools.formats.swf.writer import write_pieces
 from swftools.formats.trace_directory import load_tables, load_without_jobs
 from swftools.header import SwfHeader
 from swftools.tables import read_table, to_pandas
+
+OTHER_TABLES = ("quarantine", "cleaning_report", "repairs", "merged", "names")
+"""The tables of a cleaned trace beside its jobs."""
 
 
 class BuildAugmentedTrace(LogPublishingTask):
@@ -59,12 +61,18 @@ class BuildAugmentedTrace(LogPublishingTask):
         return augmentations_of(self, self.augment)
 
     @property
+    def tables_used(self) -> tuple[str, ...]:
+        """The tables of a cleaned trace, and those of each augmentation."""
+        added = [name for task in self.augmentations for name in (task.name, *task.other_tables)]
+        return ("jobs", *OTHER_TABLES, *added)
+
+    @property
     def version(self) -> str:
         """Content key of the version."""
         inputs = {
             "trace": self.clone(CleanTrace).key,
             "augmentations": {task.name: task.key for task in self.augmentations},
-            "schema_version": SCHEMA_VERSION,
+            "schema_version": schema_of(self.tables_used),
             "log": self.found.name,
             "card": card_of(self.found),
             **({"by_month": True} if self.by_month else {}),
@@ -83,8 +91,7 @@ class BuildAugmentedTrace(LogPublishingTask):
         directory = self.clone(CleanTrace).output().path
         long = LongJobs(directory / "jobs.parquet", self.augmentations)
         facts = self._facts(long)
-        others = ("quarantine", "cleaning_report", "repairs", "merged", "names")
-        tables: dict[str, Any] = load_tables(directory, others)
+        tables: dict[str, Any] = load_tables(directory, OTHER_TABLES)
         if not tables["names"].num_rows:
             del tables["names"]
         is_in_pieces = self.by_month or long.rows > PIECE

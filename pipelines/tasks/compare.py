@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 
 from pipelines.experiments.axes import cells_of
-from pipelines.keys import canonical_json, content_key
+from pipelines.keys import canonical_json, content_key, schema_of
 from pipelines.tasks.cells import CellsTask
 from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.facts import card_of
@@ -22,7 +22,6 @@ from pipelines.tasks.publishing import Contents, LogPublishingTask, writer_of
 from pipelines.tasks.simulate import label_of
 from pipelines.tasks.simulation_parameters import PoliciesParameter
 from swftools.errors import ParameterError
-from swftools.fields.dictionary import SCHEMA_VERSION
 from swftools.output.shown_text import WIDTH
 from swftools.simulator.metrics.measures import SYNTHETIC, usual_by_seed
 from swftools.tables import to_arrow, to_pandas
@@ -42,6 +41,7 @@ class ComparePolicies(CellsTask, MeasuringTask, LogPublishingTask):
 
     code_version = 4
     main_table = "comparison"
+    tables_used = ("metrics", "comparison")
     what = "A comparison of scheduling policies by simulation"
     policies = PoliciesParameter(
         default="fcfs,easy,conservative", description="policies: fcfs,easy:reservations=2,... or a JSON list"
@@ -81,7 +81,7 @@ class ComparePolicies(CellsTask, MeasuringTask, LogPublishingTask):
         """Content key of the version."""
         inputs = {
             **{f"cell {number}": cell.key for number, cell in enumerate(self.cells)},
-            "schema_version": SCHEMA_VERSION,
+            "schema_version": schema_of(self.tables_used),
             "log": self.found.name,
             "card": card_of(self.found),
             **({"synthetic": True} if self.synthetic else {}),

@@ -13,13 +13,12 @@ import luigi
 import pandas as pd
 import pyarrow as pa
 
-from pipelines.keys import canonical_json, content_key
+from pipelines.keys import canonical_json, content_key, schema_of
 from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.facts import card_of, facts_of, software
 from pipelines.tasks.parameters import MethodsParameter
 from pipelines.tasks.publishing import Contents, LogPublishingTask, writer_of
 from pipelines.tasks.replay_predictor import ReplayPredictor, ReplayTask
-from swftools.fields.dictionary import SCHEMA_VERSION
 from swftools.output.shown_text import WIDTH, shown, shown_in_markdown
 from swftools.qbets.evaluation import evaluate
 from swftools.qbets.figures import DEADLINE, check_deadline
@@ -39,6 +38,7 @@ class EvaluateWaitPredictions(ReplayTask, LogPublishingTask):
     code_version = 3
     what = "What jobs of a log would have been told of their waits, and how often it was right"
     main_table = "wait_evaluation"
+    tables_used = ("wait_predictions", "wait_evaluation")
     methods = MethodsParameter(
         default="binomial,lognormal,lognormal-plain,loguniform,weibull",
         description="bounds and rivals: binomial,gradient-boosting,...",
@@ -69,7 +69,7 @@ class EvaluateWaitPredictions(ReplayTask, LogPublishingTask):
         """Content key of the version."""
         inputs = {
             **{f"cell {number}": cell.key for number, cell in enumerate(self.cells)},
-            "schema_version": SCHEMA_VERSION,
+            "schema_version": schema_of(self.tables_used),
             "deadline": self.deadline,
             "log": self.found.name,
             "card": card_of(self.found),

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from pipelines.keys import content_key
+from pipelines.keys import content_key, schema_of
 from pipelines.tasks.augmented import augmented
 from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.facts import card_of
@@ -21,7 +21,6 @@ from pipelines.tasks.simulate import ScheduleTask, hash_of_module, label_of
 from pipelines.tasks.simulation_parameters import PoliciesParameter
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
-from swftools.fields.dictionary import SCHEMA_VERSION
 from swftools.market import Mechanism, Prices, find_mechanism, price
 from swftools.parameters import Parameters
 from swftools.selection import scale_to_load
@@ -123,6 +122,7 @@ class PriceSchedule(PricingTask, LogPublishingTask):
 
     code_version = 1
     main_table = "prices"
+    tables_used = ("prices",)
     what = "Prices of the jobs of a simulated schedule"
 
     @property
@@ -141,7 +141,7 @@ class PriceSchedule(PricingTask, LogPublishingTask):
         inputs = {
             "schedule": self.simulation.key,
             **self.priced_by(),
-            "schema_version": SCHEMA_VERSION,
+            "schema_version": schema_of(self.tables_used),
             "log": self.found.name,
             "card": card_of(self.found),
         }

@@ -22,7 +22,7 @@ from pipelines.experiments.differences import (
     sentences,
 )
 from pipelines.experiments.file import Experiment, read_experiment
-from pipelines.keys import canonical_json, content_key
+from pipelines.keys import canonical_json, content_key, schema_of
 from pipelines.logs.find import find_log
 from pipelines.tasks.cells import CellsTask
 from pipelines.tasks.clean import CleanTrace
@@ -34,7 +34,6 @@ from pipelines.tasks.publishing import Contents, writer_of
 from pipelines.tasks.simulate import label_of
 from pipelines.tasks.simulation_parameters import PoliciesParameter
 from swftools.errors import OtherSourceError, ParameterError, UnreadableLogError
-from swftools.fields.dictionary import SCHEMA_VERSION
 from swftools.fields.experiments import EXPERIMENT
 from swftools.simulator.metrics.definitions import HIGHER, LOWER, MEASURES
 from swftools.simulator.metrics.summary import USUAL, usual_by_seed
@@ -74,6 +73,7 @@ class PublishExperiment(CellsTask):
     code_version = 2
     what = "An experiment with scheduling policies by simulation"
     main_table = "experiment_differences"
+    tables_used = ("metrics", "experiment", "experiment_differences", "experiment_ranks")
     experiment = ExperimentParameter(description="path of a YAML file that names logs, policies and options")
     only = luigi.Parameter(default="", description="a subset that the file names; default: all cells")
     processes = luigi.IntParameter(
@@ -164,7 +164,7 @@ class PublishExperiment(CellsTask):
         """Content key of the version."""
         inputs = {
             **{f"cell {number}": cell.key for number, cell in enumerate(self.cells)},
-            "schema_version": SCHEMA_VERSION,
+            "schema_version": schema_of(self.tables_used),
             "baseline": self.baseline,
             "cards": {find_log(log).name: card_of(find_log(log)) for log in self.log_list},
         }

@@ -12,7 +12,7 @@ from typing import Any
 
 import luigi
 
-from pipelines.keys import content_key
+from pipelines.keys import content_key, schema_of
 from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.facts import card_of, facts_of, software
 from pipelines.tasks.publishing import Contents, LogPublishingTask
@@ -25,7 +25,7 @@ from pipelines.tasks.simulate import (
     version_of_predictor,
 )
 from pipelines.tasks.stage_task import StageTask
-from swftools.fields.dictionary import SCHEMA_VERSION
+from swftools.fields.dictionary import TABLES
 from swftools.simulator.registry import find_policy
 from swftools.tables import read_table
 
@@ -48,11 +48,17 @@ class PublishSchedule(ScheduleTask, LogPublishingTask):
         return f"{self.found.name}-schedules"
 
     @property
+    def tables_used(self) -> tuple[str, ...]:
+        """The tables of a schedule, and those in which its policy notes something."""
+        notes = (table for table in TABLES if table.startswith(f"{self.simulation.entry['policy']}_"))
+        return ("schedule", "segments", "excluded", *notes)
+
+    @property
     def version(self) -> str:
         """Content key of the version."""
         inputs = {
             "schedule": self.simulation.key,
-            "schema_version": SCHEMA_VERSION,
+            "schema_version": schema_of(self.tables_used),
             "log": self.found.name,
             "card": card_of(self.found),
         }

@@ -30,6 +30,7 @@ from pipelines.tasks.clean import RulesTask
 from pipelines.tasks.memory import give_back_memory
 from pipelines.tasks.stage_task import StageTask
 from pipelines.tasks.targets import VersionTarget
+from swftools.errors import ParameterError
 from swftools.output.shown_text import WIDTH, shown
 
 
@@ -66,6 +67,10 @@ class PublishingTask(StageTask):
     code_version: int
     main_table: str
     """The table that most users read."""
+
+    tables_used: tuple[str, ...]
+    """The tables that it publishes, and those in which its stages hand it what it publishes: their schema versions are
+    in its key."""
 
     what = "A workload trace of a parallel machine"
     """What kind of data set it is."""
@@ -146,6 +151,8 @@ class PublishingTask(StageTask):
         """Assemble tables and files, and publish them."""
         target, contents = self.output(), self.contents()
         tables = contents.tables
+        if unnamed := sorted(tables.keys() - {*self.tables_used}):
+            raise ParameterError(f"{self.get_task_family()} publishes {unnamed}: name them in its tables_used")
         rows = {
             **{name: table.num_rows for name, table in tables.items() if isinstance(table, pa.Table)},
             **contents.rows,

@@ -11,7 +11,7 @@ import luigi
 import pandas as pd
 import pyarrow as pa
 
-from pipelines.keys import content_key
+from pipelines.keys import content_key, schema_of
 from pipelines.logs.find import SHIPPED_LOG, find_log
 from pipelines.logs.names import shortened
 from pipelines.papers import Paper, find_paper
@@ -25,7 +25,6 @@ from pipelines.tasks.log_task import LogParameter
 from pipelines.tasks.publishing import Contents, writer_of
 from pipelines.tasks.run_experiment import PaperParameter, RunExperiment
 from swftools.errors import ParameterError, UnreadableLogError
-from swftools.fields.dictionary import SCHEMA_VERSION
 from swftools.tables import to_arrow, to_pandas
 
 
@@ -41,6 +40,7 @@ class ReproducePaper(CellsTask):
     code_version = 2
     what = "The tables of a paper made anew, beside the values that it prints"
     main_table = "reproduction"
+    tables_used = ("measurements", "reproduction")
     paper = PaperParameter(description="short name of a paper, such as nurmi2009")
     table = luigi.Parameter(default="", description="one table of it, such as 4.1; default: all")
     logs = luigi.Parameter(default="", description="names of cards or paths, separated by commas; default: the paper's")
@@ -107,7 +107,7 @@ class ReproducePaper(CellsTask):
         """Content key of the version."""
         inputs = {
             **{f"cell {number}": cell.key for number, cell in enumerate(self.cells)},
-            "schema_version": SCHEMA_VERSION,
+            "schema_version": schema_of(self.tables_used),
             "paper": self.about.name,
             "tables": [table.number for table in self.tables],
             "printed": [table.printed for table in self.tables],

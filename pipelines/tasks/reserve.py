@@ -11,7 +11,7 @@ import luigi
 import pandas as pd
 import pyarrow as pa
 
-from pipelines.keys import canonical_json, content_key
+from pipelines.keys import canonical_json, content_key, schema_of
 from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.facts import card_of
 from pipelines.tasks.parameters import MethodsParameter, ReplayOptionsParameter, assignments
@@ -21,7 +21,6 @@ from pipelines.tasks.replay_predictor import groups_of
 from pipelines.tasks.simulate import ScheduleTask, hash_of_module, label_of
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
-from swftools.fields.dictionary import SCHEMA_VERSION
 from swftools.qbets.methods import find_method
 from swftools.qbets.predictor import WaitPredictor
 from swftools.reservations.live_waits import check_asked
@@ -149,6 +148,7 @@ class PublishReservations(ReservationTask, LogPublishingTask):
 
     code_version = 1
     main_table = "reservations"
+    tables_used = ("reservations", "schedule")
     what = "Reservations by predicted waits, in a simulated schedule"
 
     @property
@@ -167,7 +167,7 @@ class PublishReservations(ReservationTask, LogPublishingTask):
         """Content key of the version."""
         inputs = {
             "reservations": self.reserving.key,
-            "schema_version": SCHEMA_VERSION,
+            "schema_version": schema_of(self.tables_used),
             "log": self.found.name,
             "card": card_of(self.found),
         }

@@ -29,8 +29,12 @@ from swftools.fields.reservations import RESERVATIONS
 from swftools.fields.schedules import EXCLUSION_REASON, METRICS, SCHEDULE_COLUMNS, SEED, SEGMENT_COLUMNS
 from swftools.fields.search import SEARCH_DECISIONS, SEARCH_IMPROVEMENTS, SEARCH_ORDERS
 
-SCHEMA_VERSION = 13
-"""Raised whenever a column is added, removed, renamed, retyped or given another meaning."""
+COMMON_VERSION = 13
+"""The schema version of every table that is not in ``RAISED_VERSIONS``: what all had when each got its own."""
+
+RAISED_VERSIONS: dict[str, int] = {}
+"""The schema version of each table that has changed since. Whoever adds, removes, renames or retypes a column of a
+table, or gives it another meaning, raises that table's version here, by one."""
 
 
 _SIMULATED_NAMES = {field.name for field in SCHEDULE_COLUMNS}
@@ -164,6 +168,23 @@ def table_fields(table: str) -> dict[str, Field]:
     return {field.name: field for field in TABLES[table]}
 
 
+def table_version(table: str) -> int:
+    """Return the schema version of a table.
+
+    Raises
+    ------
+    SchemaError
+        The dictionary has no table of that name.
+    """
+    table_fields(table)
+    return RAISED_VERSIONS.get(table, COMMON_VERSION)
+
+
+def highest_version(tables: Iterable[str]) -> int:
+    """Return the highest schema version among tables; the common one where there are none."""
+    return max(map(table_version, tables), default=COMMON_VERSION)
+
+
 def known_at_submission(columns: Iterable[object]) -> list[str]:
     """Return which columns of jobs say what is known of a job at its submission, in their order.
 
@@ -224,7 +245,7 @@ def arrow_schema(table: str, columns: Iterable[str] | None = None) -> pa.Schema:
     if unknown := sorted(wanted - set(fields)):
         raise SchemaError(f"table {table!r}: unknown columns {unknown}; add them to swftools/fields or drop them")
     chosen = [field for name, field in fields.items() if name in wanted]
-    metadata = {"table": table, "schema_version": str(SCHEMA_VERSION), "pandas": _pandas_metadata(chosen)}
+    metadata = {"table": table, "schema_version": str(table_version(table)), "pandas": _pandas_metadata(chosen)}
     return pa.schema([field.arrow for field in chosen], metadata=metadata)
 
 

@@ -16,7 +16,14 @@ from typing import Any
 import pyarrow as pa
 
 from swftools.fields.definition import BOOL, FLOAT64, INT64, INTEGERS, NEVER, STRING, TIMESTAMP, UTILITY, Field
-from swftools.fields.dictionary import SCHEMA_VERSION, TABLE_MEANINGS, TABLES, required_columns, table_fields
+from swftools.fields.dictionary import (
+    COMMON_VERSION,
+    TABLE_MEANINGS,
+    TABLES,
+    required_columns,
+    table_fields,
+    table_version,
+)
 
 _TYPES = {
     INT64: "integer",
@@ -77,7 +84,7 @@ def json_schema(table: str) -> dict[str, Any]:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"swftools table {table}, one row",
         "description": TABLE_MEANINGS[table],
-        "x-schema-version": SCHEMA_VERSION,
+        "x-schema-version": table_version(table),
         "type": "object",
         "properties": properties,
         "required": required_columns(table),
@@ -117,10 +124,12 @@ def data_dictionary() -> str:
         "For programs, `schemas/<table>.schema.json` has the same (JSON Schema of one row). This page is "
         "generated from the files of `swftools/fields` by `python -m swftools.fields.generate`; do not edit "
         "it. "
-        f"Schema version {SCHEMA_VERSION}.\n"
+        f"Each table has a schema version of its own: {COMMON_VERSION} where the table does not say another.\n"
     ]
     for table, fields in TABLES.items():
         optional = "" if len(required_columns(table)) == len(fields) else " Only the 18 SWF fields are always there."
+        if table_version(table) != COMMON_VERSION:
+            optional += f" Schema version {table_version(table)}."
         rows = [_HEADINGS, tuple("---" for _ in _HEADINGS), *map(_row, fields)]
         lines = [f"| {' | '.join(row)} |" for row in rows]
         sections.append(f"## {table}\n\n{TABLE_MEANINGS[table]}{optional}\n\n" + "\n".join(lines) + "\n")

@@ -139,7 +139,9 @@ def plot(subject: Any, name: str, *, ax: Axes | None = None, size: str = "screen
     Returns
     -------
     matplotlib.axes.Axes
-        The axes drawn on: ``ax`` if given. Its figure is ``.figure``.
+        The axes drawn on: ``ax`` if given. Its figure is ``.figure``. New axes show themselves as the last line of a
+        notebook's cell. Their figure is the current one of ``matplotlib.pyplot`` in a notebook, and wherever pyplot
+        has been imported, so that ``plt.show()`` shows it.
 
     Raises
     ------
@@ -155,18 +157,28 @@ def plot(subject: Any, name: str, *, ax: Axes | None = None, size: str = "screen
     >>> plot(trace, "arrivals").get_xlabel()
     'hour of the day'
     """
-    return plot_and_tell(subject, name, ax=ax, size=size, **parameters)[0]
+    return _drawn(subject, name, ax, size, parameters, "shown_axes")[0]
 
 
 def plot_and_tell(
     subject: Any, name: str, *, ax: Axes | None = None, size: str = "screen", **parameters: Any
 ) -> tuple[Axes, str]:
-    """Draw a picture, and return the results of ``plot`` and ``caption``; computes the table once."""
+    """Draw a picture, and return the results of ``plot`` and ``caption``; computes the table once.
+
+    A new figure is no figure of pyplot's: it is for a file, and goes when nobody holds it.
+    """
+    return _drawn(subject, name, ax, size, parameters, "new_axes")
+
+
+def _drawn(
+    subject: Any, name: str, ax: Axes | None, size: str, parameters: dict[str, Any], new: str
+) -> tuple[Axes, str]:
+    """Draw a picture on ``ax``, or on axes that the size makes by its method ``new``; return them and the caption."""
     picture = find_picture(subject, name)
     chosen = picture.parameters.from_mapping(parameters)
     found = picture.table(subject, chosen)
     with style(size):
-        drawn = SIZES[size].new_axes(picture.aspect) if ax is None else ax
+        drawn = getattr(SIZES[size], new)(picture.aspect) if ax is None else ax
         if found.empty:
             _say(drawn, picture.nothing)
         else:

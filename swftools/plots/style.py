@@ -54,7 +54,16 @@ class Size:
 
     def new_axes(self, aspect: float) -> Axes:
         """Return the axes of a new figure, whose height is ``aspect`` times its width."""
-        return new_figure(self.width, max(self.width * aspect, 1.5)).add_subplot()
+        return new_figure(*self._inches(aspect)).add_subplot()
+
+    def shown_axes(self, aspect: float) -> Axes:
+        """Return such axes that show themselves in a notebook, and that pyplot knows where it is in use."""
+        from swftools.plots.shown_axes import new_axes  # noqa: PLC0415 (an extra)
+
+        return new_axes(*self._inches(aspect))
+
+    def _inches(self, aspect: float) -> tuple[float, float]:
+        return self.width, max(self.width * aspect, 1.5)
 
 
 SIZES = {"screen": Size(8.0, 11.0), "column": Size(3.4, 8.0)}

@@ -4,23 +4,27 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import FrozenInstanceError
 
 import pyarrow as pa
 import pytest
 
 from swftools.errors import SchemaError
+from swftools.fields import dictionary
 from swftools.fields.augmentations import AUGMENTATION_COLUMNS
 from swftools.fields.definition import BOOL, FLOAT64, INT64, INTEGERS, NEVER, STRING, TIMESTAMP, UTILITY, Field
 from swftools.fields.dictionary import (
-    SCHEMA_VERSION,
+    COMMON_VERSION,
     TABLE_MEANINGS,
     TABLES,
     arrow_schema,
+    highest_version,
     required_columns,
     table_fields,
+    table_version,
 )
-from swftools.fields.generate import json_schema
+from swftools.fields.generate import data_dictionary, json_schema
 from swftools.fields.jobs import JOBS, SWF_FIELDS, SWF_NAMES
 
 EVERY_COLUMN = [pytest.param(field, id=f"{table}.{field.name}") for table, fields in TABLES.items() for field in fields]
@@ -141,7 +145,7 @@ def test_arrow_schema_refuses_unknown_columns() -> None:
 def test_arrow_schema_names_table_and_version(table: str) -> None:
     """The metadata of a schema says which table of which version it is."""
     metadata = arrow_schema(table).metadata
-    assert (table.encode(), str(SCHEMA_VERSION).encode()) == (metadata[b"table"], metadata[b"schema_version"])
+    assert (table.encode(), str(table_version(table)).encode()) == (metadata[b"table"], metadata[b"schema_version"])
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -155,10 +159,30 @@ def test_pandas_reads_the_declared_types(table: str) -> None:
     assert declared == {name: str(dtype) for name, dtype in frame.dtypes.items()}
 
 
+def test_a_table_has_a_version_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It stands in the files' schema, in the table's JSON Schema and on the page; other tables keep theirs."""
+    monkeypatch.setattr(dictionary, "RAISED_VERSIONS", {"names": COMMON_VERSION + 2})
+    assert [COMMON_VERSION, COMMON_VERSION + 2] == [table_version("jobs"), table_version("names")]
+    assert COMMON_VERSION + 2 == highest_version(["jobs", "names"])
+    assert COMMON_VERSION == highest_version(["jobs"]) == highest_version([])
+    for table in ("jobs", "names"):
+        assert str(table_version(table)).encode() == arrow_schema(table).metadata[b"schema_version"]
+        assert table_version(table) == json_schema(table)["x-schema-version"]
+    assert [f"Schema version {COMMON_VERSION + 2}."] == re.findall(r"Schema version \d+\.", data_dictionary())
+    with pytest.raises(SchemaError, match="no table 'job'"):
+        table_version("job")
+
+
+def test_only_tables_are_raised_and_only_upwards() -> None:
+    """A version in the wrong place would move nothing."""
+    assert dictionary.RAISED_VERSIONS.keys() <= TABLES.keys()
+    assert all(version > COMMON_VERSION for version in dictionary.RAISED_VERSIONS.values())
+
+
 def test_json_schema_holds_the_dictionary() -> None:
     """A JSON Schema has each column's type, bounds, meaning and annotations, and forbids other columns."""
     schema = json_schema("jobs")
-    assert SCHEMA_VERSION == schema["x-schema-version"]
+    assert table_version("jobs") == schema["x-schema-version"]
     assert SWF_2_2 == schema["required"]
     assert schema["additionalProperties"] is False
     assert [field.name for field in JOBS] == list(schema["properties"])

@@ -16,7 +16,7 @@ from pipelines.history.state import State
 from pipelines.logs.how_read import HowRead
 from pipelines.store.data_root import DataRoot
 from pipelines.store.parts import Measured
-from swftools.fields.dictionary import SCHEMA_VERSION
+from swftools.fields.dictionary import COMMON_VERSION
 from swftools.tables import empty_frame
 
 
@@ -76,7 +76,7 @@ class Books:
             "names": night.book.names,
             "provisional": night.provisional.rows,
         }
-        manifest = {"says_when": night.book.says_when, "schema_version": SCHEMA_VERSION}
+        manifest = {"says_when": night.book.says_when, "schema_version": COMMON_VERSION, "tables": {}}
         months = {label: night.book.month(label) for label in night.book.labels}
         version = str(len(night.ingested)) if len(night.ingested) else None
         self.state = Remembered(self.state.root, "site", version, manifest, tables, months)

@@ -17,10 +17,12 @@ from click.testing import CliRunner, Result
 from pipelines.cli.main import main
 from pipelines.history import months, night
 from pipelines.history.task import Outcome, ReevaluateLogs
+from pipelines.store.manifest import version_of_table
 from pipelines.tasks.replay_predictor import ReplayPredictor
 from pipelines.tasks.simulate import SimulatePolicy
 from swftools.errors import HistoryError, StorageError
-from swftools.fields.dictionary import SCHEMA_VERSION
+from swftools.fields import dictionary
+from swftools.fields.dictionary import COMMON_VERSION
 from tests.forked import PIPELINE
 from tests.pages import DOCS
 from tests.pipelines.history.nights import SETTINGS, Site, copy_of, days
@@ -134,7 +136,7 @@ def make_older(site: Site, table: str, column: str) -> None:
     del columns[column]
     for part in manifest["tables"][table]["parts"].values():
         del part["measured"][place]
-    manifest |= {"version": "0" * 16, "schema_version": SCHEMA_VERSION - 1, "jobs_key": "of then"}
+    manifest |= {"version": "0" * 16, "schema_version": COMMON_VERSION - 1, "jobs_key": "of then"}
     (old / "manifest.json").write_text(json.dumps(manifest))
 
 
@@ -157,13 +159,57 @@ def test_upgrade_to_a_schema_with_another_column(tmp_path: Path, table: str, col
     assert differs == (set() if table == "records" else {"rejected/part-000000.parquet", *telling})
 
 
-def test_later_schema_is_refused(site: Site) -> None:
+@pytest.mark.parametrize("case", ["all tables", "one table", "another table"])
+def test_later_schema_is_refused(site: Site, case: str) -> None:
     """A package that does not know the columns would lose them."""
     path = site.version() / "manifest.json"
     manifest = json.loads(path.read_bytes())
-    path.write_text(json.dumps(manifest | {"schema_version": SCHEMA_VERSION + 1}))
+    if case == "all tables":
+        manifest["schema_version"] = COMMON_VERSION + 1
+    elif case == "one table":
+        manifest["tables"]["ingested"]["schema_version"] = COMMON_VERSION + 1
+    else:
+        manifest["tables"]["licences"] = manifest["tables"]["ingested"] | {"rows": 0, "parts": {}}
+    path.write_text(json.dumps(manifest))
     with pytest.raises(HistoryError, match="install the later one again, or go back by swftools rollback site"):
         site.night()
+
+
+OF_MONTHS = {"jobs", "quarantine", "merged", "repairs", "cleaning_report", "wait_predictions"}
+RAISED = {
+    "jobs": OF_MONTHS,
+    "records": OF_MONTHS | {"records"},
+    "wait_predictions": {"wait_predictions"},
+    "rejected": {"rejected"},
+    "workload_drift": set(),
+}
+
+
+@pytest.mark.parametrize("table", RAISED)
+def test_a_raised_table_is_made_anew(site: Site, table: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And what is made of its rows; all else is shared with the version before, which was made before it was raised."""
+    before = site.version()
+    with monkeypatch.context() as patch:
+        patch.setattr(dictionary, "RAISED_VERSIONS", {table: COMMON_VERSION + 1})
+        assert site.night().is_new is True
+        parts = {path.relative_to(site.version()) for path in site.version().glob("*/part-*")}
+        anew = {path.parts[0] for path in parts if not (site.version() / path).samefile(before / path)}
+        assert anew - SMALL == RAISED[table]
+        manifest = json.loads((site.version() / "manifest.json").read_bytes())
+        told = {name: version_of_table(manifest, name) for name in manifest["tables"]}
+        assert told == {name: COMMON_VERSION + (name == table) for name in told}
+        assert site.night().is_new is False
+    with pytest.raises(HistoryError, match=f"has the table {table} of schema version {COMMON_VERSION + 1}"):
+        site.night()
+
+
+@pytest.mark.parametrize("table", ["names", "comparison"])
+def test_a_raised_table_that_a_history_has_not_is_nothing_to_it(
+    site: Site, table: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No version is published: its bytes would be those of the last one."""
+    monkeypatch.setattr(dictionary, "RAISED_VERSIONS", {table: COMMON_VERSION + 1})
+    assert site.night().is_new is False
 
 
 def test_upgrade_of_policies(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from pipelines.store.deposit import export_version
 from pipelines.store.deposit_files import ro_crate_text, zenodo_text
 from pipelines.tasks.build import BuildAugmentedTrace
 from swftools.errors import ParameterError, StorageError, VersionNotFoundError
-from swftools.fields.dictionary import SCHEMA_VERSION
+from swftools.fields.dictionary import COMMON_VERSION
 from tests.pipelines.conftest import BUCKET
 from tests.pipelines.small_logs import build
 from tests.pipelines.store.samples import RECORD, contents, jobs, publish, quarantine
@@ -120,7 +120,7 @@ def test_croissant_of_the_shipped_log(shipped_root: DataRoot) -> None:
     assert ("sc:Dataset", NAME, "http://mlcommons.org/croissant/1.1") == (
         *(found["@type"], found["name"], found["conformsTo"]),
     )
-    assert f"{SCHEMA_VERSION}.0.0+{version.name}" == found["version"]
+    assert f"{COMMON_VERSION}.0.0+{version.name}" == found["version"]
     assert [{"@type": "sc:CreativeWork", "name": "none stated"}] == found["license"]
     assert [{"@type": "sc:Organization", "name": "SDSC Blue Horizon"}] == found["creator"]
     assert "@article{feitelson2014," in found["citeAs"]

@@ -22,7 +22,7 @@ from swftools.errors import (
     VersionNotFoundError,
 )
 from swftools.fields.definition import BOOL, FLOAT64, INT64, NEVER, STRING
-from swftools.fields.dictionary import SCHEMA_VERSION, arrow_schema
+from swftools.fields.dictionary import COMMON_VERSION, arrow_schema
 from swftools.fields.jobs import JOBS, SWF_NAMES
 from tests.pipelines.store.samples import RECORD, as_published, contents, date, jobs, publish, quarantine, staged
 
@@ -60,7 +60,7 @@ def test_manifest_describes_tables_and_files(root: DataRoot) -> None:
     manifest = root.manifest("sdsc")
 
     assert RECORD == {key: manifest[key] for key in RECORD}
-    assert ("sdsc", "v1", SCHEMA_VERSION) == tuple(manifest[key] for key in ("data_set", "version", "schema_version"))
+    assert ("sdsc", "v1", COMMON_VERSION) == tuple(manifest[key] for key in ("data_set", "version", "schema_version"))
     assert {"jobs": 3, "quarantine": 1} == {name: table["rows"] for name, table in manifest["tables"].items()}
     expected = {
         "type": "double", "unit": "s", "meaning": "Wall-clock time from start to end as logged.",

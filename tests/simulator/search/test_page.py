@@ -18,12 +18,12 @@ from swftools.simulator.search.objectives import MODELS, read_objective
 from swftools.trace import Trace
 from tests.pages import DOCS, table_on_page
 
-PAGE = (DOCS / "search.md").read_text(encoding="utf-8")
+PAGE = (DOCS / "goal_search.md").read_text(encoding="utf-8")
 
 
 def names_of(heading: str) -> dict[str, list[str]]:
     """Return the rows of a table by each name in their first cells."""
-    rows = table_on_page("search.md", heading)
+    rows = table_on_page("goal_search.md", heading)
     return {name.strip("`"): cells for names, cells in rows.items() for name in names.split("`, `")}
 
 
@@ -75,11 +75,11 @@ def test_the_decision_is_as_it_is_printed() -> None:
     assert result.stdout == shown[1]
 
 
-@pytest.mark.parametrize("policy", table_on_page("search.md", "policy"))
+@pytest.mark.parametrize("policy", table_on_page("goal_search.md", "policy"))
 def test_figures(policy: str, cleaned: Trace) -> None:
     """Longest and mean wait, h, and mean bounded slowdown under each policy."""
     schedule = simulate(cleaned, policy, 1152, predictor="exact")
     told = measure(schedule).set_index(["measure", "statistic"])["value"]
     longest, mean = (told["wait", statistic] / 3600 for statistic in ("max", "mean"))
     slowdown = told["bounded_slowdown", "mean"]
-    assert table_on_page("search.md", "policy")[policy] == [f"{longest:.1f}", f"{mean:.2f}", f"{slowdown:.2f}"]
+    assert table_on_page("goal_search.md", "policy")[policy] == [f"{longest:.1f}", f"{mean:.2f}", f"{slowdown:.2f}"]
