@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.config import setting
-from swftools.errors import ParameterError, UnreadableLogError
+from swftools.errors import ParameterError, SwfToolsError, UnreadableLogError
 from swftools.formats.accounting.names import Privacy
 from swftools.formats.compression import LogSource, Progress
+from swftools.formats.detect import detect
 from swftools.formats.read_log import open_as, read_as
-from swftools.formats.registry import Reading, find_format
-from swftools.formats.several import LogFiles
+from swftools.formats.registry import LogFormat, Reading, find_format
+from swftools.formats.several import LogFiles, log_files
 from swftools.trace import Trace
 
 SWF = "swf"
@@ -67,6 +68,7 @@ class HowRead:
         if self.format not in ("", SWF):
             said["format"] = self.format
             kind, given = find_format(self.format)
+            said |= version_of(kind)
             if beside := [_sha256(path) for path in kind(**given).files_beside]:
                 said["files_beside"] = beside
         if self.anonymise != "no":
@@ -87,6 +89,20 @@ class HowRead:
         """Read a log; ``called`` is its name where that is not the source's."""
         how = Reading(strict=strict, privacy=self.privacy, progress=progress)
         return read_as(source, self.format or None, {}, how, called)
+
+
+def version_of(kind: type[LogFormat]) -> dict[str, int]:
+    """Return what a stage's key says of a format's reader: nothing of its first version."""
+    return {} if kind.VERSION == 1 else {"reader": kind.VERSION}
+
+
+def recognised_version(path: Path, name: str) -> dict[str, int]:
+    """Return the same of the format that a log is recognised as; nothing if it is none, which reading it will tell."""
+    try:
+        kind, _ = find_format(detect(log_files(path).head(0), name)[0])
+    except SwfToolsError:
+        return {}
+    return version_of(kind)
 
 
 def _sha256(path: Path) -> str:

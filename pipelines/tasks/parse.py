@@ -10,6 +10,7 @@ import luigi
 
 from pipelines.keys import content_key
 from pipelines.logs.generated import MODELS, generate_log
+from pipelines.logs.how_read import recognised_version
 from pipelines.logs.load import as_its_log, say_format
 from pipelines.logs.published import read_version
 from pipelines.tasks.acquire import AcquireLog, open_text, text_tasks
@@ -38,8 +39,16 @@ class ParseLog(LogTask):
         """Content key of the output."""
         card = self.found.card
         machine = card.machine.processors if card else None
-        inputs = {"log": self.log_key, "machine_processors": machine, **self.found.how.key}
+        inputs = {"log": self.log_key, "machine_processors": machine, **self.found.how.key, **self._reader}
         return content_key("parse", self.code_version, inputs)
+
+    @property
+    def _reader(self) -> dict[str, int]:
+        """What the key says of the reader of a log that is recognised from its text."""
+        found = self.found
+        if found.how.format or found.card or found.version or found.path is None or found.sha256 is None:
+            return {}
+        return recognised_version(found.path, found.name)
 
     def requires(self) -> AcquireLog | list[luigi.Task]:
         """Require the log's text."""

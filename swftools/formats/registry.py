@@ -60,13 +60,15 @@ class LogFormat(Parameters):
     """A format of logs, with its options as fields.
 
     ``NAME`` is what it is called, ``TITLE`` what it is in a few words, and ``COMMAND`` how a site gets such a file.
-    ``JOINS`` says whether several files may be parts of one log.
+    ``JOINS`` says whether several files may be parts of one log. ``VERSION`` stands in the content keys of what is made
+    of a log, from 2 on: raise it where a reader makes something else of the same text.
     """
 
     NAME: ClassVar[str] = "format"
     TITLE: ClassVar[str]
     COMMAND: ClassVar[str]
     JOINS: ClassVar[bool] = True
+    VERSION: ClassVar[int] = 1
 
     @classmethod
     @abstractmethod

@@ -25,7 +25,9 @@ from swftools.formats.pbs.lives import ENDED, ENDED_KIND, OPEN, REMEMBERED, WIND
 from swftools.formats.registry import Fit, register_format
 from swftools.parameters import choice
 
-_RECORD = re.compile(rb"(?:^|[\0: \t])([0-9]{2}/[0-9]{2}/[0-9]{4} [0-9:]{8});(?:[A-Za-z]|T[SE]|H[AR]|[QY]A);[^;\n]*;", re.MULTILINE)
+_RECORD = re.compile(
+    rb"(?:^|[\0: \t])([0-9]{2}/[0-9]{2}/[0-9]{4} [0-9:]{8});(?:[A-Za-z]|T[SE]|H[AR]|[QY]A);[^;\n]*;", re.MULTILINE
+)
 _HALF_CLOCK = re.compile(rb"[^=]*\.(?:walltime|cput)=(?![0-9]+:[0-9]{2}:[0-9]{2}$).*|[^=]*=", re.DOTALL)
 _EXIT = re.compile(rb"(?:^|[ \t])Exit_status=-?[0-9]")
 
@@ -50,6 +52,7 @@ class Pbs(AccountingFormat):
     """
 
     NAME = "pbs"
+    VERSION = 2
     TITLE = "PBS, Torque or PBS Professional, accounting log"
     COMMAND = "cat $PBS_HOME/server_priv/accounting/2023* > accounting.txt"
     NOTES = (
