@@ -31,6 +31,7 @@ _OUTPUTS: tuple[tuple[str, bytes, str], ...] = (
     ("what bacct prints", rb"^Accounting information about jobs that are:", "lsf"),
     ("jobs as bjobs -l, bhist or bacct print them", rb"^Job <[0-9]+(?:\[[0-9]+\])?>, ", "lsf"),
     ("a queue as bjobs prints it", rb"^JOBID +USER +STAT +QUEUE", "lsf"),
+    ("LSF's lsb.events", rb'^"(?:JOB_NEW|JOB_START|JOB_START_ACCEPT|JOB_STATUS|JOB_EXECUTE|JOB_CLEAN)" "', "lsf"),
     ("what bhist prints", rb"^Summary of time in seconds spent in various states", "lsf"),
     ("queues or hosts of LSF", rb"^(?:QUEUE_NAME +PRIO|HOST_NAME +STATUS|HOST_NAME +type)", "lsf"),
     ("what Slurm's jobcomp/filetxt writes", rb"^JobId=[^ \n]+ UserId=[^ \n]+ GroupId=", "slurm"),
