@@ -124,7 +124,8 @@ class _Lines:
         self.last = rows - 1
         self.parts = np.flatnonzero(kind == kernel.PART)
         every = np.flatnonzero(kind != kernel.PART)
-        self.followed, self.every = self._follow(every), every
+        self.keys, self.every = self._keys(every), every
+        self.followed = self._follow(every)
         self.jobs = every[self.followed.order]
         stays = every[self.followed.waits]
         self.held = _Held(
@@ -138,7 +139,7 @@ class _Lines:
         is_attempt = (self.lines.kind[rows] == kernel.JOB) & (failed > 0) & (start == 0)
         stretch = self.stretch
         return follow_attempts(
-            self._keys(rows),
+            self.keys,
             texts(self.spans("owner", rows)) if is_attempt.any() else pa.nulls(len(rows), pa.large_string()),
             self.lines.line[rows],
             is_attempt,
@@ -158,7 +159,7 @@ class _Lines:
         jobs, lines = self.jobs, self.lines
         records = Records(lines.line[jobs], lines.begin[jobs], lines.end[jobs], text=self.source)
         self._judge_shape(records)
-        key = self._keys(jobs)
+        key = self.keys[self.followed.order]
         of_parts = np.stack([numbers(self.spans(name, self.parts)).value for name in ("cpu", "maxvmem")])
         sound = np.flatnonzero(lines.kind[jobs] == kernel.JOB)
         joined = parts.join(key[sound], records.line[sound], self._keys(self.parts), lines.line[self.parts], of_parts)
