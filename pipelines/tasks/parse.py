@@ -32,17 +32,21 @@ class ParseLog(LogTask):
     ``<work root>/parsed/<key>/``; complete when that exists.
     """
 
-    code_version = 5
+    code_version = 4
 
     @property
     def key(self) -> str:
         """Content key of the output."""
         card = self.found.card
         machine = card.machine.processors if card else None
-        inputs = {"log": self.log_key, "machine_processors": machine, **self.found.how.key}
-        if not self.found.how.format and self.found.path and not self.found.version:
-            inputs |= recognised_version(self.found.path)
+        inputs = {"log": self.log_key, "machine_processors": machine, **self.found.how.key, **self._reader}
         return content_key("parse", self.code_version, inputs)
+
+    @property
+    def _reader(self) -> dict[str, int]:
+        """What the key says of the reader of a log that is recognised from its text."""
+        found = self.found
+        return {} if found.how.format or found.version or found.path is None else recognised_version(found.path)
 
     def requires(self) -> AcquireLog | list[luigi.Task]:
         """Require the log's text."""

@@ -66,12 +66,12 @@ class LogFormat(Parameters):
     ``JOINS`` says whether several files may be parts of one log.
     """
 
-    READER_VERSION: ClassVar[int] = 1
-    """Raised when logs of the format are read as something else: then what was published of them is made anew."""
     NAME: ClassVar[str] = "format"
     TITLE: ClassVar[str]
     COMMAND: ClassVar[str]
     JOINS: ClassVar[bool] = True
+    READER_VERSION: ClassVar[int] = 1
+    """Raised when logs of the format are read as something else: then what was published of them is made anew."""
 
     @classmethod
     @abstractmethod
