@@ -137,8 +137,8 @@ def test_states_of_other_versions(trace: Trace, monkeypatch: pytest.MonkeyPatch)
         with pytest.raises(StateError, match="has the form of version 1, and this is 2: save it anew"):
             Stepper.from_bytes(state)
     for before, after, message in (
-        (b'"easy", 1', b'"easy", 9', "version 9 of its policy, and this is 1"),
-        (b'"easy", 1', b'"eazy", 1', "cannot be continued here.*eazy"),
+        (b'"easy", 2', b'"easy", 9', "version 9 of its policy, and this is 2"),
+        (b'"easy", 2', b'"eazy", 2', "cannot be continued here.*eazy"),
         (b'"request", 1', b'"request", 7', "version 7 of its predictor"),
     ):
         with monkeypatch.context() as patched:
