@@ -10,6 +10,9 @@ from swftools.errors import UnsafeNameError
 LATEST = "latest"
 """The file of a data set that names one of its versions."""
 
+CURRENT = "current"
+"""A symbolic link beside `latest` to the version that it names, where the file system has such links."""
+
 CATALOG = "catalog.yaml"
 """The generated catalogue of the whole root."""
 
@@ -57,6 +60,8 @@ def check_name(name: str, what: str) -> str:
         The name could leave the root, hide, or be mistaken for a file of the store.
     """
     most = LONGEST_OF_FILES if what == "file" else LONGEST
+    if what == "version" and name.lower() == CURRENT:
+        raise UnsafeNameError(f"version {name!r}: that is the link to the latest version; give the version's own name")
     if not is_name(name, most):
         raise UnsafeNameError(
             f"{what} {name[: 2 * LONGEST_OF_FILES]!r}: use at most {most} letters, digits and . _ + - that begin with "
@@ -69,3 +74,8 @@ def is_name(name: str, most: int = LONGEST) -> bool:
     """Return whether ``check_name`` accepts a name."""
     # Lower case, because file systems of macOS take LATEST for latest.
     return len(name) <= most and bool(_NAME.fullmatch(name)) and ".." not in name and name.lower() not in _RESERVED
+
+
+def is_version_name(name: str) -> bool:
+    """Return whether a version may have a name: not that of the link to the latest one."""
+    return is_name(name) and name.lower() != CURRENT

@@ -12,6 +12,7 @@ from .cleaning import propose_flurries as propose_flurries
 from .description import describe as describe
 from .estimates import EstimateStudy as EstimateStudy
 from .estimates import study_estimates as study_estimates
+from .formats.data_sets import load as load
 from .formats.read_log import iter_log as iter_log
 from .formats.read_log import read_log as read_log
 from .formats.swf.reader import iter_swf as iter_swf

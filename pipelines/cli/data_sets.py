@@ -186,6 +186,8 @@ def promote(data_set: str, version: str, data_root: str) -> None:
 def verify(data_set: str, version: str, mends: bool, as_json: bool, data_root: str) -> None:
     """Check every file of a published version against the manifest's checksums; exit with 1 if one differs.
 
+    Also that current, the link to the latest version, leads to it.
+
     Of a history also that each job has a key of its own, and that the counts of its files come to its jobs. VERSION may
     be a tag, or the beginning of a version's name. --mend is of the latest version; the damaged one stays.
     """
@@ -199,6 +201,7 @@ def verify(data_set: str, version: str, mends: bool, as_json: bool, data_root: s
         from pipelines.history.damage import damage_of
 
         damage = damage_of(root, data_set, version)
+    problems += root.faults_of_link(data_set)
     mended = None
     if mends and damage:
         from pipelines.history.mending import mend

@@ -10,13 +10,12 @@ from typing import Any
 from pydantic_core import from_json
 
 from pipelines.keys import canonical_json
-from pipelines.names import LATEST, MANIFEST, PART, is_name
+from pipelines.names import LATEST, MANIFEST, is_name
 from pipelines.store.parse_manifest import parse_manifest
 from pipelines.store.published import MEND
 from swftools.errors import StorageError, UnreadableLogError
-from swftools.formats.parquet import read_parquet
+from swftools.formats.data_sets import trace_of_version
 from swftools.header import SwfHeader
-from swftools.tables import read_table, to_pandas
 from swftools.trace import Trace
 
 JOBS, NAMES = "jobs", "names"
@@ -85,17 +84,8 @@ def read_version(folder: Path) -> Trace:
         A file is damaged.
     """
     manifest = read_manifest(folder)
-    jobs = read_parquet(folder / JOBS).jobs
+    trace = trace_of_version(folder, manifest)
     expected = manifest["tables"][JOBS]["rows"]
-    if len(jobs) != expected:
-        raise StorageError(f"{folder}: there are {len(jobs):,} jobs, but its manifest says {expected:,}; {MEND}")
-    names = {}
-    if NAMES in manifest["tables"]:
-        names["names"] = to_pandas(read_table(folder / NAMES / PART, NAMES), NAMES)
-    return Trace(
-        SwfHeader.from_lines(manifest.get("header", ())),
-        jobs,
-        machine_processors=manifest.get("machine_processors"),
-        provenance={"name": manifest["data_set"], "version": manifest["version"]},
-        **names,
-    )
+    if len(trace) != expected:
+        raise StorageError(f"{folder}: there are {len(trace):,} jobs, but its manifest says {expected:,}; {MEND}")
+    return trace

@@ -2,9 +2,10 @@
 """The publishing store: versioned, immutable data sets that any Parquet reader opens by path.
 
 Last station of the flow. Under the data root stand ``<data set>/<version>/<table>/part-0.parquet``, extra
-files and ``manifest.json`` of each version, ``<data set>/latest``, a text file that names one version, and
-``catalog.yaml``, generated from all of it. The manifest holds no clock time and no path of the machine, so
-equal content gives equal bytes wherever and whenever it is published.
+files and ``manifest.json`` of each version, ``<data set>/latest``, a text file that names one version, beside it
+``current``, a link to that version where the file system has links, and ``catalog.yaml``, generated from all
+of it. The manifest holds no clock time and no path of the machine, so equal content gives equal bytes wherever
+and whenever it is published.
 
 A version becomes visible in one step, together with a marker that says: `latest` and the catalogue have yet
 to follow. A process killed in between leaves the marker, the version does not count as published, and the
@@ -23,7 +24,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from pipelines.names import CATALOG, LATEST, MANIFEST, PENDING, REPORT, check_name
+from pipelines.names import CATALOG, CURRENT, LATEST, MANIFEST, PENDING, REPORT, check_name
 from pipelines.store.catalog_notes import Blocks, CatalogNotes
 from pipelines.store.intake_catalog import CatalogVersion, blocks_of, catalog_text
 from pipelines.store.manifest import describe_file, file_metadata, manifest_bytes
@@ -349,10 +350,18 @@ class DataRoot(PublishedData):
                 self.storage.replace(pointer, new)
             elif not self._exchange(pointer, after, new):
                 raise SupersededError(f"{address}: another run published after {after} first; run again")
+            self._link(data_set)
             self._write_catalog()
             for marker in [f"{data_set}/{name}/{PENDING}" for name in settled]:
                 if self.storage.exists(marker):
                     self.storage.remove(marker)
+
+    def _link(self, data_set: str) -> None:
+        """Let ``current`` lead where `latest` points, until it does: another process may move that meanwhile."""
+        linked = None
+        while (named := self.latest(data_set)) is not None and named != linked:
+            self.storage.link(f"{data_set}/{CURRENT}", named)
+            linked = named
 
     def _exchange(self, pointer: str, after: str | None, new: bytes) -> bool:
         """Move `latest` if it names a version, or nothing; return False if it does not."""

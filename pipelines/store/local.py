@@ -18,6 +18,9 @@ from pipelines.store.staging import AREA, abandoned, discard, make_directories, 
 from pipelines.store.storage import Storage, storage_errors
 from swftools.errors import UnsafeNameError
 
+NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK, errno.ENOSYS)
+"""What a file system says that knows no links, or allows no more of them."""
+
 
 class LocalStorage(Storage):
     """Files under a local directory."""
@@ -92,6 +95,30 @@ class LocalStorage(Storage):
         """Write a file beside its place and give it its name unless that is taken; return whether it was not."""
         with self._new_file(key, content) as (new, target):
             return _name_unless_taken(new, target)
+
+    def link(self, key: str, name: str) -> None:
+        """Make a symbolic link beside its place and rename it there, where the file system has such links."""
+        place = self._base / key
+        if os.path.lexists(place) and not place.is_symlink():
+            return
+        with storage_errors(f"{place}: cannot be written"):
+            with self.scratch(key.rpartition("/")[0], place.name) as directory:
+                new = directory / place.name
+                try:
+                    new.symlink_to(name, target_is_directory=True)
+                except OSError as error:
+                    if error.errno in NO_LINKS or os.name == "nt":
+                        return
+                    raise
+                new.replace(place)
+            sync(place.parent)
+
+    def linked(self, key: str) -> str | None:
+        """Return where a symbolic link leads; None if there is nothing, "" if something else stands there."""
+        place = self._base / key
+        if not os.path.lexists(place):
+            return None
+        return str(place.readlink()) if place.is_symlink() else ""
 
     @contextmanager
     def _new_file(self, key: str, content: bytes) -> Iterator[tuple[Path, Path]]:
@@ -170,7 +197,7 @@ def _link(source: Path, target: Path) -> None:
     try:
         target.hardlink_to(source)
     except OSError as error:
-        if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK, errno.EXDEV, errno.ENOSYS):
+        if error.errno not in (*NO_LINKS, errno.EXDEV):
             raise
         shutil.copyfile(source, target)
         sync(target)
@@ -183,7 +210,7 @@ def _name_unless_taken(new: Path, target: Path) -> bool:
     except FileExistsError:
         return False
     except OSError as error:
-        if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK, errno.ENOSYS):
+        if error.errno not in NO_LINKS:
             raise
         # A file system without hard links: whoever is killed here leaves an empty file, which is told of.
         try:

@@ -17,7 +17,7 @@ from typing import Any, Self
 
 import pyarrow as pa
 
-from pipelines.names import LATEST, MANIFEST, PART, PENDING, REPORT, check_name, is_name
+from pipelines.names import CURRENT, LATEST, MANIFEST, PART, PENDING, REPORT, check_name, is_name, is_version_name
 from pipelines.store.locations import open_storage
 from pipelines.store.order import COUNT, places_of
 from pipelines.store.parse_manifest import parse_manifest
@@ -274,7 +274,7 @@ class PublishedData:
             The tag is damaged.
         """
         exact = (self.latest(data_set) or version) if version == LATEST else version
-        if exact != LATEST and self.is_there(data_set, exact):
+        if is_version_name(exact) and self.is_there(data_set, exact):
             return exact
         if version != LATEST and (tagged := self._tagged(data_set, version)):
             if self.is_there(data_set, tagged):
@@ -375,6 +375,26 @@ class PublishedData:
                     problems.append(f"{address}: sha256 is {actual}, the manifest says {expected[name]['sha256']}")
         return problems
 
+    def faults_of_link(self, data_set: str) -> list[str]:
+        """Return what is wrong with ``current``, the link to the latest version; none of it is no fault.
+
+        File systems without such links have none, nor have data sets that older packages published.
+
+        Raises
+        ------
+        StorageError
+            `latest` is damaged.
+        """
+        latest, leads_to = self.latest(data_set), self.storage.linked(f"{data_set}/{CURRENT}")
+        if leads_to is None or leads_to.rstrip("/") == latest:
+            return []
+        found = f"leads to {leads_to}" if leads_to else "is no symbolic link (a copy of one?)"
+        remedy = "" if leads_to else "move it away, then: "
+        return [
+            f"{self.storage.address(f'{data_set}/{CURRENT}')}: {found}, and latest is {latest}; "
+            f"{remedy}swftools promote {data_set} {latest}"
+        ]
+
     def _key(self, data_set: str, version: str) -> str:
         """Return the key of a version, once it is sure to stay inside the root."""
         return self.storage.check_inside(f"{check_name(data_set, 'data set')}/{check_name(version, 'version')}")
@@ -392,7 +412,7 @@ class PublishedData:
 
     def _published(self, data_set: str) -> dict[str, datetime]:
         """Return the versions of a data set with the time of their publication."""
-        names = [name for name in self.storage.directories(data_set) if is_name(name)]
+        names = [name for name in self.storage.directories(data_set) if is_version_name(name)]
         times = self.storage.modified(f"{data_set}/{name}/{MANIFEST}" for name in names)
         return {name: time for name, time in zip(names, times, strict=True) if time is not None}
 

@@ -144,6 +144,13 @@ class S3Storage(Storage):
                 raise
         return True
 
+    def link(self, key: str, name: str) -> None:
+        """Do nothing: S3 has no links."""
+
+    def linked(self, key: str) -> str | None:  # noqa: ARG002
+        """Return None: S3 has no links."""
+        return None
+
     def modified(self, keys: Iterable[str]) -> list[datetime | None]:
         """Return the UTC time of each file's last change, None where there is no such file."""
         found = self._heads(keys)

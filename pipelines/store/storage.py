@@ -116,6 +116,17 @@ class Storage(ABC):
         return True
 
     @abstractmethod
+    def link(self, key: str, name: str) -> None:
+        """Let a symbolic link lead to the directory of that name beside it, in one step.
+
+        Nothing happens where the storage has no such links, or something else stands there.
+        """
+
+    @abstractmethod
+    def linked(self, key: str) -> str | None:
+        """Return where a symbolic link leads; None if there is nothing, "" if something else stands there."""
+
+    @abstractmethod
     def modified(self, keys: Iterable[str]) -> list[datetime | None]:
         """Return the UTC time of each file's last change, None where there is no such file."""
 

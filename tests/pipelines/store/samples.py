@@ -70,6 +70,7 @@ def check_whole(root: DataRoot, place: Path) -> None:
     """Check that every version to be seen is whole and that `latest` names one of them."""
     versions = [listed.version for listed in root.versions("sdsc")]
     entries = {path.name for path in (place / "sdsc").iterdir()}
-    assert entries - {".staging", "latest"} == set(versions)
+    assert entries - {".staging", "latest", "current"} == set(versions)
+    assert root.faults_of_link("sdsc") == [] or not root.is_published("sdsc", str(root.latest("sdsc")))
     assert [] == [problem for version in versions for problem in root.verify("sdsc", version)]
     assert root.latest("sdsc") in versions
