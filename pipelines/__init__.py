@@ -7,9 +7,9 @@ Their names stand in ``__init__.pyi``; each is imported when it is first used, s
 
 import sys
 
-from lazy_loader import attach_stub
+from swftools.output.lazy_names import lazy_names
 
-__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)
 
 if "luigi.cmdline" in sys.modules:
     # luigi's own command finds those tasks that are defined once it has imported the module it is told to.

@@ -8,8 +8,7 @@ tasks and publishes versions. Columns are declared in ``swftools.fields``.
 The public names are listed in ``__init__.pyi``. Each is imported when it is first used, so importing swftools is quick.
 """
 
-from lazy_loader import attach_stub
-
 from swftools._version import __version__ as __version__
+from swftools.output.lazy_names import lazy_names
 
-__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

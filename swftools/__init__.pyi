@@ -26,6 +26,8 @@ from .output.progress_bar import progress_bar as progress_bar
 from .selection import scale_to_load as scale_to_load
 from .selection import select_jobs as select_jobs
 from .simulator import Schedule as Schedule
+from .simulator import compare as compare
+from .simulator import list_policies as list_policies
 from .simulator import measure as measure
 from .simulator import simulate as simulate
 from .simulator import validate as validate

@@ -22,6 +22,7 @@ from swftools.errors import ParameterError
 from swftools.fields.definition import FLOAT64, INT64
 from swftools.fields.jobs import SWF_FIELDS, SWF_NAMES
 from swftools.header import SwfHeader
+from swftools.output.jobs_table import HasJobs
 from swftools.output.package import swftools_package
 from swftools.output.plotter import Plotter
 from swftools.output.shown_html import ShowsItself
@@ -116,8 +117,11 @@ class JobArrays:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Trace(ShowsItself):
+class Trace(HasJobs, ShowsItself):
     """A workload trace; prints as three lines, and in a notebook with its first jobs.
+
+    ``head()``, ``trace["wait_time"]``, ``columns``, ``to_pandas()``, ``to_csv()`` and ``to_parquet()`` are those of its
+    jobs.
 
     Parameters
     ----------
@@ -230,8 +234,8 @@ class Trace(ShowsItself):
 
     @property
     def plot(self) -> Plotter:
-        """Draws pictures of it: ``trace.plot("arrivals")``; ``trace.plot.names()`` lists them."""
-        return Plotter(self)
+        """Draws pictures of it: ``trace.plot()``, ``trace.plot("arrivals")``; ``trace.plot.names()`` lists them."""
+        return Plotter(self, "overview")
 
     def describe(self) -> dict[str, Any]:
         """Return what the log holds, in figures: what ``swftools describe`` prints; see ``swftools.describe``."""

@@ -4,6 +4,6 @@
 The public names stand in ``__init__.pyi``; each is imported when it is first used, and none of them loads luigi.
 """
 
-from lazy_loader import attach_stub
+from swftools.output.lazy_names import lazy_names
 
-__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

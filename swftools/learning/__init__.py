@@ -4,10 +4,9 @@
 Importing it registers ``swftools/SchedulingEnv-v1``; the extra ``[learning]`` installs Gymnasium.
 """
 
-from lazy_loader import attach_stub
-
 from swftools.learning.registration import register_environments
+from swftools.output.lazy_names import lazy_names
 
-__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)
 
 register_environments()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from swftools.errors import ParameterError
 from swftools.output.package import swftools_package
 
 if TYPE_CHECKING:
@@ -27,11 +28,21 @@ class Plotter:
     2
     """
 
-    def __init__(self, subject: object) -> None:
+    def __init__(self, subject: object, usual: str | None = None) -> None:
         self._subject = subject
+        self._usual = usual
+        """The picture that is drawn if none is named."""
 
-    def __call__(self, name: str, *, ax: Axes | None = None, size: str = "screen", **parameters: Any) -> Axes:
-        """Draw the picture of that name, on ``ax`` or a new figure, and return what it is drawn on."""
+    def __call__(
+        self, name: str | None = None, *, ax: Axes | None = None, size: str = "screen", **parameters: Any
+    ) -> Axes:
+        """Draw the picture of that name, on ``ax`` or a new figure, and return what it is drawn on.
+
+        Without a name: of a trace the overview, of a schedule its utilization.
+        """
+        name = name or self._usual
+        if name is None:
+            raise ParameterError(f"which picture? give one of {', '.join(self.names())}")
         axes: Axes = _plots().plot(self._subject, name, ax=ax, size=size, **parameters)
         return axes
 

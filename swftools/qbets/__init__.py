@@ -5,6 +5,6 @@ The public names are listed in ``__init__.pyi``. Each is imported when it is fir
 is answered at once.
 """
 
-from lazy_loader import attach_stub
+from swftools.output.lazy_names import lazy_names
 
-__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

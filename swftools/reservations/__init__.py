@@ -9,6 +9,6 @@ References
 Nurmi 2009, chapters 5 (VARQ) and 6 (CO-VARQ).
 """
 
-from lazy_loader import attach_stub
+from swftools.output.lazy_names import lazy_names
 
-__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -8,6 +8,7 @@ Register a policy of your own by ``@policy``; it uses what this package exports.
 import swftools.simulator.policies
 import swftools.simulator.predictors  # noqa: F401 (imported for what they register)
 from swftools.simulator.carrying import carry_nothing, renumber
+from swftools.simulator.comparing import compare
 from swftools.simulator.machine.events import END, OUTLIVED, START, STOP, SUBMISSION
 from swftools.simulator.machine.state import CHECKPOINT, ENDED, KILL, RUNNING, STARTED, STOPPED, SUSPEND, WAITING
 from swftools.simulator.machine.verbs import hold, predict, preempt, resize, start, start_on, wake_at
@@ -90,6 +91,7 @@ __all__ = [
     "can_start_any",
     "capacity",
     "carry_nothing",
+    "compare",
     "decide_pv_easy",
     "delays_at_heads",
     "delays_from_submission",

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from swftools.simulator.predictors.kinds import Predictor, PythonPredictor
@@ -15,7 +16,7 @@ from swftools.trace import Trace
 
 
 def simulate(  # noqa: PLR0913 (options by name)
-    trace: Trace,
+    trace: Trace | str | os.PathLike[str],
     policy: str | Policy,
     processors: int | None = None,
     *,
@@ -34,9 +35,10 @@ def simulate(  # noqa: PLR0913 (options by name)
 
     Parameters
     ----------
-    trace : Trace
+    trace : Trace, or path of a log
         Jobs with their submissions, widths (allocated processors where known, else requested ones), run times and
-        requested times; ``swftools.simulator.workload`` says how missing values are treated.
+        requested times; ``swftools.simulator.workload`` says how missing values are treated. A path is read by
+        ``read_log``, which does not clean.
     policy : str or Policy
         Name of a policy, also with parameters as in ``easy:reservations=2``; ``module:name`` of one of yours; or the
         policy itself.

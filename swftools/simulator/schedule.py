@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +14,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from swftools.output.jobs_table import HasJobs
+from swftools.output.package import swftools_package
 from swftools.output.plotter import Plotter
 from swftools.output.shown_html import ShowsItself, chief_columns, counted, lasting, percent, shortened
+
+if TYPE_CHECKING:
+    from swftools.simulator.metrics.summary import Measures
 
 ENDS = ("killed", "checkpointed", "suspended", "resized", "completed", "limit")
 """How a run may end, in words: by the first four the job is not done."""
@@ -32,8 +37,11 @@ CHIEF = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Schedule(ShowsItself):
+class Schedule(HasJobs, ShowsItself):
     """When each job of a trace started and ended under a policy; prints as three lines.
+
+    ``head()``, ``schedule["wait_time"]``, ``columns``, ``to_pandas()``, ``to_csv()`` and ``to_parquet()`` are those of
+    its jobs.
 
     Parameters
     ----------
@@ -81,8 +89,13 @@ class Schedule(ShowsItself):
 
     @property
     def plot(self) -> Plotter:
-        """Draws pictures of it: ``schedule.plot("gantt")``; ``schedule.plot.names()`` says which there are."""
-        return Plotter(self)
+        """Draws pictures of it: ``schedule.plot()``, ``schedule.plot("gantt")``; ``plot.names()`` lists them."""
+        return Plotter(self, "utilization")
+
+    def measure(self, *arguments: Any, **options: Any) -> Measures:
+        """Return its metrics; ``schedule.measure().summary()`` shows the most important. See ``swftools.measure``."""
+        measures: Measures = swftools_package().measure(self, *arguments, **options)
+        return measures
 
     def _lines(self) -> list[str]:
         jobs = self.jobs

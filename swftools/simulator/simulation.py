@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -15,6 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.errors import ParameterError, PolicyError
+from swftools.formats.as_trace import as_trace
 from swftools.keyed_random import count_occurrences
 from swftools.simulator.assumptions import sentences_of
 from swftools.simulator.beginning import begin
@@ -71,7 +73,7 @@ class Simulation:
 
     def __init__(  # noqa: PLR0913 (options by name)
         self,
-        trace: Trace,
+        trace: Trace | str | os.PathLike[str],
         policy: str | Policy,
         processors: int | None = None,
         *,
@@ -85,8 +87,9 @@ class Simulation:
         compiled: bool | str = True,
         **parameters: Any,
     ) -> None:
+        source = as_trace(trace)
         begun = begin(
-            trace,
+            source,
             policy,
             processors,
             overrun=overrun,
@@ -101,7 +104,7 @@ class Simulation:
             number_of=self._number_of,
         )
         self.policy, self._chosen, self._workload, self._driver, self.options = begun
-        self._table = JobTable(trace)
+        self._table = JobTable(source)
         cut = self._workload.is_cut
         self._is_cut = cut if cut.any() else None  # by job; None: nobody is stopped at its limit
         self._users: dict[int, int] | None = None  # the number of each user, where it was asked for

@@ -63,7 +63,7 @@ class Measures(pd.DataFrame):
         return _measures_or_frame
 
     def summary(self) -> pd.DataFrame:
-        """Return the dozen numbers that people look at first, one below the other, to two decimals.
+        """Return the dozen numbers that people look at first, one below the other, to two decimals; printed shorter.
 
         Returns
         -------
@@ -92,8 +92,8 @@ class Measures(pd.DataFrame):
         >>> table = pd.DataFrame(rows, columns=["policy", "measure", "statistic", "value"])
         >>> Measures(table.assign(classed_by="all", job_class="all")).summary().dropna().reset_index()
                 figure unit  easy
-        0    mean wait    s   5.0
-        1  utilization    %  50.0
+        0    mean wait    s     5
+        1  utilization    %    50
         """
         if lacking := sorted(_NEEDED - set(self.columns)):
             raise ParameterError(f"a summary needs the columns of measure; {', '.join(lacking)} lack")
@@ -111,7 +111,41 @@ class Measures(pd.DataFrame):
         columns: dict[str, Any] = {"unit": units}
         for name, values in zip(names, wide.drop(columns=KEYS).to_numpy(dtype=np.float64), strict=True):
             columns[name] = (values * factor).round(2)
-        return pd.DataFrame(columns, index=pd.Index(list(SUMMARY.values()), name="figure", dtype="str"))
+        return Summary(columns, index=pd.Index(list(SUMMARY.values()), name="figure", dtype="str"))
+
+
+class Summary(pd.DataFrame):
+    """A table of numbers of very different sizes, printed with as many digits as people read; it holds them all.
+
+    Examples
+    --------
+    >>> Summary({"easy": [104743.0, 29.19, 0.5, 12.0]})
+          easy
+    0  104,743
+    1     29.2
+    2      0.5
+    3       12
+    """
+
+    @property
+    def _constructor(self) -> type[Summary]:
+        return Summary
+
+    def __repr__(self) -> str:
+        with pd.option_context("display.float_format", _few_digits):
+            return super().__repr__()
+
+    def _repr_html_(self) -> str | None:
+        with pd.option_context("display.float_format", _few_digits):
+            html: str | None = super()._repr_html_()  # type: ignore[operator]
+        return html
+
+
+def _few_digits(value: float) -> str:
+    """Return a number with three digits, or all of its whole part."""
+    if abs(value) >= 100 or value == 0:
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
 
 
 def _measures_or_frame(*given: Any, **named: Any) -> pd.DataFrame:
