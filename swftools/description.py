@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from swftools.fields.dictionary import generated_columns
 from swftools.fields.jobs import SWF_NAMES
 from swftools.offered_work import offered_load, span_of
 from swftools.trace import Trace
@@ -27,8 +28,9 @@ def describe(trace: Trace) -> dict[str, Any]:
     -------
     dict
         Jobs, quarantined lines, lines merged into others if there are any, machine, period, users, offered load,
-        medians of the main times, jobs by queue and status, and how many values each column lacks. Figures that cannot
-        be computed are None. If the compressed file had no checksum, ``unverified`` says so.
+        medians of the main times, jobs by queue and status, which columns are generated if any are, and how many values
+        each SWF field lacks. Figures that cannot be computed are None. If the compressed file had no checksum,
+        ``unverified`` says so.
 
     Notes
     -----
@@ -72,6 +74,7 @@ def describe(trace: Trace) -> dict[str, Any]:
         "median_requested_time": _rounded(np.median, arrays.requested_time),
         "jobs_by_queue": {f"{queue} {queues.get(queue, '')}".strip(): n for queue, n in _counted(jobs["queue_id"])},
         "jobs_by_status": {str(status): n for status, n in _counted(jobs["status"])},
+        **({"generated_columns": generated} if (generated := generated_columns(jobs)) else {}),
         "missing_values": {name: int(jobs[name].isna().sum()) for name in SWF_NAMES},
     }
 

@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from swftools.fields.definition import GENERATED
+from swftools.fields.dictionary import generated_columns
 from swftools.fields.jobs import SWF_NAMES
 from swftools.header import SwfHeader
 from swftools.output.shown_html import chief_columns, counted, lasting, percent, shortened
@@ -60,6 +62,8 @@ def lines_of(
     second = [f"machine {machine}", counted(_different(jobs["user_id"]), "user")]
     if (load := _load(jobs, processors, end - begin)) is not None:
         second.append(f"load {load:.2f}")
+    if generated := generated_columns(jobs):
+        second.append(f"{counted(len(generated), 'column')} {GENERATED}")
     if quarantined:
         second.append(f"{counted(quarantined, 'line')} quarantined")
     return [", ".join(first), ", ".join(second), _lacking(jobs)]

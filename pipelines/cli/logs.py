@@ -78,7 +78,13 @@ def describe_log(log: str, cleaned: bool, rules: str, as_json: bool, flurries: b
 def _print_fact(name: str, value: Any) -> None:
     """Print one line of a description, or a table."""
     unit = UNITS.get(name, "")
-    if name == "anomalies":
+    if name == "generated_columns":
+        from swftools.fields.definition import GENERATED
+
+        click.echo(f"{name} ({GENERATED}):")
+        for column in value:
+            click.echo(f"  {column}")
+    elif name == "anomalies":
         click.echo(f"{name}:")
         for told, count in value.items():
             click.echo(f"  {count:,}: {shown(told)}")

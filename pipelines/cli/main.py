@@ -29,7 +29,7 @@ from pipelines.cli.reservations import reservations
 from pipelines.cli.reserve import reserve
 from pipelines.cli.schedules import compare, simulate_log
 from pipelines.cli.sites import sites
-from pipelines.cli.tasks import augment, run
+from pipelines.cli.tasks import augment, publish, run
 from pipelines.cli.waits import evaluate
 from pipelines.cli.whatif import whatif
 from pipelines.config import show_progress
@@ -47,7 +47,7 @@ def main() -> None:
     Find what is wrong:       swftools validate LOG
     Change its format:        swftools convert LOG OUT.parquet
     Which formats are read:   swftools formats
-    Publish it as data set:   swftools augment --log LOG
+    Publish it as data set:   swftools publish LOG
     Simulate a policy:        swftools simulate LOG --policy easy
     Compare policies:         swftools compare --log LOG --policies fcfs,easy
     A whole experiment:       swftools experiment FILE.yaml
@@ -87,7 +87,7 @@ def main() -> None:
 
 
 main.add_family("Logs", describe_log, study_log, validate_logs, convert, formats)
-main.add_family("Data sets", augment, versions, diff, tag, rollback, promote, verify, prune, export, cite)
+main.add_family("Data sets", augment, publish, versions, diff, tag, rollback, promote, verify, prune, export, cite)
 main.add_family(
     "Simulation", simulate_log, compare, run_experiment, explain, check_schedule, price_log, measure_log_energy
 )

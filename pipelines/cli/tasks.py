@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, redirect_stdout
 from typing import TYPE_CHECKING, Any
 
@@ -93,6 +93,8 @@ def augment(
 ) -> None:
     """Publish a log as a cleaned, augmented, versioned data set: the task BuildAugmentedTrace.
 
+    What augmentations add is generated, not logged; `swftools publish LOG` adds nothing.
+
     \b
     Example: swftools augment --log KTH-SP2-1996-2.1-cln.swf.gz --seed 7 \\
                  --set utility.deadline_basis=wait
@@ -103,7 +105,51 @@ def augment(
         options["parameters"] = json.dumps(settings_of(settings))
     options["augment"] = augmentations
     options["log"], words = log_first(ctx.args, options["log"])
-    run_task("BuildAugmentedTrace", [*flags_of(options), *words], dry_run, as_json=as_json)
+    _publish(options, words, dry_run, as_json)
+
+
+@click.command(
+    short_help="Publish a log as it was logged, cleaned, and nothing else.",
+    options_metavar="[LOG] [OPTIONS]",
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+)
+@log_of_task
+@format_of_task
+@click.option("--rules", help="Cleaning rules, as default,cancelled:action=quarantine; default: the card's.")
+@click.option("--by-month", is_flag=True, help="A file a month of submission (UTC), for long logs.")
+@click.option("--data-set", help="Name to publish under; default: the log's name.")
+@data_root_of_task
+@report_of_task
+@dry_run
+@json_option
+@says_its_progress
+@click.pass_context
+def publish(ctx: click.Context, /, dry_run: bool, as_json: bool, **options: Any) -> None:
+    """Publish what was logged as a cleaned, versioned data set, without augmentations: augment --augment none.
+
+    \b
+    Example: swftools publish --log KTH-SP2-1996-2.1-cln.swf.gz --by-month
+    """
+    options["augment"] = "none"
+    options["log"], words = log_first(ctx.args, options["log"])
+    _publish(options, words, dry_run, as_json)
+
+
+def _publish(options: Mapping[str, Any], words: Sequence[str], dry_run: bool, as_json: bool) -> None:
+    """Run BuildAugmentedTrace, and say which columns it adds that were not logged."""
+    run_task("BuildAugmentedTrace", [*flags_of(options), *words], dry_run, as_json=as_json, tells=_told_of_added)
+
+
+def _told_of_added(task: Any) -> str:
+    """Return which augmentations a task adds, in a line."""
+    if not task.augmentations:
+        return ""
+    from swftools.fields.augmentations import AUGMENTATION_COLUMNS
+    from swftools.fields.definition import GENERATED
+
+    names = [each.name for each in task.augmentations]
+    count = sum(column.is_generated for name in names for column in AUGMENTATION_COLUMNS.get(name, ()))
+    return f"added, {GENERATED}: {', '.join(names)} ({count} columns); without them: swftools publish"
 
 
 @click.command(
@@ -155,10 +201,19 @@ def _option_of(task: type[luigi.Task], name: str, parameter: Any) -> tuple[str, 
     return f"--{name.replace('_', '-')}", f"{parameter.description}{shown}"
 
 
-def run_task(name: str, flags: list[str], dry_run: bool, *, shows_path: bool = False, as_json: bool = False) -> None:
+def run_task(
+    name: str,
+    flags: list[str],
+    dry_run: bool,
+    *,
+    shows_path: bool = False,
+    as_json: bool = False,
+    tells: Callable[[Any], str] = lambda _: "",
+) -> None:
     """Run a task as luigi's command line does, or show what it would do, and end the program with the true status.
 
-    With ``as_json`` what tasks say goes to standard error, and the published version to standard output.
+    With ``as_json`` what tasks say goes to standard error, and the published version to standard output. ``tells``
+    gives a line to say before it.
     """
     from luigi.retcodes import run_with_retcodes
 
@@ -172,6 +227,8 @@ def run_task(name: str, flags: list[str], dry_run: bool, *, shows_path: bool = F
     task = task_of(arguments)
     if dry_run:
         sys.exit(_show_plan(task))
+    if told := tells(task):
+        click.echo(told, err=True)
     try:
         with redirect_stdout(sys.stderr) if as_json else nullcontext():
             run_with_retcodes(arguments)

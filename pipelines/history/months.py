@@ -85,7 +85,10 @@ class Making:
             "header": self.header.to_lines(),
             "processors": self.processors,
             "rules": [[name, parameters] for name, _, parameters in resolve_rules(self.rules or None)],
-            "augmentations": {each.name: [each.code_version, each.own_parameters] for each in self.augmentations},
+            "augmentations": {
+                each.name: [each.code_version, each.own_parameters, *each.raised().values()]
+                for each in self.augmentations
+            },
             "clean": CleanTrace.code_version,
             "schema_version": schema_of(("records", *TABLES)),
         }

@@ -62,7 +62,7 @@ def publish(run: Run, root: DataRoot) -> Publication:
         table: list(data.columns if isinstance(data, PartedTable) else data.column_names)
         for table, data in tables.items()
     }
-    readme = readme_text(facts, rows, names, WHAT, shown_text(run), _made_of(run))
+    readme = readme_text(facts, rows, names, WHAT, shown_text(run), _made_of(run), columns.get("jobs", ()))
     own["README.md"] = writer_of(readme)
     for file, write in own.items():
         path = run.folder / file

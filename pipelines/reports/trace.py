@@ -9,6 +9,7 @@ from datetime import datetime
 from pipelines.reports.report import Rows, Section, Shown, Version, reports_on
 from swftools.cleaning import CleaningReport
 from swftools.description import describe
+from swftools.fields.definition import GENERATED
 from swftools.fields.jobs import SWF_NAMES
 from swftools.header import SwfHeader
 from swftools.tables import empty_frame
@@ -81,6 +82,8 @@ def _figures(version: Version, other: Version | None) -> Section:
     ]
     without = [name for name, count in found[0]["missing_values"].items() if count == found[0]["jobs"]]
     told = [f"No job has: {', '.join(without)}."] if without and found[0]["jobs"] else []
+    if generated := found[0].get("generated_columns"):
+        told.append(f"{GENERATED.capitalize()}: {', '.join(generated)}.")
     tables = [Rows(heads, rows)]
     if missing:
         tables.append(Rows(["column", "jobs without it", "share"], missing, "What some jobs lack"))

@@ -227,7 +227,8 @@ def _field(
         "@type": "cr:Field",
         "@id": f"{table}/{name}",
         "name": name,
-        "description": f"{column['meaning']}; unit: {column['unit']}; missing: {column['missing']}",
+        "description": f"{column['meaning']}; unit: {column['unit']}; missing: {column['missing']}"
+        + (f"; {column['origin']}" if "origin" in column else ""),
         **kind,
         "source": {**place, "extract": {"column": name}},
     }

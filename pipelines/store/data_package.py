@@ -24,7 +24,18 @@ import pyarrow as pa
 from pipelines.names import PART
 from pipelines.store.parts import label_of
 from pipelines.store.readme import sources_of
-from swftools.fields.definition import BOOL, FLOAT64, INT64, INTEGERS, NEVER, STRING, TIMESTAMP, UTILITY, Field
+from swftools.fields.definition import (
+    BOOL,
+    FLOAT64,
+    GENERATED,
+    INT64,
+    INTEGERS,
+    NEVER,
+    STRING,
+    TIMESTAMP,
+    UTILITY,
+    Field,
+)
 from swftools.fields.dictionary import PRIMARY_KEYS, TABLE_MEANINGS, table_fields
 from swftools.output.shown_text import shown_in_json
 
@@ -189,6 +200,8 @@ def _field(field: Field) -> dict[str, Any]:
         "unit": field.unit,
         "missing": field.missing,
     }
+    if field.is_generated:
+        described["origin"] = GENERATED
     if field.missing != NEVER and kind in _NO_VALUE:
         described["missingValues"] = [_NO_VALUE[kind]]
     return described | ({"constraints": constraints} if constraints else {})

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from swftools.errors import ParameterError
-from swftools.fields.definition import Field
+from swftools.fields.definition import GENERATED, Field
 from swftools.fields.dictionary import table_fields
 from swftools.output.shown_text import shown_in_json
 
@@ -64,6 +64,7 @@ def column_entry(field: Field, nulls: int) -> dict[str, Any]:
         "meaning": field.meaning,
         "missing": field.missing,
         "nulls": nulls,
+        **({"origin": GENERATED} if field.is_generated else {}),
     }
 
 

@@ -7,7 +7,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from swftools.fields.dictionary import TABLE_MEANINGS
+from swftools.fields.definition import GENERATED
+from swftools.fields.dictionary import TABLE_MEANINGS, generated_columns
 from swftools.output.shown_text import shown_in_json, shown_in_markdown
 
 _ORIGIN = {
@@ -33,6 +34,7 @@ def readme_text(
     what: str,
     shown: str = "",
     made_of: str = "",
+    columns: Iterable[str] = (),
 ) -> str:
     """Write the page of a version, in Markdown; equal facts give equal text.
 
@@ -51,6 +53,8 @@ def readme_text(
         Its main table or picture, in Markdown.
     made_of : str
         In words; by default the logs that the facts name.
+    columns : iterable of str
+        Those of the main table, of which it is said which are generated.
     """
     table, sources = facts["main_table"], sources_of(facts)
     named = ", ".join(f"`{source['log']['name']}` (sha256 `{source['log']['key']}`)" for source in sources)
@@ -66,6 +70,7 @@ def readme_text(
         _table(("table", "one row", "rows"), [(f"`{t}`", _row_of(t), f"{count:,}") for t, count in rows.items()]),
         "Columns, with types, units and meanings, are in `datapackage.json`, in `manifest.json` with statistics, and "
         "in the metadata of the Parquet files.",
+        *_generated(table, columns),
         "## How to read them",
         "In this directory, by pandas, DuckDB or R:",
         f'```\nimport pandas as pd\n{table} = pd.read_parquet("{table}")\n```',
@@ -123,6 +128,13 @@ def _account(facts: Mapping[str, Any]) -> list[str]:
     marked = [f"marked by rule {rule}: {count:,}" for rule, count in account["flagged"].items()]
     first, *rest = account_lines(account, [])
     return [first, *rest, *marked, *(f"assumed: {sentence}" for sentence in facts["assumptions"])]
+
+
+def _generated(table: str, columns: Iterable[str]) -> Iterator[str]:
+    """Yield in a sentence which columns of a table are generated, if any."""
+    if names := generated_columns(columns):
+        told = ", ".join(f"`{name}`" for name in names)
+        yield f"{len(names)} columns of `{table}` are **{GENERATED}**: {told}."
 
 
 def _title(facts: Mapping[str, Any]) -> str:

@@ -200,7 +200,12 @@ class PublishingTask(StageTask):
         }
         files = {
             **contents.files,
-            "README.md": writer_of(readme_text(facts, rows, list(contents.files), self.what, self.shown(contents))),
+            "README.md": writer_of(
+                readme_text(
+                    *(facts, rows, list(contents.files), self.what, self.shown(contents)),
+                    columns=columns.get(self.main_table, ()),
+                )
+            ),
         }
         manifest = {name: value for name, value in facts.items() if name not in ("data_set", "version")}
         work = work_root(self.data_root)

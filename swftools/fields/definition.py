@@ -23,6 +23,9 @@ MAX_TIME = 1e10
 NEVER = "never"
 """The missing-value rule of columns without nulls."""
 
+GENERATED = "generated, not logged"
+"""What is said of columns that are generated, wherever columns are described."""
+
 Known = Literal["submission", "start", "end", "never"]
 """When what a column says of a job is known where the job runs: ``never`` is what is ours, or made of the whole log."""
 
@@ -35,6 +38,7 @@ class Field:
     fitted to the whole trace. ``known`` is when the machine knows it of a job, or could: nobody is told it before. What
     a model drew from a run time, or a wait, is known when these are. ``optional`` columns are in a file only where its
     log tells them: files without them are what they were before there were such columns, so no version is raised.
+    ``is_generated`` columns say nothing that was logged: a model, or a survey, made their values.
     """
 
     name: str
@@ -48,6 +52,7 @@ class Field:
     minimum: float | None = None
     stable_under_growth: bool = True
     optional: bool = False
+    is_generated: bool = False
     known: Known = field(kw_only=True)
 
     @property
@@ -58,4 +63,6 @@ class Field:
             metadata["swf_position"] = str(self.swf_position)
         if not self.stable_under_growth:
             metadata["stable_under_growth"] = "false"
+        if self.is_generated:
+            metadata["origin"] = GENERATED
         return pa.field(self.name, self.type, nullable=self.missing != NEVER, metadata=metadata)

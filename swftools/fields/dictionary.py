@@ -32,7 +32,7 @@ from swftools.fields.search import SEARCH_DECISIONS, SEARCH_IMPROVEMENTS, SEARCH
 COMMON_VERSION = 13
 """The schema version of every table that is not in ``RAISED_VERSIONS``: what all had when each got its own."""
 
-RAISED_VERSIONS: dict[str, int] = {}
+RAISED_VERSIONS: dict[str, int] = dict.fromkeys(AUGMENTATION_COLUMNS, COMMON_VERSION + 1)
 """The schema version of each table that has changed since. Whoever adds, removes, renames or retypes a column of a
 table, or gives it another meaning, raises that table's version here, by one."""
 
@@ -121,6 +121,8 @@ TABLE_MEANINGS = {
     "policy_watch": "One row a policy, measure and statistic, over runs of the last weeks of a log, shaken and not.",
 }
 
+_GENERATED = frozenset(column.name for column in JOBS if column.is_generated)
+
 KNOWN_OF_JOBS: dict[str, Known] = {field.name: field.known for field in JOBS}
 """When each column of jobs is known. Of a column that is not here only who made it can say."""
 
@@ -183,6 +185,17 @@ def table_version(table: str) -> int:
 def highest_version(tables: Iterable[str]) -> int:
     """Return the highest schema version among tables; the common one where there are none."""
     return max(map(table_version, tables), default=COMMON_VERSION)
+
+
+def generated_columns(columns: Iterable[object]) -> list[str]:
+    """Return which columns of jobs are generated, not logged, in their order.
+
+    Examples
+    --------
+    >>> generated_columns(["run_time", "priority_rank", "is_moldable"])
+    ['is_moldable']
+    """
+    return [str(name) for name in columns if str(name) in _GENERATED]
 
 
 def known_at_submission(columns: Iterable[object]) -> list[str]:

@@ -15,7 +15,18 @@ from typing import Any
 
 import pyarrow as pa
 
-from swftools.fields.definition import BOOL, FLOAT64, INT64, INTEGERS, NEVER, STRING, TIMESTAMP, UTILITY, Field
+from swftools.fields.definition import (
+    BOOL,
+    FLOAT64,
+    GENERATED,
+    INT64,
+    INTEGERS,
+    NEVER,
+    STRING,
+    TIMESTAMP,
+    UTILITY,
+    Field,
+)
 from swftools.fields.dictionary import (
     COMMON_VERSION,
     TABLE_MEANINGS,
@@ -58,8 +69,9 @@ _HEADINGS = ("column", "type", "unit", "meaning", "missing", "SWF field", "stage
 def json_schema(table: str) -> dict[str, Any]:
     """Return the JSON Schema (draft 2020-12) of one row of a table, as published in ``schemas/``.
 
-    Units, missing-value rules, SWF positions, the stage that adds a column, when it is known, and that it is not stable
-    under growth, are annotations that begin with ``x-``. Columns that every file of the table has are required.
+    Units, missing-value rules, SWF positions, the stage that adds a column, when it is known, that it is not stable
+    under growth, and that it is generated, are annotations that begin with ``x-``. Columns that every file of the table
+    has are required.
 
     Raises
     ------
@@ -77,6 +89,8 @@ def json_schema(table: str) -> dict[str, Any]:
             kind["x-swf-position"] = field.swf_position
         if not field.stable_under_growth:
             kind["x-stable-under-growth"] = False
+        if field.is_generated:
+            kind["x-origin"] = GENERATED
         bounds = {"minimum": field.minimum, "maximum": field.maximum}
         kind |= {name: int(bound) for name, bound in bounds.items() if bound is not None}
         properties[field.name] = kind
@@ -115,7 +129,8 @@ def data_dictionary() -> str:
         "* **missing**: what a null means. A missing value is null in Parquet and -1 in SWF text.\n"
         "* **stage**: what adds the column: *read*, *clean* or an augmentation. *Whole trace* marks a column "
         "that is fitted to all jobs of a trace, so that old jobs get other values when the trace grows; in a "
-        "history it is drawn from parameters that were fixed before.\n"
+        "history it is drawn from parameters that were fixed before. *Generated, not logged* marks what a model "
+        "or a survey made up: it is no property of the logged jobs.\n"
         "* **known**: when the value of a job is known: at its *submission*, its *start*, its *end*, or "
         "*never*, if we add it or it follows from other jobs of the log. A predictor sees only what is known "
         "at the submission of a job ([predictors](predictors.md#what-it-sees)).\n"
@@ -140,6 +155,7 @@ def _row(field: Field) -> tuple[str, ...]:
     """Return the cells of a column."""
     position = "" if field.swf_position is None else str(field.swf_position)
     stage = field.stage if field.stable_under_growth else f"{field.stage}, whole trace"
+    stage += f"; {GENERATED}" if field.is_generated else ""
     return (
         f"`{field.name}`",
         _TYPES[field.type],

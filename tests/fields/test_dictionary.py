@@ -19,6 +19,7 @@ from swftools.fields.dictionary import (
     TABLE_MEANINGS,
     TABLES,
     arrow_schema,
+    generated_columns,
     highest_version,
     required_columns,
     table_fields,
@@ -86,9 +87,21 @@ def test_arrow_fields_carry_the_dictionary(field: Field) -> None:
     expected |= {b"known": field.known}
     expected |= {} if field.swf_position is None else {b"swf_position": str(field.swf_position)}
     expected |= {} if field.stable_under_growth else {b"stable_under_growth": "false"}
+    expected |= {b"origin": "generated, not logged"} if field.is_generated else {}
     assert {key: text.encode() for key, text in expected.items()} == field.arrow.metadata
     assert (field.missing != NEVER) == field.arrow.nullable
     assert (field.name, field.type) == (field.arrow.name, field.arrow.type)
+
+
+def test_generated_columns_are_those_of_augmentations() -> None:
+    """All of them but the rank of a queue, which the card of a log tells; the dictionary says so of each."""
+    added = {column.name for columns in AUGMENTATION_COLUMNS.values() for column in columns}
+    names = [column.name for column in JOBS]
+    assert set(generated_columns(names)) == added - {"priority_rank"}
+    rows = data_dictionary().partition("\n## jobs\n")[2].partition("\n## ")[0].splitlines()
+    marked = {row.split("`")[1] for row in rows if "generated, not logged" in row}
+    properties = json_schema("jobs")["properties"]
+    assert marked == {name for name in names if "x-origin" in properties[name]} == set(generated_columns(names))
 
 
 def test_a_name_means_the_same_in_every_table() -> None:

@@ -15,6 +15,7 @@ from pipelines.history import months, night
 from pipelines.history.waits import waits_key
 from pipelines.keys import canonical_json, schema_of
 from pipelines.tasks.augmentations.checkpoints import AddCheckpoints
+from pipelines.tasks.augmentations.registry import AUGMENTATIONS
 from pipelines.tasks.build import BuildAugmentedTrace
 from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.compare import ComparePolicies
@@ -178,3 +179,15 @@ def test_predictions_of_a_history_are_made_anew_when_their_table_is_raised(monke
         monkeypatch.setattr(dictionary, "RAISED_VERSIONS", raised)
         keys.append(waits_key(settings, making, "binomial"))  # type: ignore[arg-type]
     assert keys[0] == keys[1] != keys[2]
+
+
+def test_an_augmentation_is_made_anew_when_its_table_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While it is not, its key says nothing of it, and is what it was; months of histories with it follow."""
+    keys = []
+    for raised in ({}, {"jobs": 14}, {"utility": 14}, {"utility": 15}):
+        monkeypatch.setattr(dictionary, "RAISED_VERSIONS", raised)
+        keys.append(
+            (AUGMENTATIONS["utility"].raised(), months.Making(SwfHeader(), 8, [], [AUGMENTATIONS["utility"]()]).key)
+        )
+    assert keys[0][0] == keys[1][0] == {}
+    assert len({key for _, key in keys[1:]}) == 3

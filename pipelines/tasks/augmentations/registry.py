@@ -18,13 +18,13 @@ import luigi
 import pandas as pd
 import pyarrow.parquet as pq
 
-from pipelines.keys import content_key
+from pipelines.keys import content_key, schema_of
 from pipelines.tasks.clean import CleanTrace, RulesTask
 from pipelines.tasks.one_look import once_a_look
 from pipelines.tasks.parameters import AUGMENTATIONS, ParametersParameter
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
-from swftools.fields.dictionary import arrow_schema
+from swftools.fields.dictionary import COMMON_VERSION, arrow_schema
 from swftools.formats.trace_directory import iter_trace
 from swftools.parameters import Parameters
 from swftools.tables import QUICK_OPTIONS, RowGroups, to_arrow, write_frame
@@ -101,8 +101,14 @@ class Augmentation(RulesTask):
     @once_a_look
     def key(self) -> str:
         """Content key of the output."""
-        inputs = {"trace": self.requires().key, "parameters": self.own_parameters}
+        inputs = {"trace": self.requires().key, "parameters": self.own_parameters, **self.raised()}
         return content_key(self.name, self.code_version, inputs)
+
+    @classmethod
+    def raised(cls) -> dict[str, Any]:
+        """Return what keys say of the schema of its tables: nothing as long as it has that of all tables."""
+        schema = schema_of([cls.name, *cls.other_tables])
+        return {} if schema == COMMON_VERSION else {"schema_version": schema}
 
     @classmethod
     def check(cls, parameters: Mapping[str, Any]) -> None:
