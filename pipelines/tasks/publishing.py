@@ -72,9 +72,8 @@ class PublishingTask(StageTask):
     main_table: str
     """The table that most users read."""
 
-    tables_used: tuple[str, ...]
-    """The tables that it publishes, and those in which its stages hand it what it publishes: their schema versions are
-    in its key."""
+    own_tables: tuple[str, ...] = ()
+    """The tables that it always publishes, and those in which its stages hand it what it publishes."""
 
     what = "A workload trace of a parallel machine"
     """What kind of data set it is."""
@@ -91,6 +90,11 @@ class PublishingTask(StageTask):
             from pipelines.reports import check_libraries  # noqa: PLC0415 (it imports what reports are made of)
 
             check_libraries()
+
+    @property
+    def tables_used(self) -> tuple[str, ...]:
+        """The tables whose schema versions are in its key: its own, and those that its parameters bring."""
+        return self.own_tables
 
     @property
     def default_name(self) -> str:

@@ -148,7 +148,7 @@ class PublishReservations(ReservationTask, LogPublishingTask):
 
     code_version = 1
     main_table = "reservations"
-    tables_used = ("reservations", "schedule")
+    own_tables = ("reservations", "schedule")
     what = "Reservations by predicted waits, in a simulated schedule"
 
     @property
