@@ -41,7 +41,7 @@ class ComparePolicies(CellsTask, MeasuringTask, LogPublishingTask):
 
     code_version = 4
     main_table = "comparison"
-    own_tables = ("metrics", "comparison")
+    tables_used = ("metrics", "comparison")
     what = "A comparison of scheduling policies by simulation"
     policies = PoliciesParameter(
         default="fcfs,easy,conservative", description="policies: fcfs,easy:reservations=2,... or a JSON list"

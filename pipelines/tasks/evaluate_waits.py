@@ -38,7 +38,7 @@ class EvaluateWaitPredictions(ReplayTask, LogPublishingTask):
     code_version = 3
     what = "What jobs of a log would have been told of their waits, and how often it was right"
     main_table = "wait_evaluation"
-    own_tables = ("wait_predictions", "wait_evaluation")
+    tables_used = ("wait_predictions", "wait_evaluation")
     methods = MethodsParameter(
         default="binomial,lognormal,lognormal-plain,loguniform,weibull",
         description="bounds and rivals: binomial,gradient-boosting,...",

@@ -122,7 +122,7 @@ class PriceSchedule(PricingTask, LogPublishingTask):
 
     code_version = 1
     main_table = "prices"
-    own_tables = ("prices",)
+    tables_used = ("prices",)
     what = "Prices of the jobs of a simulated schedule"
 
     @property

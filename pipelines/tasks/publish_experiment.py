@@ -73,7 +73,7 @@ class PublishExperiment(CellsTask):
     code_version = 2
     what = "An experiment with scheduling policies by simulation"
     main_table = "experiment_differences"
-    own_tables = ("metrics", "experiment", "experiment_differences", "experiment_ranks")
+    tables_used = ("metrics", "experiment", "experiment_differences", "experiment_ranks")
     experiment = ExperimentParameter(description="path of a YAML file that names logs, policies and options")
     only = luigi.Parameter(default="", description="a subset that the file names; default: all cells")
     processes = luigi.IntParameter(

@@ -30,7 +30,7 @@ from pipelines.tasks.clean import RulesTask
 from pipelines.tasks.memory import give_back_memory
 from pipelines.tasks.stage_task import StageTask
 from pipelines.tasks.targets import VersionTarget
-from swftools.errors import ParameterError
+from swftools.errors import ParameterError, UnsafeNameError
 from swftools.output.shown_text import WIDTH, shown
 from swftools.output.standard_output import print_out
 
@@ -72,9 +72,6 @@ class PublishingTask(StageTask):
     main_table: str
     """The table that most users read."""
 
-    own_tables: tuple[str, ...] = ()
-    """The tables that it always publishes, and those in which its stages hand it what it publishes."""
-
     what = "A workload trace of a parallel machine"
     """What kind of data set it is."""
 
@@ -93,8 +90,11 @@ class PublishingTask(StageTask):
 
     @property
     def tables_used(self) -> tuple[str, ...]:
-        """The tables whose schema versions are in its key: its own, and those that its parameters bring."""
-        return self.own_tables
+        """The tables that it publishes, and those in which its stages hand it what it publishes.
+
+        Their schema versions are in its key.
+        """
+        raise NotImplementedError
 
     @property
     def default_name(self) -> str:
@@ -125,7 +125,14 @@ class PublishingTask(StageTask):
     @property
     def data_set_name(self) -> str:
         """Name of the data set."""
-        return check_name(self.data_set or self.default_name, "data set")
+        if self.data_set:
+            return check_name(self.data_set, "data set")
+        try:
+            return check_name(self.default_name, "data set")
+        except UnsafeNameError as error:
+            raise UnsafeNameError(
+                f"{error}; this one comes from the name of the log: give another by --data-set NAME (data_set=)"
+            ) from error
 
     def requires(self) -> list[luigi.Task]:
         """Require the stages; nothing if the version is there, and all that is to do is beside it."""

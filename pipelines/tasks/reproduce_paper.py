@@ -40,7 +40,7 @@ class ReproducePaper(CellsTask):
     code_version = 2
     what = "The tables of a paper made anew, beside the values that it prints"
     main_table = "reproduction"
-    own_tables = ("measurements", "reproduction")
+    tables_used = ("measurements", "reproduction")
     paper = PaperParameter(description="short name of a paper, such as nurmi2009")
     table = luigi.Parameter(default="", description="one table of it, such as 4.1; default: all")
     logs = luigi.Parameter(default="", description="names of cards or paths, separated by commas; default: the paper's")

@@ -31,6 +31,7 @@ from swftools.by_job import in_one_order
 from swftools.errors import ParameterError, UnreadableLogError
 from swftools.fields.definition import MAX_TIME
 from swftools.output.whole_files import create_file
+from swftools.parameters.small_files import PRINTED_LIMIT, read_small_file
 
 CHOICES = (
     "yes: performs checkpointing",
@@ -323,7 +324,7 @@ def read_commented_csv(path_or_file: str | Path | IO[Any], what: str) -> Comment
     name = getattr(path_or_file, "name", what) if hasattr(path_or_file, "read") else path_or_file
     name = str(name)
     try:
-        data = path_or_file.read() if hasattr(path_or_file, "read") else Path(path_or_file).read_bytes()
+        data = path_or_file.read() if hasattr(path_or_file, "read") else read_small_file(path_or_file, PRINTED_LIMIT)
         text = data if isinstance(data, str) else data.decode()
     except OSError as error:
         raise UnreadableLogError(f"{name}: {what} cannot be read: {error.strerror or error}") from error

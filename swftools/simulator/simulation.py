@@ -358,7 +358,8 @@ class Simulation:
         done = what_was_done(*parts, copies=goes_on)
         del parts
         schedule = schedule_of(self.trace, done, is_over, *about)
-        return replace(schedule, holds=holds, is_partial=is_partial, notes=notes, assumptions=assumed)
+        origin = self.trace.header.start
+        return replace(schedule, holds=holds, is_partial=is_partial, notes=notes, assumptions=assumed, origin=origin)
 
     def _with_keys(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return a table with the keys of jobs in place of a column ``job``, where it has one."""

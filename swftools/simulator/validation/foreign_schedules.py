@@ -16,9 +16,11 @@ import pandas as pd
 from swftools.errors import ParameterError, UnreadableLogError
 from swftools.keyed_random import count_occurrences
 from swftools.parameters.choices import OVERRUN
+from swftools.parameters.small_files import require_small
 from swftools.simulator.options import check_choice, reasons_to_exclude
 from swftools.simulator.requested import find_requests
 from swftools.simulator.schedule import Schedule
+from swftools.simulator.validation.batsim import is_of_batsim, starts_of_batsim
 from swftools.simulator.validation.widths import CURVE_COLUMNS, stretch_on
 from swftools.trace import Trace
 
@@ -52,7 +54,7 @@ def read_schedule(path: str | Path) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        As it is in the file.
+        As it is in the file; of Batsim's ``jobs.csv`` under our names.
 
     Raises
     ------
@@ -60,9 +62,11 @@ def read_schedule(path: str | Path) -> pd.DataFrame:
         The file is not there, or not of that kind.
     """
     try:
-        return pd.read_parquet(path) if Path(path).suffix == ".parquet" else pd.read_csv(path)
+        require_small(path, 1 << 34)
+        table = pd.read_parquet(path) if Path(path).suffix == ".parquet" else pd.read_csv(path)
     except (OSError, ValueError, EOFError) as error:
         raise UnreadableLogError(f"{path}: not a schedule as CSV or Parquet: {error}") from error
+    return starts_of_batsim(table) if is_of_batsim(table) else table
 
 
 def schedule_from_table(
@@ -184,7 +188,7 @@ def schedule_from_table(
     )
     options = {"overrun": overrun, "cancelled": "drop", "least_run_time": least_run_time, "semantics": semantics}
     options["requests"] = requests
-    return Schedule(jobs, segments, excluded, size, policy, options)
+    return Schedule(jobs, segments, excluded, size, policy, options, origin=trace.header.start)
 
 
 def _columns(table: pd.DataFrame) -> pd.DataFrame:

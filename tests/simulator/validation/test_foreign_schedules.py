@@ -252,3 +252,29 @@ def test_schedules_of_other_simulators_pass(log: str, shared: Path) -> None:
         )
         assert report.ok, f"{path.name}: {report}"
         assert set(PROMISES[ORACLES[policy]]) <= set(report.checked)
+
+
+BATSIM = """\
+job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,final_state,starting_time,\
+execution_time,finish_time,waiting_time,turnaround_time,stretch,allocated_resources,consumed_energy,metadata
+w0!1,w0,p1,0,3,-1,1,COMPLETED_SUCCESSFULLY,0,10,10,0,10,1,0-2,-1,
+w0!2,w0,p2,1,2,20,1,COMPLETED_SUCCESSFULLY,10,5,15,9,14,2.8,{resources},-1,
+w0!3,w0,p3,2,9,20,0,REJECTED,-1,-1,-1,-1,-1,-1,,-1,
+"""
+
+
+@pytest.mark.parametrize(("resources", "is_ok"), [("0 2", True), ("1-2", True), ("0-3", False)])
+def test_jobs_of_batsim(tmp_path: Path, resources: str, is_ok: bool) -> None:
+    """Its names of columns, ids with the workload in front, lists of resources; a rejected job has no start."""
+    (tmp_path / "jobs.csv").write_text(BATSIM.replace("{resources}", resources))
+    found = read_schedule(tmp_path / "jobs.csv")
+    assert found["job_number"].tolist() == ["1", "2"]
+    assert found["requested_time"].tolist() == [10, 20]
+    trace = Trace.from_columns(
+        machine_processors=4,
+        job_number=[1, 2, 3],
+        submit_time=[0, 1, 2],
+        run_time=[10, 5, 5],
+        requested_processors=[3, 2, 9],
+    )
+    assert validate(str(tmp_path / "jobs.csv"), trace=trace).ok == is_ok
