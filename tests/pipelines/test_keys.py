@@ -91,6 +91,7 @@ def key_of_night(_: str) -> str:
         waiting_table=empty_frame("waiting"),
         provisional=SimpleNamespace(rows=[1]),
         book=SimpleNamespace(names=[1]),
+        state=SimpleNamespace(records_version=1, manifest={}),
     )
     run = night.Run(settings, came, Path(), print)  # type: ignore[arg-type]
     vars(run).update(making=SimpleNamespace(key="key of months"), terms={"licence": "none"}, privacy={})
