@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from pipelines.config import setting
+from pipelines.logs.file_cache import FileCache
 from swftools.errors import ParameterError, SwfToolsError, UnreadableLogError
 from swftools.formats.accounting.names import Privacy
 from swftools.formats.compression import LogSource, Progress
@@ -17,6 +18,7 @@ from swftools.formats.detect import detect
 from swftools.formats.read_log import open_as, read_as
 from swftools.formats.registry import LogFormat, Reading, find_format
 from swftools.formats.several import LogFiles, log_files
+from swftools.parameters.small_files import hash_of_file
 from swftools.trace import Trace
 
 SWF = "swf"
@@ -68,7 +70,7 @@ class HowRead:
         if self.format not in ("", SWF):
             said["format"] = self.format
             kind, given = find_format(self.format)
-            said |= version_of(kind)
+            said |= reader_version(kind)
             if beside := [_sha256(path) for path in kind(**given).files_beside]:
                 said["files_beside"] = beside
         if self.anonymise != "no":
@@ -84,25 +86,44 @@ class HowRead:
         return files
 
     def read(
-        self, source: LogSource, *, strict: bool = False, progress: Progress | None = None, called: str | None = None
+        self,
+        source: LogSource,
+        *,
+        strict: bool = False,
+        progress: Progress | None = None,
+        called: str | None = None,
+        dates: str | None = None,
+        for_publication: bool = False,
     ) -> Trace:
-        """Read a log; ``called`` is its name where that is not the source's."""
-        how = Reading(strict=strict, privacy=self.privacy, progress=progress)
+        """Read a log.
+
+        ``called`` is its name where that is not the source's, ``dates`` is as ``Reading`` has it; what may be a secret
+        is not read ``for_publication``.
+        """
+        privacy = replace(self.privacy, for_publication=for_publication)
+        how = Reading(strict=strict, privacy=privacy, progress=progress, dates=dates)
         return read_as(source, self.format or None, {}, how, called)
 
 
-def version_of(kind: type[LogFormat]) -> dict[str, int]:
-    """Return what a stage's key says of a format's reader: nothing of its first version."""
-    return {} if kind.VERSION == 1 else {"reader": kind.VERSION}
+def reader_version(kind: type[LogFormat]) -> dict[str, int]:
+    """Return what a key says of the reader of a format: nothing while it reads what it always did."""
+    return {"reader": kind.READER_VERSION} if kind.READER_VERSION > 1 else {}
 
 
-def recognised_version(path: Path, name: str) -> dict[str, int]:
-    """Return the same of the format that a log is recognised as; nothing if it is none, which reading it will tell."""
+def recognised_version(path: Path) -> dict[str, int]:
+    """Return the same for a log whose format is not given; nothing where it is not recognised."""
     try:
-        kind, _ = find_format(detect(log_files(path).head(0), name)[0])
-    except SwfToolsError:
+        return dict(_recognised(path))
+    except (SwfToolsError, OSError):
         return {}
-    return version_of(kind)
+
+
+def _read_version(path: Path) -> dict[str, int]:
+    name, _ = detect(log_files(str(path)).head(0), path.name)
+    return reader_version(find_format(name)[0])
+
+
+_recognised = FileCache(_read_version)
 
 
 def _sha256(path: Path) -> str:
@@ -114,6 +135,6 @@ def _sha256(path: Path) -> str:
         It cannot be read.
     """
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return hash_of_file(path)
     except OSError as error:
         raise UnreadableLogError(f"{path}: cannot be read ({error.strerror}); the format's options name it") from error

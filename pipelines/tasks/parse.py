@@ -46,9 +46,7 @@ class ParseLog(LogTask):
     def _reader(self) -> dict[str, int]:
         """What the key says of the reader of a log that is recognised from its text."""
         found = self.found
-        if found.how.format or found.card or found.version or found.path is None or found.sha256 is None:
-            return {}
-        return recognised_version(found.path, found.name)
+        return {} if found.how.format or found.version or found.path is None else recognised_version(found.path)
 
     def requires(self) -> AcquireLog | list[luigi.Task]:
         """Require the log's text."""
@@ -65,7 +63,8 @@ class ParseLog(LogTask):
             if found.version:
                 trace = read_version(path)
             else:
-                trace = found.how.read(str(path), progress=self._tell_bytes, called=str(found.path or found.name))
+                called = str(found.path or found.name)
+                trace = found.how.read(str(path), progress=self._tell_bytes, called=called, for_publication=True)
         say_format(trace, found)
         trace = as_its_log(trace, found)
         # How a log is compressed does not count in what is made of it.
@@ -82,9 +81,9 @@ class ParseLog(LogTask):
             self.tell(min(done, size), size)
 
     def load(self) -> Trace:
-        """Return the trace, with the lines it was read from, unless names are withheld or it was a table."""
+        """Return the trace, with the lines it was read from, unless words are withheld or it was a table."""
         trace = load_trace(self.output().path)
-        if self.anonymise != "no" or self.found.version:
+        if self.anonymise != "no" or self.found.version or trace.provenance.get("withholds_text"):
             return trace
         path = self.clone(AcquireLog).path
         is_swf = "format" not in trace.provenance

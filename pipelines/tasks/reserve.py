@@ -26,6 +26,7 @@ from swftools.qbets.predictor import WaitPredictor
 from swftools.reservations.live_waits import check_asked
 from swftools.reservations.simulated import ReservedSchedule, simulate_reservations
 from swftools.reservations.varq_parameters import VarqParameters, check_told, check_widths
+from swftools.simulator.registry import find_policy
 from swftools.tables import QUICK_OPTIONS, read_table, to_arrow, write_frame, write_table
 
 
@@ -58,7 +59,7 @@ class ReservationTask(ScheduleTask):
         super().check_values()
         check_asked(self.predictor_of_waits)
         check_told(self.predictor)
-        check_widths(self.simulation.entry["policy"], self.simulation._chosen)
+        check_widths(find_policy(self.simulation.entry["policy"]), self.simulation._chosen)
 
     @property
     def bound(self) -> str:

@@ -210,6 +210,8 @@ def _origin(schedule: Schedule, origin: datetime | str | None) -> float:
         return float(stamp.timestamp())
     jobs = schedule.jobs
     known = jobs["submit_timestamp"].notna() if "submit_timestamp" in jobs else pd.Series(dtype="bool")
+    if not known.any() and schedule.origin is not None:
+        return schedule.origin.timestamp()
     if not known.any():
         raise ParameterError("the moment of second 0 of the schedule is unknown; give it by origin='2022-01-01T00:00Z'")
     first = int(np.argmax(known.to_numpy()))

@@ -119,4 +119,4 @@ def _memoryless(name: str | Policy) -> tuple[Policy, Any]:
 def _forgets(policy: Policy, chosen: Any) -> bool:
     """Whether a policy remembers, draws and needs nothing, and has nothing to do while no waiting job fits."""
     remembers = policy.in_python or set(policy.made_for(chosen).own) - {"parameters"}
-    return policy.rests and not remembers and not policy.needed(chosen.to_mapping())
+    return policy.rests and not remembers and not policy.needed(chosen)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from swftools.kernel import IntArray, kernel
+from swftools.simulator.instants import instant
 from swftools.simulator.machine.state import CAPACITY, FREE, NOW, RUNNING, SUBMITTED, WAITING, WAKE, Machine
 from swftools.simulator.machine.views import earliest_start, first_waiting, width
 from swftools.simulator.machine.waiting_queue import NOBODY
@@ -72,7 +73,7 @@ def observe(machine: Machine, seen: Seen) -> bool:
             shown[at + TIME] = time / (time + HOUR)
             shown[at + WAITED] = wait / (wait + HOUR)
             shown[at + FITS] = is_fitting
-            shown[at + GOES_AHEAD] = is_fitting & ((job == head) | (now + time <= shadow) | (needed <= spare))
+            shown[at + GOES_AHEAD] = is_fitting & ((job == head) | (instant(now + time) <= shadow) | (needed <= spare))
             shown[at + IS_JOB] = 1.0
             is_allowed = is_fitting | reserves
             mask[row], seen.job[row] = is_allowed, job

@@ -3,17 +3,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from swftools.keyed_random import count_occurrences
 from swftools.output.shown_html import ShowsItself, counted, percent
 from swftools.qbets.predictor import WaitPredictor
 from swftools.reservations.varq import VarqRun
 from swftools.reservations.varq_parameters import VarqParameters
-from swftools.simulator.schedule import Schedule
+from swftools.simulator.schedule import WAITS_ON_PROCESSORS, Schedule
 from swftools.simulator.simulation import Progress
 from swftools.trace import Trace
 
@@ -209,6 +210,16 @@ def simulate_reservations(
 
 def reserved_schedule(run: VarqRun) -> ReservedSchedule:
     """Return what came of a run that is over."""
+    schedule, trace = as_submitted(run)
+    return ReservedSchedule(schedule, run.table(), trace, run.varq)
+
+
+def as_submitted(run: VarqRun) -> tuple[Schedule, Trace]:
+    """Return the schedule of a run that is over, and its jobs, with submissions, requests and runs as they came to be.
+
+    The engine numbers jobs by the log's submissions; here the table says what was requested, and who went ahead of
+    whom, by the submissions as they were.
+    """
     simulation = run.stepper._simulation
     requests, coming = simulation._replay.requests, simulation._driver.coming
     jobs = simulation.trace.jobs.copy()
@@ -217,26 +228,30 @@ def reserved_schedule(run: VarqRun) -> ReservedSchedule:
         column = jobs[name].to_numpy(dtype=np.float64, na_value=np.nan, copy=True)
         column[run.row] = values
         jobs[name] = column
-    schedule, asked, trace = run.stepper.schedule(), run.table(), simulation.trace.with_jobs(jobs)
-    if asked["is_accepted"].any():
-        _as_submitted(schedule.jobs, asked)
-    return ReservedSchedule(schedule, asked, trace, run.varq)
-
-
-def _as_submitted(jobs: pd.DataFrame, asked: pd.DataFrame) -> None:
-    """Let the table of a schedule say what was requested, and who went ahead of whom, by the submissions as they were.
-
-    The engine numbers jobs by the log's submissions.
-    """
-    own = jobs[KEYS].merge(asked[[*KEYS, "requested_time"]], on=KEYS, how="left")["requested_time"]
-    logged = jobs["requested_time"].to_numpy(dtype=np.float64, na_value=np.nan)
+    schedule, trace = run.stepper.schedule(), simulation.trace.with_jobs(jobs)
+    if not run.is_reserved.any():
+        return schedule, trace
+    table, row = schedule.jobs, run.row[run.has_asked]
+    asked = (
+        simulation.trace.jobs[["job_number"]]
+        .iloc[row]
+        .assign(
+            job_occurrence=np.asarray(count_occurrences(simulation.trace.jobs), np.int64)[row],
+            requested_time=requests.limit[run.has_asked],
+        )
+    )
+    own = table[KEYS].merge(asked, on=KEYS, how="left")["requested_time"]
+    logged = table["requested_time"].to_numpy(dtype=np.float64, na_value=np.nan)
     requested = np.where(own.isna(), logged, own.to_numpy(dtype=np.float64))
-    jobs["requested_time"] = pd.Series(requested, index=jobs.index).astype(jobs["requested_time"].dtype)
-    order = np.lexsort((jobs["job_occurrence"], jobs["job_number"], jobs["submit_time"]))
-    begin = jobs["start_time"].to_numpy(dtype=np.float64)[order]
-    is_ahead = np.empty(len(jobs), np.bool_)
+    table["requested_time"] = pd.Series(requested, index=table.index).astype(table["requested_time"].dtype)
+    order = np.lexsort((table["job_occurrence"], table["job_number"], table["submit_time"]))
+    begin = table["start_time"].to_numpy(dtype=np.float64)[order]
+    is_ahead = np.empty(len(table), np.bool_)
     is_ahead[order] = begin < np.maximum.accumulate(begin)
-    jobs["is_backfilled"] = is_ahead
+    table["is_backfilled"] = is_ahead
+    if (schedule.segments["ended_by"] != "completed").any():
+        schedule = replace(schedule, options={**schedule.options, WAITS_ON_PROCESSORS: True})
+    return schedule, trace
 
 
 def _without(jobs: pd.DataFrame, taken: pd.DataFrame) -> pd.DataFrame:

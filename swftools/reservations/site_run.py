@@ -63,6 +63,11 @@ class SiteRun(VarqRun):
         """The last instant that was simulated, s."""
         return self.stepper.now
 
+    @property
+    def has_asked(self) -> BoolArray:
+        """Of all jobs: which asked for a reservation; who is refused one here is not to run here."""
+        return self.is_reserved
+
     def next_time(self) -> float:
         """Return when something happens here next, s; infinite where nothing does. It may be earlier, never later."""
         if self._next is None:  # looked up once, until the site goes on or somebody changes something

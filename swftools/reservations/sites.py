@@ -18,7 +18,7 @@ Reading chosen
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -29,9 +29,11 @@ from swftools.output.shown_html import ShowsItself, counted, percent
 from swftools.qbets.predictor import WaitPredictor
 from swftools.reservations.co_allocation import CoAllocation, co_allocate
 from swftools.reservations.plans import check_probability
+from swftools.reservations.simulated import as_submitted
 from swftools.reservations.site_requests import Site, SitesParameters, checked_requests, on_one_clock, with_requests
 from swftools.reservations.site_run import SiteRun
 from swftools.simulator.schedule import Schedule
+from swftools.trace import Trace
 
 NO_SITE, NONE_MEETS_IT = "no-site-fits", "no-sites-meet-it"
 """Why a request is denied."""
@@ -52,11 +54,14 @@ class SitesOutcome(ShowsItself):
         started first.
     schedules : dict of str to Schedule
         Of each site.
+    traces : dict of str to Trace
+        The jobs of each site as they were submitted: ``validate(schedules[name], trace=traces[name])``.
     """
 
     requests: pd.DataFrame
     copies: pd.DataFrame
     schedules: dict[str, Schedule]
+    traces: dict[str, Trace] = field(default_factory=dict)
 
     def measures(self) -> dict[str, float]:
         """Return how many requests asked and were accepted, what was expected and achieved, and what it cost.
@@ -373,8 +378,9 @@ class _Lockstep:
         )
         for run in self.runs:
             run.settle()
-        schedules = {name: run.stepper.schedule() for name, run in zip(self.names, self.runs, strict=True)}
-        return SitesOutcome(table, copies, schedules)
+        both = {name: as_submitted(run) for name, run in zip(self.names, self.runs, strict=True)}
+        schedules, traces = ({name: parts[which] for name, parts in both.items()} for which in (0, 1))
+        return SitesOutcome(table, copies, schedules, traces)
 
     def _paid(self, copy: _Copy) -> float:
         """Return the processor-seconds that a copy took."""

@@ -2,9 +2,10 @@
 """VARQ in the simulator: a share of the jobs is to run at times, and is submitted when the waits so far say so.
 
 A job that wants a reservation asks for it when the log submits it. It is held back, outside the machine's queue, until
-the latest submission that meets the target; as long as it is held back its plan is made anew whenever a wait becomes
-known. Then it is submitted like any other, with the time until its start in its request; where it starts earlier it
-waits on its processors. The policy decides as ever, and knows nothing of reservations.
+the latest submission that meets the target; as long as it is held back its plan is made anew whenever a wait has become
+known: behind the start of a job, when something happens next. Then it is submitted like any other, with the time until
+its start in its request; where it starts earlier it waits on its processors. The policy decides as ever, and knows
+nothing of reservations.
 
 References
 ----------
@@ -18,12 +19,13 @@ Reading chosen
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from swftools.kernel import FloatArray, IntArray
+from swftools.kernel import BoolArray, FloatArray, IntArray
 from swftools.keyed_random import count_occurrences, uniforms
 from swftools.qbets.log_columns import group_labels
 from swftools.qbets.predictor import WaitPredictor
@@ -31,7 +33,9 @@ from swftools.reservations.asked_percent import AskedPercent
 from swftools.reservations.bids import Bids, columns_of, latest_submissions, no_bids
 from swftools.reservations.live_waits import LiveWaits
 from swftools.reservations.varq_parameters import VarqParameters, check_told, check_widths
-from swftools.simulator.machine.state import HELD, SUBMITTED
+from swftools.simulator.instants import whole_times
+from swftools.simulator.machine.state import CHECKPOINT, HELD, KILL, SUBMITTED, SUSPEND
+from swftools.simulator.registry import find_policy
 from swftools.simulator.simulation import Progress
 from swftools.simulator.stepping.stepper import Stepper
 from swftools.trace import Trace
@@ -49,6 +53,17 @@ TRAINING, UNAVAILABLE, NONE_MEETS_IT, NO_REQUEST = DENIALS = (
     "no-request",
 )
 """Why a reservation is denied."""
+
+
+def way_of_stopping(policy: str, chosen: Mapping[str, Any]) -> int | None:
+    """Return how a policy stops runs; None: it does not. A policy of one's own that says nothing of it: it suspends."""
+    if policy == "genetic-checkpoint":
+        return CHECKPOINT
+    ways = {"kill": KILL, "checkpoint": CHECKPOINT, "suspend": SUSPEND}
+    if "preemption" in chosen:
+        return ways.get(chosen["preemption"], SUSPEND)
+    is_ours = find_policy(policy).decide.__module__.startswith("swftools.")
+    return None if is_ours else SUSPEND
 
 
 class VarqRun:
@@ -86,7 +101,7 @@ class VarqRun:
         self.varq, self.seed, self.waits = varq, seed, waits
         self.stepper = Stepper(trace, policy, processors, seed=seed, **options)
         simulation = self.stepper._simulation
-        check_widths(simulation.policy.name, simulation._chosen.to_mapping())
+        check_widths(simulation.policy, simulation._chosen)
         driver = simulation._driver
         # What is paid beyond a job is part of its run, and nobody else's: copies of the simulation share the rest.
         driver.coming = driver.coming._replace(run_time=driver.coming.run_time.copy(), limit=driver.coming.limit.copy())
@@ -116,6 +131,8 @@ class VarqRun:
         self._versions: dict[int, int] = {}
         self._active = np.zeros(0, np.int64)
         self._seen_runs = self._seen_jobs = 0
+        self._stops_by = way_of_stopping(simulation.policy.name, simulation._chosen.to_mapping())
+        self._runs: dict[int, list[int]] = {}  # of jobs with reservations, where runs may be stopped
 
     def _groups(self, trace: Trace) -> None:
         """Make what learns the waits of each group."""
@@ -146,11 +163,50 @@ class VarqRun:
         self._see_starts(np.inf)
         self.settle()
 
+    @property
+    def is_reserved(self) -> BoolArray:
+        """Of all jobs: which have a reservation."""
+        return np.asarray((self.denied < 0) & ~np.isnan(self.start_by))
+
+    @property
+    def has_asked(self) -> BoolArray:
+        """Of all jobs: which asked for one."""
+        return np.asarray(self.is_chosen & ~np.isnan(self.start_by))
+
     def settle(self) -> None:
         """Let run times say what jobs waited on their processors, as they began; of a run that is over."""
-        reserved = np.flatnonzero((self.denied < 0) & ~np.isnan(self.start_by) & ~np.isnan(self.begin_time))
-        waited = np.maximum(self.start_by[reserved] - self.begin_time[reserved], 0.0)
-        self.stepper._simulation._driver.coming.run_time[reserved] = self.run_time[reserved] + waited
+        reserved = np.flatnonzero(self.is_reserved & ~np.isnan(self.begin_time))
+        self.stepper._simulation._driver.coming.run_time[reserved] = self.run_time[reserved] + self._waited(reserved)
+
+    def _waited(self, jobs: IntArray) -> FloatArray:
+        """Return how long jobs that have started waited on their processors, as far as no stop took it back, s."""
+        waited = np.maximum(self.start_by[jobs] - self.begin_time[jobs], 0.0)
+        for i, job in enumerate(jobs.tolist()):
+            if len(self._runs.get(job, ())) > 1:
+                waited[i] += self._kept_wait(job, self._runs[job][:-1])
+        return waited
+
+    def _kept_wait(self, job: int, runs: list[int], now: float | None = None) -> float:
+        """Return how much of the work that a job keeps of runs is time that it waited on its processors, s.
+
+        Waiting is the first that a run does; what is lost, is lost from the end. ``now``: the last run is stopped.
+        """
+        log = self.stepper._simulation._replay.log
+        interval = self.stepper._simulation._replay.requests.checkpoint_interval
+        waited = done = 0.0
+        for run in runs:
+            is_stopped_now = now is not None and run == runs[-1]
+            how = self._stops_by if is_stopped_now else int(log.ended_by[run])
+            end = now if is_stopped_now else float(log.end[run])
+            work = max(end - float(log.start[run]) - float(log.overhead[run]), 0.0)  # type: ignore[operator]
+            waited, done = waited + min(work, max(self.start_by[job] - float(log.start[run]), 0.0)), done + work
+            if how == KILL:
+                waited = done = 0.0
+            elif how == CHECKPOINT:
+                between = float(interval[job]) if len(interval) else 0.0
+                done = whole_times.py_func(done, between) * between if between > 0.0 else 0.0
+                waited = min(waited, done)
+        return waited
 
     def happen(self) -> None:
         """Take in what happened at this instant, before the policy decides; hold back who asks, and who is to wait."""
@@ -171,6 +227,8 @@ class VarqRun:
         groups = set()
         for run in range(self._seen_runs, runs):
             job, start = int(log.job[run]), float(log.start[run])
+            if self._stops_by is not None and self.denied[job] < 0 and not np.isnan(self.start_by[job]):
+                self._runs.setdefault(job, []).append(run)
             if np.isnan(self.begin_time[job]):
                 group = int(self.group[job])
                 self.live[group].started(int(self._known[job]), start)
@@ -331,17 +389,21 @@ class VarqRun:
         # Of who runs too, since this decision may stop it and start it again.
         coming = self.stepper._simulation._driver.coming
         coming.run_time[jobs] = self.run_time[jobs] + np.maximum(self.start_by[jobs] - now, 0.0)
+        for job in jobs.tolist() if self._runs else ():
+            if job in self._runs:
+                is_running = machine.allocated[job] > 0
+                coming.run_time[job] += self._kept_wait(job, self._runs[job], now if is_running else None)
 
     # ------------------------------------------------------------ what came of it
 
     def table(self) -> pd.DataFrame:
         """Return a row for each job that asked; see ``ReservedSchedule.reservations``."""
-        jobs = np.flatnonzero(self.is_chosen & ~np.isnan(self.start_by))
+        jobs = np.flatnonzero(self.has_asked)
         accepted = self.denied[jobs] < 0
         reason = np.array([None, *DENIALS], dtype=object)[self.denied[jobs] + 1]
         trace = self.stepper._simulation.trace
         row, start = self.row[jobs], self.begin_time[jobs]
-        surplus = np.where(accepted, np.maximum(self.start_by[jobs] - start, 0.0), 0.0)
+        surplus = np.where(accepted, self._waited(jobs), 0.0)
         met = pd.array(start <= self.start_by[jobs], dtype="boolean")
         met[~accepted | np.isnan(start)] = pd.NA
         return pd.DataFrame(

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from swftools.errors import ParameterError
 from swftools.parameters import Parameters, choice, number
-from swftools.simulator.registry import find_policy
+from swftools.simulator.registry import Policy
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,8 @@ class VarqParameters(Parameters):
     step : float
         Seconds between two times of submission that are looked at.
     replans : {"changes", "never"}
-        Whether the plan of a job that is held back is made anew whenever what is known of waits changes.
+        Whether the plan of a job that is held back is made anew when something happens and more is known of waits than
+        before.
     adapt : float
         At a reservation that is missed the percentile that its group asks for rises by ``adapt * probability``, at one
         that is met it falls by ``adapt * (1 - probability)``, so that as many are met as are asked for, as far as 1 to
@@ -55,7 +56,7 @@ def check_told(predictor: Any) -> None:
         )
 
 
-def check_widths(policy: str, chosen: Mapping[str, Any]) -> None:
+def check_widths(policy: Policy, chosen: Mapping[str, Any] | Parameters) -> None:
     """Raise ParameterError if a policy makes jobs wider or narrower."""
-    if "speedup_curve" in find_policy(policy).needed(chosen):
-        raise ParameterError(f"policy {policy!r} makes jobs wider and narrower; take one that does not")
+    if "speedup_curve" in policy.needed(chosen):
+        raise ParameterError(f"policy {policy.name!r} makes jobs wider and narrower; take one that does not")

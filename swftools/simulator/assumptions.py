@@ -6,12 +6,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 
 class Assumed(NamedTuple):
     """Of how many of the simulated jobs something is assumed.
 
     ``without_request`` are those whose request the log does not tell, ``run_time_as_request`` those of them for which
-    the run time was taken; ``longer_than_requested`` ran longer than their request, before the overrun rule.
+    the run time was taken; ``longer_than_requested`` ran longer than their request, before the overrun rule;
+    ``dependent`` wait for another job, by the log.
     """
 
     jobs: int
@@ -19,6 +23,22 @@ class Assumed(NamedTuple):
     run_time_as_request: int
     without_run_time: int
     longer_than_requested: int
+    dependent: int = 0
+
+
+def count_dependent(preceding: npt.NDArray[np.int64], own: npt.NDArray[np.int64]) -> int:
+    """Return how many jobs wait for another job by the log.
+
+    A column with one number for all jobs, as a few logs have it, says nothing; nor does a job that waits for itself.
+
+    Parameters
+    ----------
+    preceding, own : numpy.ndarray of int
+        Numbers of the jobs that they wait for, less than 0 of none, and their own.
+    """
+    if len(own) > 1 and (preceding == preceding[0]).all():
+        return 0
+    return int(((preceding >= 0) & (preceding != own)).sum())
 
 
 _OVERRUN = {
@@ -70,5 +90,8 @@ def _sentences(assumed: Assumed, excluded: Mapping[str, int], options: Mapping[s
     if assumed.without_run_time:
         few = f"{assumed.without_run_time:,} of {jobs:,} jobs have no run time"
         yield f"{few}: {_CANCELLED[options['cancelled']]} (cancelled={options['cancelled']})"
+    if assumed.dependent:
+        few = f"{assumed.dependent:,} of {jobs:,} jobs depend on another"
+        yield f"{few}: dependencies (preceding_job_number, think_time) are ignored"
     for reason, count in excluded.items():
         yield f"left out: {count:,} job{'s' * (count != 1)}, {reason}"

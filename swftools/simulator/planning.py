@@ -6,7 +6,7 @@ them forward. Conservative backfilling keeps such a plan between decisions; othe
 try many orders of the waiting jobs and take the best.
 
 What a job holds in a plan of conservative backfilling
-    Its processors for as long as is estimated, but for ``LEAST_TIME`` at least, and no longer than until it ends. A
+    Its processors for as long as is estimated, for ``LEAST_TIME`` if that is 0 s, and no longer than until it ends. A
     reservation of no length would keep nobody away; and if it were cut when the job starts, what others are promised
     would depend on the order of the decisions at one instant.
 """
@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from swftools.kernel import FloatArray, IntArray, kernel
+from swftools.simulator.instants import instant
 from swftools.simulator.machine.state import CAPACITY, NOW, RUNNING, Machine
 from swftools.simulator.machine.views import expected_time, next_fitting, width
 from swftools.simulator.machine.waiting_queue import NOBODY
@@ -35,9 +36,9 @@ from swftools.simulator.profile import (
 )
 
 LEAST_TIME = 1.0
-"""Estimates below it count as this much, s, in expansion factors and in reservations.
+"""What an estimate of 0 s counts as in expansion factors and in reservations, s.
 
-Otherwise an estimate of 0 s has no expansion factor, and a reservation of no length keeps nobody away.
+Otherwise it would have no expansion factor, and a reservation of no length would keep nobody away.
 """
 
 
@@ -63,19 +64,29 @@ def empty_plan(jobs: int) -> Plan:
 
 @kernel(allocates=False)
 def planned_time(machine: Machine, job: int) -> float:
-    """Return how long a reservation of a job is: its estimate, at least ``LEAST_TIME``."""
-    return max(expected_time(machine, job), LEAST_TIME)
+    """Return how long a reservation of a job is: its estimate."""
+    return planned_length(expected_time(machine, job))
+
+
+@kernel(allocates=False)
+def planned_length(time: float) -> float:
+    """Return how long a reservation for an estimate is: as long, but ``LEAST_TIME`` for an estimate of 0 s."""
+    return time if time > 0.0 else LEAST_TIME
 
 
 @kernel(allocates=False)
 def planned_end(machine: Machine, job: int, shortest: float) -> float:
-    """Return until when a running job holds its processors: to its expected end, but ``shortest`` s at least."""
-    return max(machine.expected_end[job], machine.start_time[job] + shortest)
+    """Return until when a running job holds its processors: to its expected end, or for ``shortest`` s if it has none.
+
+    It has none if it is expected to end when it starts.
+    """
+    end, begin = machine.expected_end[job], machine.start_time[job]
+    return end if end > begin else begin + shortest
 
 
 @kernel(allocates=False)
 def hold_running(machine: Machine, profile: Profile, shortest: float) -> None:
-    """Make a profile of what the running jobs leave free, each of which holds its processors ``shortest`` s or more.
+    """Make a profile of what the running jobs leave free, those that are expected to take no time for ``shortest`` s.
 
     Jobs that should have ended already may do so at any moment: they hold nothing.
     """
@@ -97,8 +108,9 @@ def hold_running(machine: Machine, profile: Profile, shortest: float) -> None:
 def place(plan: Plan, job: int, processors: int, time: float) -> None:
     """Reserve processors for a job, for a time, from the earliest moment there is."""
     begin = earliest(plan.profile, processors, time, np.inf)
-    plan.begin[job], plan.end[job], plan.is_placed[job] = begin, begin + time, True
-    add(plan.profile, begin, begin + time, -processors)
+    end = instant(begin + time)
+    plan.begin[job], plan.end[job], plan.is_placed[job] = begin, end, True
+    add(plan.profile, begin, end, -processors)
 
 
 @kernel(allocates=False)
@@ -119,7 +131,7 @@ def bring_forward(plan: Plan, job: int, processors: int, time: float) -> bool:
     begin = earliest(plan.profile, processors, time, old_begin)
     if begin == old_begin:
         return False
-    end = begin + time
+    end = instant(begin + time)
     plan.begin[job], plan.end[job] = begin, end
     taken, given = (begin, min(end, old_begin), -processors), (max(end, old_begin), old_end, processors)
     for since, until, change in (taken, given):
@@ -137,7 +149,7 @@ def place_in_order(machine: Machine, plan: Plan, jobs: IntArray) -> None:
 @kernel(allocates=False)
 def has_room_now(machine: Machine, profile: Profile, job: int) -> bool:
     """Whether a waiting job could begin now and disturb nothing that is planned."""
-    return least(profile, machine.clock[NOW] + planned_time(machine, job)) >= width(machine, job)
+    return least(profile, instant(machine.clock[NOW] + planned_time(machine, job))) >= width(machine, job)
 
 
 @kernel(allocates=False)

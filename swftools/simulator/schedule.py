@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,10 @@ from swftools.output.shown_html import ShowsItself, chief_columns, counted, last
 
 ENDS = ("killed", "checkpointed", "suspended", "resized", "completed", "limit")
 """How a run may end, in words: by the first four the job is not done."""
+
+WAITS_ON_PROCESSORS = "waits_on_processors"
+"""The option of a schedule in which jobs that start early wait on their processors, until they are to run: what a run
+takes depends on when it starts, so one that was stopped may have been longer than the last one."""
 
 CHIEF = (
     *("job_number", "submit_time", "start_time", "end_time", "wait_time", "run_time", "allocated_processors"),
@@ -55,6 +60,8 @@ class Schedule(ShowsItself):
     assumptions : tuple of str
         What the run assumed where the log says nothing, and what its policy was told, in words. Empty for a schedule of
         another simulator.
+    origin : datetime, optional
+        The moment of second 0, where the header of the log tells it.
     """
 
     jobs: pd.DataFrame
@@ -67,6 +74,7 @@ class Schedule(ShowsItself):
     is_partial: bool = False
     notes: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     assumptions: tuple[str, ...] = ()
+    origin: datetime | None = None
 
     def __len__(self) -> int:
         return len(self.jobs)

@@ -278,7 +278,7 @@ class Simulation:
         ----------
         jobs : pandas.DataFrame or array of bool, shape (jobs of the trace,)
             Keys, such as ``waiting`` and ``running`` have; ``job_occurrence`` is asked for where numbers repeat. Or a
-            mask over the trace's jobs.
+            mask over the trace's jobs: a Series by its index, an array in their order.
 
         Returns
         -------
@@ -358,7 +358,8 @@ class Simulation:
         done = what_was_done(*parts, copies=goes_on)
         del parts
         schedule = schedule_of(self.trace, done, is_over, *about)
-        return replace(schedule, holds=holds, is_partial=is_partial, notes=notes, assumptions=assumed)
+        origin = self.trace.header.start
+        return replace(schedule, holds=holds, is_partial=is_partial, notes=notes, assumptions=assumed, origin=origin)
 
     def _with_keys(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return a table with the keys of jobs in place of a column ``job``, where it has one."""

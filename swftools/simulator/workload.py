@@ -10,11 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from swftools.by_job import in_order_of
 from swftools.errors import ParameterError
 from swftools.keyed_random import count_occurrences, uniforms
 from swftools.models.speedup import CURVES, NO_CURVE
-from swftools.simulator.assumptions import Assumed
+from swftools.simulator.assumptions import Assumed, count_dependent
 from swftools.simulator.engine.replay import Coming
+from swftools.simulator.instants import LATEST
 from swftools.simulator.machine.state import Requests, no_requests
 from swftools.simulator.options import reasons_to_exclude
 from swftools.simulator.predictors.kinds import Predictor
@@ -28,6 +30,9 @@ IntArray = npt.NDArray[np.int64]
 
 AT_ONCE = 1.0
 """Seconds that a job without a run time runs under ``cancelled="end-at-once"``."""
+
+IN_SECONDS = "a float64 does not tell seconds apart: give times in seconds, not in parts of one"
+"""What is said of times beyond ``LATEST``."""
 
 
 class Workload(NamedTuple):
@@ -108,18 +113,20 @@ def prepare(  # noqa: PLR0913 (options by name)
     Raises
     ------
     ParameterError
-        A job that is simulated has a submission or a run time that is negative or infinite.
+        A job that is simulated has a submission or a run time that is negative, infinite or beyond 2**53 s.
     PolicyError
         The predictor raised an error, or foretells something else than a number for each job.
     """
     arrays = trace.views
-    run, request = arrays.run_time, np.asarray(requests.request(trace, seed), dtype=np.float64)
+    run = arrays.run_time
+    asked = in_order_of(trace.jobs.index, requests.request(trace, seed), f"what requests {requests.NAME!r} returned")
+    request = np.asarray(asked, dtype=np.float64)
     request = np.where(request > 0, request, np.nan)
     if cancelled != "drop":
         run = np.where(np.isnan(run), AT_ONCE if cancelled == "end-at-once" else request, run)
     code, words = reasons_to_exclude(arrays, processors, run, "" if cancelled == "full-request" else "drop", idle=idle)
     row = _in_order(trace, arrays, np.flatnonzero(code == 0)).astype(np.int32)
-    _check_times(trace, row, submit_time=arrays.submit_time, run_time=run)
+    _check_times(trace, row, submit_time=arrays.submit_time, run_time=run, requested_time=request)
     run_time = np.maximum(run[row], least)
     limit = np.where(np.isnan(request[row]), run_time, request[row])
     is_cut = np.zeros(len(row), np.bool_)
@@ -129,6 +136,7 @@ def prepare(  # noqa: PLR0913 (options by name)
         run_time_as_request=int(np.isnan(request[row]).sum()),
         without_run_time=int(np.isnan(arrays.run_time[row]).sum()),
         longer_than_requested=int((run_time > limit).sum()),
+        dependent=count_dependent(arrays.preceding_job_number[row], arrays.job_number[row]),
     )
     if overrun == "extend":
         np.maximum(limit, run_time, out=limit)
@@ -164,14 +172,21 @@ def _drawn_by_key(trace: Trace, row: npt.NDArray[np.int32], seed: int, step: str
 def _check_times(trace: Trace, row: npt.NDArray[np.int32], **times: FloatArray) -> None:
     """Raise ParameterError where a job that is simulated has a time that no simulation comes to."""
     for name, column in times.items():
-        wrong = row[~((column[row] >= 0) & (column[row] < np.inf))]
+        own = column[row]
+        may_lack = name == "requested_time"  # it is made up then, or without end
+        wrong = row[~((own >= 0) & (own < np.inf)) & ~(may_lack & ~(own < 0))]
+        remedy = "give finite seconds of 0 or more, or leave the job out"
+        if not len(wrong):
+            wrong, remedy = row[(own > LATEST) & (own < np.inf)], f"beyond {LATEST:.0f} s (2**53) {IN_SECONDS}"
         if len(wrong):
             number, more = trace.jobs["job_number"].iloc[wrong[0]], len(wrong) - 1
             others = f" (and {more} other{'s' if more > 1 else ''} alike)" if more else ""
-            raise ParameterError(
-                f"job {number}: {name} is {column[wrong[0]]:g} as it is simulated{others}; give finite seconds of 0 or "
-                "more, or leave the job out"
-            )
+            raise ParameterError(f"job {number}: {name} is {column[wrong[0]]:g} as it is simulated{others}; {remedy}")
+    if len(row) and (end := times["submit_time"][row].max() + times["run_time"][row].sum()) > LATEST:
+        raise ParameterError(
+            f"the jobs may end as late as {end:g} s; beyond {LATEST:.0f} s (2**53) {IN_SECONDS}, and count from the "
+            "start of the log"
+        )
 
 
 def _in_order(trace: Trace, arrays: JobArrays, kept: IntArray) -> IntArray:

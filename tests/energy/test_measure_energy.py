@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 from swftools import simulate
 from swftools.energy import EnergyParameters, measure_energy, power_over_time, read_rates
 from swftools.errors import ParameterError
+from swftools.header import SwfHeader
 from swftools.simulator import measure
 from swftools.simulator.metrics.summary import summarize
 from swftools.simulator.schedule import Schedule
@@ -152,6 +155,16 @@ def test_the_log_says_when_second_0_is() -> None:
     schedule = _with_power(DRAWN, WATTS)
     dated = Schedule(schedule.jobs.assign(submit_timestamp=stamps), schedule.segments, schedule.excluded, 4, "drawn")
     assert _found(dated, price=RATES) == pytest.approx(_found(schedule, price=RATES, origin="2022-01-01T00:00Z"))
+
+
+def test_so_does_the_header_of_a_log_that_was_not_cleaned() -> None:
+    """Its UnixStartTime; whose schedule has none says what is missing."""
+    trace = draw_trace("submit run width / 0 5 2 / 1 6 4", processors=4)
+    dated = replace(trace, header=SwfHeader.from_lines(["; UnixStartTime: 1640995200"]))
+    expected = _found(simulate(trace, "fcfs"), price=RATES, origin="2022-01-01T00:00Z", busy_power=100)
+    assert _found(simulate(dated, "fcfs"), price=RATES, busy_power=100) == expected
+    with pytest.raises(ParameterError, match="the moment of second 0"):
+        _found(simulate(trace, "fcfs"), price=RATES, busy_power=100)
 
 
 JOBS = st.lists(

@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tests.naive.search import earliest_fit, free_steps, take
+from tests.naive.search import Steps, earliest_fit, free_steps, take
 from tests.naive.search_objectives import MEASURES, Measure, Objective, Question, value_of_utility
-from tests.naive.simulator import CHECKPOINTED, Job, Policy, State, planned_end
+from tests.naive.simulator import CHECKPOINTED, Job, Policy, State, instant, planned_end
 
 Points = dict[int, list[tuple[float, float]]]
 """The points of utility functions by the identity of the job; none, or no key, where it has none."""
@@ -75,13 +75,13 @@ def play_easy(order: Sequence[Competitor], ground: Ground) -> Plan:
             time = each.now if is_first else each.later
             may = each.width <= free
             if left and may:
-                may = time <= shadow - now or each.width <= extra
-                extra -= each.width if may and time > shadow - now else 0
+                may = instant(now + time) <= shadow or each.width <= extra
+                extra -= each.width if may and instant(now + time) > shadow else 0
             if may:
                 starts[id(each)] = now
                 at_once += [each] * is_first
                 free -= each.width
-                going.append((now + time, each.width))
+                going.append((instant(now + time), each.width))
                 total += each.worth_now if is_first else each.worth_later(now)
                 continue
             left.append(each)
@@ -110,9 +110,9 @@ def place_all(order: Sequence[Competitor], ground: Ground) -> Plan:
     """Place each at the earliest time that running jobs and those before it leave."""
     steps, starts, total = list(ground.steps), {}, 0.0
     for each in order:
-        time = max(each.now, 1.0)
+        time = each.now or 1.0
         start = earliest_fit(steps, each.width, time)
-        steps = take(steps, start, start + time, each.width)
+        steps = take(steps, start, instant(start + time), each.width)
         starts[id(each)] = start
         total += each.worth_now if start <= ground.now else each.worth_later(start)
     return Plan(starts, [each for each in order if starts[id(each)] <= ground.now], total)
@@ -289,12 +289,15 @@ def decide_by(
         if not may_stop and (len(state.waiting) == 1 or not any(job.width <= state.free for job in state.waiting)):
             return
         queue = [waits(state, job) for job in state.waiting]
-        by_work = [each.worth_now / (each.width * max(each.later, 1.0)) for each in queue]
+        by_work = [each.worth_now / (each.width * (each.later or 1.0)) for each in queue]
         ranked = sorted(range(len(queue)), key=(lambda i: -by_work[i]) if objective is None else (lambda i: 0))
-        chosen = sorted(ranked[:most_jobs])
-        others = [queue[i].job for i in sorted(ranked[most_jobs:])]
-        queue = [queue[i] for i in chosen]
-        front = [each for each in queue if each.job in stopped] if damping in ("airline", "both") else []
+        goes_first = [damping in ("airline", "both") and each.job in stopped for each in queue]
+        early = [i for i in range(len(queue)) if goes_first[i]]
+        ranked = [i for i in ranked if not goes_first[i]]
+        room = max(most_jobs - len(early), 0)
+        others = [queue[i].job for i in [*early[most_jobs:], *sorted(ranked[room:])]]
+        front = [queue[i] for i in early[:most_jobs]]
+        queue = [*front, *(queue[i] for i in sorted(ranked[:room]))]
         all_of = [*front, *(runs(state, job) for job in may_stop), *(each for each in queue if each not in front)]
         held = [(max(job.expected_end, state.now), job.processors) for job in state.running if job not in may_stop]
         ground = Ground(state.now, state.processors - sum(width for _, width in held), held)
@@ -316,10 +319,10 @@ def decide_by(
         keys: list[Callable[[Competitor], float]] = [lambda each: 0.0]
         keys.append(lambda each: each.job.rank if each.job.rank >= 0 else math.inf)
         if objective is None:
-            keys.append(lambda each: -each.worth_now / (each.width * max(each.later, 1.0)))
+            keys.append(lambda each: -each.worth_now / (each.width * (each.later or 1.0)))
             keys.append(lambda each: -each.worth_now)
         else:
-            keys.append(lambda each: -(1 + (state.now - each.job.submit) / max(each.now, 1.0)))
+            keys.append(lambda each: -(1 + (state.now - each.job.submit) / (each.now or 1.0)))
             keys.append(lambda each: each.now)
         seeds = [seed(key) for key in keys]
         if warm_start and last and individuals > len(seeds):
@@ -345,13 +348,29 @@ def decide_by(
             if each.runs and each not in plan.at_once:
                 state.preempt(each.job, CHECKPOINTED)
                 stopped.append(each.job)
-        if damping is None and builder == "easy":
-            plan = play_easy([*order, *(waits(state, job) for job in others)], ground)
+        behind = [waits(state, job) for job in others]
+        if builder == "easy":
+            plan = play_easy([*order, *behind], ground)
         for each in plan.at_once:
             if not each.runs:
                 state.start_if_free(each.job)
+        if builder == "conservative":
+            start_beside(state, plan, ground.steps, order, behind)
 
     return decide, told
+
+
+def start_beside(
+    state: State, plan: Plan, steps: Steps, order: Sequence[Competitor], behind: Sequence[Competitor]
+) -> None:
+    """Start jobs behind a plan, as they came, that have room now."""
+    for each in order:
+        begin = plan.starts[id(each)]
+        steps = take(steps, begin, instant(begin + (each.now or 1.0)), each.width)
+    for each in behind:
+        time = each.now or 1.0
+        if earliest_fit(steps, each.width, time) == state.now and state.start_if_free(each.job):
+            steps = take(steps, state.now, instant(state.now + time), each.width)
 
 
 def question_of(state: State, competitors: list[Competitor], objective: Objective) -> Question:
@@ -361,7 +380,7 @@ def question_of(state: State, competitors: list[Competitor], objective: Objectiv
     return Question(
         now=state.now,
         jobs=[each.job for each in competitors],
-        times=[max(each.now, 1.0) for each in competitors],
+        times=[(each.now or 1.0) for each in competitors],
         steps=[],
         objective=objective,
         measures=measures,

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from tests.naive.simulator import Job, Policy, State, earliest, easy, planned_end
+from tests.naive.simulator import Job, Policy, State, earliest, easy, instant, planned_end
 
 DAY, HALF_HOUR = 86400.0, 1800.0
 
@@ -59,7 +59,7 @@ def rank(state: State, job: Job, rules: Rules) -> int:
     """Return the class of a job, one less where it has waited for long."""
     kind = class_of(job, rules)
     patience = rules.aging * time_on(job, optimum(job))
-    return kind - 1 if kind > 0 and rules.aging > 0 and state.now >= job.submit + patience else kind
+    return kind - 1 if kind > 0 and rules.aging > 0 and state.now >= instant(job.submit + patience) else kind
 
 
 def fixed(rules: Rules) -> Policy:
@@ -193,19 +193,23 @@ class Scojo:
         least = max(widths_of(job)[0], self.least.get(id(job), 0)) if self.rules.early_start else target
         choices: list[tuple[float, int, float | None, int]] = []
         if state.free >= least:
-            choices.append((state.now + time_on(job, state.free), 0, None, state.free))
+            choices.append((instant(state.now + time_on(job, state.free)), 0, None, state.free))
         ends = sorted({max(each.expected_end, state.now) for each in state.running})
         for place, end in enumerate(ends):
             size = min(target, free_at(state, end))
             if size >= least:
-                choices.append((end + time_on(job, size), 1 + place, end, size))
+                choices.append((instant(end + time_on(job, size)), 1 + place, end, size))
         _, _, when, size = min(choices, key=lambda choice: choice[:2])
         return when, size
 
     def backfill(self, state: State, others: list[Job], when: float, extra: int) -> None:
         """Let others go ahead (figure 4)."""
         time, factor = when - state.now, 1.0
-        candidates = [job for job in others if optimum(job) <= state.free and time_on(job, optimum(job)) <= time]
+
+        def in_time(takes: float) -> bool:
+            return instant(state.now + takes) <= when
+
+        candidates = [job for job in others if optimum(job) <= state.free and in_time(time_on(job, optimum(job)))]
         work = sum(optimum(job) * time_on(job, optimum(job)) for job in candidates)
         if work > 0 and self.rules.adaptive_backfilling != "none":
             factor = time * state.free / work
@@ -213,7 +217,7 @@ class Scojo:
             factor = min(factor, 1.0)
         for job in others:
             size = max(resize(job, factor), self.least.get(id(job), 0))
-            ends_in_time = time_on(job, size) <= time
+            ends_in_time = in_time(time_on(job, size))
             if size <= state.free and (ends_in_time or size <= extra):
                 extra -= 0 if ends_in_time else size
                 state.start_on(job, size)
@@ -323,8 +327,8 @@ class CirneBerman:
         held = [(state.now, planned_end(job), job.processors) for job in state.running]
         begins = {}
         for job in sorted(known, key=lambda job: rank(state, job, self.rules)):
-            time = max(time_on(job, self.width[id(job)]), 1.0)
+            time = time_on(job, self.width[id(job)]) or 1.0
             rigid = Job(job.submit, self.width[id(job)], time, time, time)
             begins[id(job)] = begin = earliest(state, held, rigid)
-            held.append((begin, begin + time, rigid.width))
+            held.append((begin, instant(begin + time), rigid.width))
         return begins

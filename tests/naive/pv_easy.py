@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from tests.naive.simulator import instant
+
 
 @dataclass(eq=False)
 class Job:
@@ -131,10 +133,10 @@ class System:
         self.waiting.remove(job)
         self.running.append(job)
         job.began, job.overhead, job.is_sunny = self.now, self.overhead_of(job), False
-        job.over = self.now + (job.overhead + (job.run - job.done))
+        job.over = instant(self.now + (job.overhead + (job.run - job.done)))
         job.expected_ends = [
-            self.now + (job.overhead + (self.predicted_work(job) - job.done)),
-            self.now + (job.overhead + (job.requested - job.done)),
+            instant(self.now + (job.overhead + (self.predicted_work(job) - job.done))),
+            instant(self.now + (job.overhead + (job.requested - job.done))),
         ]
         self.just_started.append(job)
         self.look_at_the_sky()
@@ -215,7 +217,7 @@ class System:
         reservation, left_over = self.reserve(head)
 
         def is_over_by_then(job: Job) -> bool:
-            return self.now + self.expected_time(job) <= reservation
+            return instant(self.now + self.expected_time(job)) <= reservation
 
         if self.venture:
             while fitting := [job for job in self.waiting if job.width <= self.free and is_over_by_then(job)]:

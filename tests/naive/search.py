@@ -17,7 +17,7 @@ from itertools import permutations
 from typing import Any, NamedTuple
 
 from tests.naive.search_objectives import MEASURES, Measure, Number, Objective, Question
-from tests.naive.simulator import KEYS, Job, Policy, State, planned_end
+from tests.naive.simulator import KEYS, Job, Policy, State, instant, planned_end
 
 # ---------------------------------------------------------------- the tree
 
@@ -67,7 +67,7 @@ def free_steps(now: float, processors: int, held: Sequence[tuple[float, int]]) -
 def earliest_fit(steps: Steps, width: int, time: float) -> float:
     """Return the first step from which on so many processors are free for a time."""
     for place, (begin, _) in enumerate(steps):
-        if all(free >= width for since, free in steps[place:] if since < begin + time):
+        if all(free >= width for since, free in steps[place:] if since < instant(begin + time)):
             return begin
     raise AssertionError("the job is wider than the machine")
 
@@ -84,7 +84,7 @@ def take(steps: Steps, begin: float, end: float, width: int) -> Steps:
 
 def planned_time(state: State, job: Job) -> float:
     """Return how long a waiting job is planned to run."""
-    return max(state.expected_time(job), 1.0)
+    return state.expected_time(job) or 1.0
 
 
 # ---------------------------------------------------------------- what version C refers to
@@ -109,12 +109,12 @@ def play_backfill(
             if not left:
                 may = job.width <= free
             else:
-                may = job.width <= free and (now + time <= shadow or job.width <= extra)
-                if may and now + time > shadow:
+                may = job.width <= free and (instant(now + time) <= shadow or job.width <= extra)
+                if may and instant(now + time) > shadow:
                     extra -= job.width
             if may:
                 starts[id(job)] = now
-                going.append((now + time, job.width))
+                going.append((instant(now + time), job.width))
                 free -= job.width
                 continue
             left.append((job, time))
@@ -231,7 +231,7 @@ def search(question: Question, traversal: str, nodes: float, *, distinct: bool =
                 if not question.is_better(values, found.improvements[-1].values):
                     found.paths += not others
                     continue
-            go_down(iteration, order, begun, take(steps, start, start + time, job.width))
+            go_down(iteration, order, begun, take(steps, start, instant(start + time), job.width))
 
     try:
         for iteration in range(len(question.jobs)):

@@ -156,7 +156,7 @@ class State:
 
     def predict(self, job: Job, time: float) -> None:
         """Say how long all of a job's work takes."""
-        job.estimate = min(max(time, 0.0), job.limit)
+        job.estimate = min(max(instant(time), 0.0), job.limit)
         if job in self.running:
             self.expect(job, max(self.end_of_run(job, job.estimate), self.now))
         elif job in self.waiting:
@@ -188,11 +188,11 @@ class State:
         job.present = None
         before = [other for other in self.stopped if other.job is job]
         if run.number is not None:
-            run.work = max(self.now - run.start - run.overhead, 0.0) / job.stretch(run.processors)
+            run.work = max(instant(self.now - run.start) - run.overhead, 0.0) / job.stretch(run.processors)
             run.end, run.how = self.now, how
             run.overhead = min(run.overhead, self.now - run.start)  # as far as it came
             self.stopped.append(run)
-            job.done += run.work
+            job.done = instant(job.done + run.work)
         elif before:
             before[0].how = min(before[0].how, how, key=STRICTEST.index)
         else:
@@ -200,7 +200,9 @@ class State:
         if how == KILLED:
             job.done = 0.0
         elif how == CHECKPOINTED:
-            job.done = math.floor(job.done / job.interval) * job.interval if job.interval > 0 else 0.0
+            job.done = (
+                instant(math.floor(job.done / job.interval * (1 + 1e-15)) * job.interval) if job.interval > 0 else 0.0
+            )
 
     def all_work(self, job: Job) -> float:
         """Return how much work a job is expected to be: what is predicted, unless more than that was done."""
@@ -210,7 +212,7 @@ class State:
         """Return when the present run ends if that is the job's work."""
         run = job.present
         assert run is not None
-        return run.start + (run.overhead + (work - run.before) * job.stretch(run.processors))
+        return instant(run.start + (run.overhead + (work - run.before) * job.stretch(run.processors)))
 
     def expect(self, job: Job, end: float) -> None:
         """Expect a running job to end at a time; of those that end together it is the last."""
@@ -235,6 +237,12 @@ class State:
         else:
             job.is_over = True
         return job
+
+
+def instant(time: float) -> float:
+    """Return a sum of times without what rounding made of it, if that is a whole microsecond: as it is written out."""
+    nearest = round(time, 6)
+    return nearest if math.isclose(nearest, time, rel_tol=1e-15) else time
 
 
 Policy = Callable[[State], None]
@@ -319,7 +327,7 @@ def simulate_naively(
                 state.runs.append(present)
                 job.runs.append(present)
                 work = (job.run - present.before) * job.stretch(present.processors)
-                present.end = max(now + (present.overhead + work), now)
+                present.end = max(instant(now + (present.overhead + work)), now)
                 observe(START, state, job)
     return state.runs
 
@@ -333,9 +341,9 @@ def held_by(state: State) -> Held:
 
 
 def planned_end(job: Job) -> float:
-    """Return until when conservative backfilling has a running job hold its processors: for 1 s at least."""
+    """Return until when conservative backfilling has a running job hold its processors: 1 s if it ends at once."""
     assert job.present is not None
-    return max(job.expected_end, job.present.start + 1.0)
+    return job.present.start + 1.0 if job.expected_end <= job.present.start else job.expected_end
 
 
 def has_room(state: State, held: Held, width: int, begin: float, end: float) -> bool:
@@ -348,13 +356,14 @@ def has_room(state: State, held: Held, width: int, begin: float, end: float) -> 
 
 def length(state: State, job: Job) -> float:
     """Return how long the reservation of a job is."""
-    return max(state.expected_time(job), 1.0)
+    return state.expected_time(job) or 1.0
 
 
 def earliest(state: State, held: Held, job: Job) -> float:
     """Return the earliest time at which a job has room until it is expected to end."""
     moments = sorted({state.now, *(stop for _, stop, _ in held if stop > state.now)})
-    return next(moment for moment in moments if has_room(state, held, job.width, moment, moment + length(state, job)))
+    time = length(state, job)
+    return next(moment for moment in moments if has_room(state, held, job.width, moment, instant(moment + time)))
 
 
 # ---------------------------------------------------------------- orders
@@ -362,7 +371,11 @@ def earliest(state: State, held: Held, job: Job) -> float:
 
 def expansion(state: State, job: Job) -> float:
     """Return the expansion factor that a waiting job has by now."""
-    return 1.0 + (state.now - job.submit) / max(state.expected_time(job), 1.0)
+    waited, time = state.now - job.submit, length(state, job)
+    ticks, others = round(waited * 10**6), round(time * 10**6)
+    if math.isclose(ticks, waited * 1e6, rel_tol=1e-9) and math.isclose(others, time * 1e6, rel_tol=1e-15):
+        return 1.0 + ticks / others  # whole microseconds
+    return 1.0 + waited / time
 
 
 KEYS: dict[str, Key] = {
@@ -422,10 +435,10 @@ def easy(queue: Key = KEYS["fcfs"], backfill: Key = KEYS["fcfs"], reservations: 
             if begin == state.now and state.start_if_free(job):
                 held.append((begin, job.expected_end, job.width))
             else:
-                held.append((begin, begin + length(state, job), job.width))
+                held.append((begin, instant(begin + length(state, job)), job.width))
                 reserved += 1
         for job in ordered(state, rest, backfill):
-            end = state.now + state.expected_time(job)
+            end = instant(state.now + state.expected_time(job))
             # A job of no time is over before any reservation begins.
             if (end == state.now or has_room(state, held, job.width, state.now, end)) and state.start_if_free(job):
                 held.append((state.now, end, job.width))
@@ -445,7 +458,8 @@ def in_time(ends: str = "at", running: str = "by-end", shadow: str = "anew") -> 
             if free >= head.width:
                 break
             free += job.processors
-            when = max(job.expected_end, state.now) if running == "by-end" else job.present.start + job.limit
+            by_limit = instant(job.present.start + job.limit)
+            when = max(job.expected_end, state.now) if running == "by-end" else by_limit
         return when
 
     def decide(state: State) -> None:
@@ -458,11 +472,11 @@ def in_time(ends: str = "at", running: str = "by-end", shadow: str = "anew") -> 
             state.first, state.first_shadow = head, begins(state, head)
         is_done = False
         while not is_done:
-            time = (state.first_shadow if shadow == "fixed" else begins(state, head)) - state.now
+            time = state.first_shadow if shadow == "fixed" else begins(state, head)
             is_done = True
             for job in state.waiting[1:]:
-                runs = state.expected_time(job)
-                if (runs < time or (runs == time and ends == "at")) and state.start_if_free(job):
+                end = instant(state.now + state.expected_time(job))
+                if (end < time or (end == time and ends == "at")) and state.start_if_free(job):
                     is_done = False
                     break
 
@@ -489,7 +503,7 @@ def conservative(compress: bool) -> Policy:
                     if other is not job and other.reserved is not None
                 ]
                 job.reserved = earliest(state, held, job)
-                job.planned_end = job.reserved + length(state, job)
+                job.planned_end = instant(job.reserved + length(state, job))
             if job.reserved <= now:
                 state.start_if_free(job)
         state.wake = min([state.wake, *(job.reserved for job in state.waiting if job.reserved and job.reserved > now)])
@@ -505,7 +519,7 @@ def replanned(state: State) -> None:
         if begin == state.now and state.start_if_free(job):
             held.append((begin, planned_end(job), job.width))
         else:
-            held.append((begin, begin + length(state, job), job.width))
+            held.append((begin, instant(begin + length(state, job)), job.width))
 
 
 Case = tuple[str, dict[str, Any], Policy]

@@ -140,7 +140,7 @@ def test_what_holds_of_reservations(reserved: SitesOutcome) -> None:
     assert set(denied["why_denied"]) == {"no-sites-meet-it"}
     assert denied["is_met"].isna().all()
     assert not reserved.copies["request"].isin(denied["request"]).any()
-    assert all(validate(schedule).ok for schedule in reserved.schedules.values())
+    assert all(validate(each, trace=reserved.traces[name]).ok for name, each in reserved.schedules.items())
 
 
 def test_what_holds_of_races(raced: SitesOutcome) -> None:
@@ -155,7 +155,17 @@ def test_what_holds_of_races(raced: SitesOutcome) -> None:
         assert kept.end_time == pytest.approx(kept.start_time + 3000)
     found = raced.measures()
     assert (found["asked"], found["accepted"], found["copies"], found["cancelled"]) == (30, 30, 180, 120)
-    assert all(validate(schedule).ok for schedule in raced.schedules.values())
+    assert all(validate(each, trace=raced.traces[name]).ok for name, each in raced.schedules.items())
+
+
+def test_who_goes_ahead_is_told_by_the_submissions_as_they_were() -> None:
+    """Also where a policy stops runs that wait on their processors."""
+    sites = [Site("a", busy_log(700, 1, 36), "pv-easy", waits=WAITS), Site("b", busy_log(700, 2, 34), waits=WAITS)]
+    found = simulate_sites(sites, requests_of(60, 1, 2, 4_000.0), probability=0.3)
+    assert "killed" in set(found.schedules["a"].segments["ended_by"])
+    for name, schedule in found.schedules.items():
+        report = validate(schedule, trace=found.traces[name])
+        assert report.ok, str(report)
 
 
 def test_going_apart_changes_nothing(raced: SitesOutcome, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -271,17 +271,34 @@ def test_interpreted_as_compiled() -> None:
     pd.testing.assert_frame_equal(other.schedule.segments, run.schedule.segments, check_exact=True)
 
 
-@pytest.mark.parametrize("policy", ["conservative", "pv-easy", "fcfs"])
+@pytest.mark.parametrize("policy", ["conservative", "pv-easy", "fcfs", "sjf-backfill"])
 def test_under_other_policies(policy: str) -> None:
     """Who starts early ends when it would if it had started in time; also who was stopped and started again."""
     found = simulate_reservations(LOG, policy, waits=WAITS, share=0.5, probability=0.5)
+    assert ("killed" in set(found.schedule.segments["ended_by"])) is (policy == "pv-easy")
     taken = found.reservations[found.reservations["is_accepted"]]
     jobs = found.schedule.jobs.set_index("job_number").loc[taken["job_number"]]
     assert len(taken) > 50
     end = np.maximum(taken["start_time"], taken["start_by"]) + taken["run_time"]
     np.testing.assert_allclose(jobs["end_time"], end, rtol=1e-12)
-    if policy != "pv-easy":
-        assert validate(found.schedule, trace=found.trace).ok
+    assert validate(found.schedule, trace=found.trace).ok
+
+
+@pytest.mark.parametrize("preemption", ["suspend", "checkpoint"])
+def test_what_a_stopped_job_waited_is_kept_as_its_work_is(preemption: str) -> None:
+    """All that it held its processors for is its own time and what it waited on them."""
+    log = LOG.with_jobs(LOG.jobs.assign(checkpoint_interval=100.0))
+    given: dict[str, Any] = {"waits": WAITS, "share": 0.5, "probability": 0.5}
+    found = simulate_reservations(log, "pv-easy", options={"preemption": preemption}, **given)
+    report = validate(found.schedule, trace=found.trace)
+    assert report.ok, str(report)
+    taken = found.reservations[found.reservations["is_accepted"]].set_index("job_number")
+    runs = found.schedule.segments[found.schedule.segments["job_number"].isin(taken.index)]
+    stopped = runs.loc[runs["ended_by"] != "completed", "job_number"].unique()
+    assert len(stopped) > 5
+    kept = (runs["work"] - runs["lost_work"]).groupby(runs["job_number"]).sum()
+    np.testing.assert_allclose(kept, (taken["run_time"] + taken["surplus_time"])[kept.index], rtol=1e-12)
+    assert (taken.loc[stopped, "surplus_time"] > 0).any()
 
 
 @pytest.mark.parametrize("probability", [0.5, 0.75, 0.95])

@@ -4,6 +4,8 @@
 import pytest
 
 from swftools.simulator.one_call import simulate
+from swftools.simulator.stepping.stepper import Stepper
+from swftools.simulator.validation.report import validate
 from swftools.trace import Trace
 
 
@@ -45,6 +47,27 @@ def test_jobs_without_run_time_that_run():
     """Jobs without run time that run."""
     told = simulate(MIXED, "fcfs", cancelled="end-at-once").assumptions
     assert "1 of 5 jobs have no run time: they run 1 s (cancelled=end-at-once)" in told
+
+
+@pytest.mark.parametrize(
+    ("preceding", "told"),
+    [
+        ([-1, 1, 1, -1], "2 of 4 jobs depend on another: dependencies (preceding_job_number, think_time) are ignored"),
+        ([-1, -1, 9, 4], "1 of 4 jobs depend on another: dependencies (preceding_job_number, think_time) are ignored"),
+        ([-1, -1, -1, -1], None),
+        ([1, 1, 1, 1], None),  # as a few logs have it, with think times of 1, too
+    ],
+)
+def test_dependencies_are_said_to_be_ignored(preceding, told):
+    """In one line; a column with one number for all, and a job that waits for itself, say nothing."""
+    trace = _trace([10] * 4, [10] * 4)
+    trace = trace.with_jobs(trace.jobs.assign(preceding_job_number=preceding, requested_processors=1))
+    found = [line for line in simulate(trace, "fcfs").assumptions if "depend" in line]
+    assert found == ([told] if told else [])
+    notes = [note for note in validate(simulate(trace, "fcfs"), trace=trace).notes if "depend" in note]
+    assert notes == ([f"not checked: {told[0]} jobs depend on another, by the trace"] if told else [])
+    stepper = Stepper(trace, "fcfs")
+    assert Stepper.from_bytes(stepper.to_bytes()).finish().assumptions == stepper.finish().assumptions
 
 
 @pytest.mark.parametrize(("requested", "is_void"), [([-1, -1, -1], True), ([-1, 10, -1], False)])

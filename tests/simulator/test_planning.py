@@ -37,7 +37,7 @@ def test_an_order_is_placed_job_by_job(seed: int) -> None:
     running = machine.running[: machine.counts[RUNNING]]
     held = [(present, planned_end(machine, job, 1.0), int(machine.allocated[job])) for job in running]
     for job in jobs:
-        time, needed = max(expected_time(machine, job), 1.0), width(machine, job)
+        time, needed = expected_time(machine, job) or 1.0, width(machine, job)
         moments = sorted({present, *(until for _, until, _ in held if until > present)})
         begin = next(each for each in moments if in_use(held, each, each + time) + needed <= processors)
         assert (begin, begin + time) == (plan.begin[job], plan.end[job])

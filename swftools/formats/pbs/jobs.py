@@ -233,7 +233,7 @@ class Jobs:
     def _printed(self, record: IntArray) -> Moments:
         """Return the times at the beginning of records."""
         place = self.lines.time[record]
-        return read_times(Spans(self.text, place, place + _DATE), self.options.time_zone)
+        return read_times(Spans(self.text, place, place + _DATE), self.options.time_zone, dates="mdy")
 
     def _read_processors(self, records: Records) -> None:
         """Read hosts, processors and GPUs, those that were given and those that were asked for."""

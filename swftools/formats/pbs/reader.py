@@ -52,7 +52,7 @@ class Pbs(AccountingFormat):
     """
 
     NAME = "pbs"
-    VERSION = 2
+    READER_VERSION = 2
     TITLE = "PBS, Torque or PBS Professional, accounting log"
     COMMAND = "cat $PBS_HOME/server_priv/accounting/2023* > accounting.txt"
     NOTES = (
@@ -77,7 +77,7 @@ class Pbs(AccountingFormat):
         """Return the time that the first record in the beginning of a file prints."""
         for found in _RECORD.finditer(head):
             span = Spans(head, *(np.array([place]) for place in found.span(1)))
-            time = float(read_times(span, self.time_zone or "UTC").early[0])
+            time = float(read_times(span, self.time_zone or "UTC", dates="mdy").early[0])
             if np.isfinite(time):
                 return time
         return None

@@ -66,7 +66,7 @@ class Sge(AccountingFormat):
     """
 
     NAME = "sge"
-    VERSION = 2
+    READER_VERSION = 2
     TITLE = "Grid Engine accounting files"
     COMMAND = 'cp "$SGE_ROOT/$SGE_CELL/common/accounting" accounting.txt'
     NOTES = (

@@ -35,6 +35,7 @@ from swftools.simulator.engine.replay import (
     replay_at,
     with_room,
 )
+from swftools.simulator.instants import instant
 from swftools.simulator.machine.faults import FAULTS
 from swftools.simulator.machine.state import (
     FAULT,
@@ -287,7 +288,7 @@ class Driver:
         job, counts = int(self.machine.counts[SUBMITTED]), self.replay.counts
         if self.asked:
             told = self.asked.predict(job, self.now, self.replay.log)
-            self.coming.told[job] = min(max(told, 0.0), self.coming.limit[job])
+            self.coming.told[job] = min(max(instant(told), 0.0), self.coming.limit[job])
         counts[ASKS], counts[ANSWERED] = 0, job + 1
 
     def places(self) -> tuple[Any, ...]:

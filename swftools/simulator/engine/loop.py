@@ -41,6 +41,7 @@ from swftools.simulator.engine.replay import (
     coming_at,
     replay_at,
 )
+from swftools.simulator.instants import instant
 from swftools.simulator.machine.event_queue import pop, push
 from swftools.simulator.machine.events import END, OUTLIVED, START, STOP, SUBMISSION
 from swftools.simulator.machine.faults import ENDLESS, HOLDING, IDLE, fail
@@ -269,7 +270,8 @@ def simulate_events(place: Any) -> None:
             log.size[0] += 1
             machine.run[job] = run
             processors = machine.allocated[job]
-            end = now + time_to_go(machine, job, coming.run_time[job], processors, stretch_on(machine, job, processors))
+            stretch = stretch_on(machine, job, processors)
+            end = instant(now + time_to_go(machine, job, coming.run_time[job], processors, stretch))
             log.job[run], log.start[run], log.end[run] = job, now, max(end, now)
             log.processors[run], log.ended_by[run] = processors, COMPLETED
             if machine.done[job] > 0.0:
@@ -330,7 +332,7 @@ def outlive(machine: Machine, job: int) -> None:
     """
     limit, now = machine.requests.limit[job], machine.clock[NOW]
     work = (limit - machine.done[job]) * stretch_on(machine, job, machine.allocated[job])
-    end = machine.start_time[job] + (machine.overhead[job] + work)
+    end = instant(machine.start_time[job] + (machine.overhead[job] + work))
     if end > now:
         forget_end(machine, job)
         expect_end(machine, job, end)

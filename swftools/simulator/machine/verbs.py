@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from swftools.kernel import kernel
+from swftools.simulator.instants import instant
 from swftools.simulator.machine.event_queue import push
 from swftools.simulator.machine.faults import (
     IN_THE_PAST,
@@ -115,6 +116,7 @@ def hold(machine: Machine, job: int, until: float) -> None:
     _check_known(machine, job)
     if not until < np.inf:
         fail(machine, NO_TIME, job)
+    until = instant(until)
     if until <= machine.clock[NOW]:
         return
     if job < counts[SUBMITTED]:  # not being submitted, so it must wait
@@ -142,7 +144,7 @@ def predict(machine: Machine, job: int, time: float) -> None:
     _check_known(machine, job)
     if np.isnan(time):
         fail(machine, NO_TIME, job)
-    machine.predicted[job] = min(max(time, 0.0), requests.limit[job])
+    machine.predicted[job] = min(max(instant(time), 0.0), requests.limit[job])
     if job == machine.counts[SUBMITTED]:
         return
     if machine.allocated[job] > 0:
@@ -151,7 +153,7 @@ def predict(machine: Machine, job: int, time: float) -> None:
         end = machine.start_time[job] + (
             machine.overhead[job] + (requests.requested_time[job] - machine.done[job]) * stretch
         )
-        expect_end(machine, job, max(end, machine.clock[NOW]))
+        expect_end(machine, job, max(instant(end), machine.clock[NOW]))
     elif is_waiting(machine.queue, job):
         _wait(machine, job)
         machine.counts[DISTURBED] += 1
@@ -162,7 +164,8 @@ def wake_at(machine: Machine, time: float) -> None:
     """Ask for a decision at a time, if no event comes before it."""
     if not time > machine.clock[NOW]:
         fail(machine, IN_THE_PAST, NOBODY)
-    machine.clock[WAKE] = min(machine.clock[WAKE], time)
+    exact = instant(time)
+    machine.clock[WAKE] = min(machine.clock[WAKE], exact if exact > machine.clock[NOW] else time)
 
 
 @kernel(allocates=False)
@@ -218,7 +221,7 @@ def _occupy(machine: Machine, job: int, processors: int, stretch: float) -> None
     done = machine.done[job]
     if done > 0.0 and time <= done:
         time = max(requests.limit[job], done)
-    expect_end(machine, job, machine.clock[NOW] + time_to_go(machine, job, time, processors, stretch))
+    expect_end(machine, job, instant(machine.clock[NOW] + time_to_go(machine, job, time, processors, stretch)))
 
 
 @kernel(allocates=False)
@@ -239,7 +242,7 @@ def _stop(machine: Machine, job: int, how: int) -> None:
         stops.run[stop], stops.how[stop], stops.work[stop] = machine.run[job], how, work
         counts[STOPPED] += 1
         machine.run[job] = _STOPPED_HERE - stop
-        machine.done[job] += work
+        machine.done[job] = instant(machine.done[job] + work)
     elif stop >= 0:
         stops.how[stop] = min(stops.how[stop], how)
     if stop >= 0:

@@ -12,6 +12,7 @@ import numpy as np
 
 from swftools.kernel import kernel
 from swftools.models.speedup import DOWNEY, NO_CURVE, downey_speedup_at, simple_speedup_at
+from swftools.simulator.instants import instant, time_since, whole_times
 from swftools.simulator.machine.state import FIXED, NOW, PER_PROCESSOR, Machine
 
 
@@ -46,7 +47,7 @@ def work_done(machine: Machine, job: int) -> float:
 @kernel(allocates=False)
 def work_of_run(machine: Machine, job: int) -> float:
     """Return how much work a running job did in its present run."""
-    time = machine.clock[NOW] - machine.start_time[job] - machine.overhead[job]
+    time = time_since(machine.start_time[job], machine.clock[NOW]) - machine.overhead[job]
     return max(time, 0.0) / stretch_on(machine, job, machine.allocated[job])
 
 
@@ -96,4 +97,4 @@ def last_checkpoint(machine: Machine, job: int, work: float) -> float:
     intervals = machine.requests.checkpoint_interval
     if len(intervals) == 0 or not intervals[job] > 0.0:
         return 0.0
-    return np.floor(work / intervals[job]) * intervals[job]
+    return instant(whole_times(work, intervals[job]) * intervals[job])

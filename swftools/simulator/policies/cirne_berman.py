@@ -37,9 +37,11 @@ import numpy as np
 
 from swftools.kernel import FloatArray, IntArray, kernel
 from swftools.parameters import choice, number
-from swftools.simulator.machine.state import FREE, NOW, Machine
+from swftools.simulator.carrying import check_sound
+from swftools.simulator.instants import time_until
+from swftools.simulator.machine.state import FREE, NOW, SUBMITTED, Machine
 from swftools.simulator.machine.verbs import start_on
-from swftools.simulator.planning import LEAST_TIME, Plan, empty_plan, hold_running, place
+from swftools.simulator.planning import LEAST_TIME, Plan, empty_plan, hold_running, place, planned_length
 from swftools.simulator.policies.class_line import (
     ClassParameters,
     Line,
@@ -47,6 +49,7 @@ from swftools.simulator.policies.class_line import (
     empty_line,
     line_up,
     put_in_order,
+    restore_line,
     time_on,
 )
 from swftools.simulator.policies.class_plan import (
@@ -106,14 +109,26 @@ def carry_widths(old: CirneBermanMemory, new: CirneBermanMemory, jobs: IntArray)
     new.copy.width[: len(jobs)] = old.copy.width[jobs]
 
 
+def restore_widths(old: CirneBermanMemory, new: CirneBermanMemory, machine: Machine) -> None:
+    """Take the same out of a saved state."""
+    restore_line(old.line, new.line, machine)
+    jobs = slice(int(machine.counts[SUBMITTED]))
+    new.copy.width[jobs] = old.copy.width[jobs]
+    width, line = new.copy.width[jobs], new.line
+    given = width != 0
+    check_sound((width[given] >= line.least[jobs][given]).all(), "a width that is too small")
+    check_sound((width[given] <= line.most[jobs][given]).all(), "a width that is too large")
+
+
 @policy(
     "cirne-berman",
     parameters=CirneBermanParameters,
     memory=cirne_berman_memory,
     carry=carry_widths,
+    restore=restore_widths,
     needs=CURVES,
     allocates=False,
-    version=1,
+    version=2,
 )
 def cirne_berman(machine: Machine, parameters: Any, memory: CirneBermanMemory) -> None:
     """Choose the width of each new job; then start the jobs, now rigid, in order of class."""
@@ -168,13 +183,13 @@ def _choose(machine: Machine, memory: CirneBermanMemory, parameters: Any, place_
         if (parameters.sizes == _POWERS and size & (size - 1) != 0 and size != own) or time == np.inf:
             continue
         if parameters.inner == _CONSERVATIVE:
-            responses[size] = earliest(memory.plan.profile, size, max(time, LEAST_TIME), np.inf) - now + time
+            responses[size] = earliest(memory.plan.profile, size, planned_length(time), np.inf) - now + time
         else:
             copy.width[job], copy.time[job] = size, time
             copy_machine(machine, copy, line, count)
             responses[size] = play(copy, line, job, now, longest)
         best = min(best, responses[size])
-        longest = best * (1.0 + parameters.tolerance)
+        longest = time_until(now, now + best * (1.0 + parameters.tolerance))
     for size in range(narrowest, most + 1):
         if responses[size] <= longest and responses[size] < np.inf:
             return size
@@ -187,4 +202,4 @@ def _reserve(machine: Machine, memory: CirneBermanMemory, count: int) -> None:
     hold_running(machine, memory.plan.profile, LEAST_TIME)
     for i in range(count):
         job = memory.line.order[i]
-        place(memory.plan, job, memory.copy.width[job], max(memory.copy.time[job], LEAST_TIME))
+        place(memory.plan, job, memory.copy.width[job], planned_length(memory.copy.time[job]))

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from swftools.kernel import FloatArray, IntArray, kernel
+from swftools.simulator.instants import instant, time_until
 from swftools.simulator.machine.state import FREE, RUNNING, Machine
 from swftools.simulator.policies.class_line import Line, put_in_order
 
@@ -80,7 +81,7 @@ def decide_on(plan: ClassPlan, line: Line, now: float) -> None:
             available += plan.held[i]
             shadow = max(plan.end[i], now)
             i += 1
-        extra, time = available - wanted, shadow - now
+        extra, time = available - wanted, time_until(now, shadow)
         for k in range(place + 1, counts[QUEUED]):
             job = order[k]
             if plan.width[job] <= counts[LEFT] and (plan.time[job] <= time or plan.width[job] <= extra):
@@ -108,7 +109,7 @@ def play(plan: ClassPlan, line: Line, job: int, now: float, longest: float) -> f
 def _begin(plan: ClassPlan, job: int, now: float) -> None:
     """Start a job of the plan."""
     counts = plan.counts
-    end, place = now + plan.time[job], counts[GOING]
+    end, place = instant(now + plan.time[job]), counts[GOING]
     while place > 0 and plan.end[place - 1] > end:
         plan.end[place], plan.held[place] = plan.end[place - 1], plan.held[place - 1]
         place -= 1

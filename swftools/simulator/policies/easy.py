@@ -41,6 +41,7 @@ import numpy as np
 from swftools.kernel import kernel
 from swftools.parameters import Parameters, choice, whole
 from swftools.simulator.carrying import carry_nothing
+from swftools.simulator.instants import instant
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.machine.verbs import start
 from swftools.simulator.machine.views import (
@@ -115,7 +116,7 @@ def easy_as_usual(machine: Machine) -> None:
         "raps": ("easy-in-time", {"running": "by-limit"}),
     },
     allocates=False,
-    version=1,
+    version=2,
 )
 def easy(machine: Machine, parameters: Any, memory: EasyMemory) -> None:
     """Start jobs in order of submission; others go ahead if they do not delay the first."""
@@ -158,12 +159,12 @@ def easy_with_several(machine: Machine, parameters: Any, memory: Profile, head: 
             start(machine, job)
             add(memory, present, machine.expected_end[job], -processors)
         else:
-            add(memory, begin, begin + time, -processors)
+            add(memory, begin, instant(begin + time), -processors)
             reserved += 1
         last = job
         job = next_waiting(machine, job)
     for other in in_order(parameters.backfill_order, machine, waiting_that_fit(machine, last, ANY, ANY)):
-        processors, end = width(machine, other), present + expected_time(machine, other)
+        processors, end = width(machine, other), instant(present + expected_time(machine, other))
         if fits(machine, other) and (end <= present or processors <= least(memory, end)):
             add(memory, present, end, -processors)
             start(machine, other)

@@ -39,6 +39,7 @@ import numpy as np
 from swftools.kernel import FloatArray, IntArray, kernel
 from swftools.parameters import Parameters, choice
 from swftools.simulator.carrying import renumber
+from swftools.simulator.instants import instant, time_until
 from swftools.simulator.machine.state import FREE, RUNNING, Machine
 from swftools.simulator.machine.verbs import start
 from swftools.simulator.machine.views import (
@@ -108,7 +109,7 @@ def carry_shadow(old: FixedShadow, new: FixedShadow, jobs: IntArray) -> None:
         "backfilling": {"running": "by-end", "shadow": "anew"},
     },
     allocates=False,
-    version=1,
+    version=2,
 )
 def easy_in_time(machine: Machine, parameters: Any, memory: FixedShadow) -> None:
     """Start jobs in order of submission; others go ahead if they end before the first can start."""
@@ -121,14 +122,20 @@ def easy_in_time(machine: Machine, parameters: Any, memory: FixedShadow) -> None
     job = head
     while can_start_any(machine):
         shadow = memory.time[0] if parameters.shadow == FIXED else shadow_time(machine, head, parameters.running)
-        time = shadow - now(machine)
+        time = time_until(now(machine), shadow)
         # Who goes ahead may change what is found by limits; so it is looked for anew behind the first job.
         job = next_fitting(machine, head if parameters.running == BY_LIMIT else job, free(machine), time, 0)
-        while job != NOBODY and parameters.ends == BEFORE and expected_time(machine, job) >= time:
+        while job != NOBODY and parameters.ends == BEFORE and expected_end(machine, job) >= shadow:
             job = next_fitting(machine, job, free(machine), time, 0)
         if job == NOBODY:
             return
         start(machine, job)
+
+
+@kernel(allocates=False)
+def expected_end(machine: Machine, job: int) -> float:
+    """Return when a waiting job is expected to end if it starts now."""
+    return instant(now(machine) + expected_time(machine, job))
 
 
 @kernel(allocates=False)
@@ -154,7 +161,7 @@ def shadow_time(machine: Machine, head: int, running: int) -> float:
             return when
         available += machine.allocated[best]
         last_limit, last_start, last = machine.requests.limit[best], machine.start_time[best], best
-        when = last_start + last_limit
+        when = instant(last_start + last_limit)
     return when
 
 

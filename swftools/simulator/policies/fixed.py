@@ -31,10 +31,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from swftools.simulator.instants import time_until
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.machine.verbs import start
 from swftools.simulator.machine.views import can_start_any, earliest_start, expected_time, fits, free, now, width
-from swftools.simulator.policies.class_line import ClassParameters, Line, carry_line, empty_line, line_up
+from swftools.simulator.policies.class_line import ClassParameters, Line, carry_line, empty_line, line_up, restore_line
 from swftools.simulator.registry import policy
 
 
@@ -43,9 +44,10 @@ from swftools.simulator.registry import policy
     parameters=ClassParameters,
     memory=empty_line,
     carry=carry_line,
+    restore=restore_line,
     rests=True,
     allocates=False,
-    version=1,
+    version=2,
 )
 def fixed(machine: Machine, parameters: Any, memory: Line) -> None:
     """EASY backfilling in order of class; each job keeps its own width."""
@@ -56,7 +58,7 @@ def fixed(machine: Machine, parameters: Any, memory: Line) -> None:
     if place == count or not can_start_any(machine):
         return
     shadow, extra = earliest_start(machine, width(machine, memory.order[place]))
-    time = shadow - now(machine)
+    time = time_until(now(machine), shadow)
     for i in range(place + 1, count):
         job = memory.order[i]
         processors = width(machine, job)

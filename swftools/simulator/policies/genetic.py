@@ -32,7 +32,8 @@ Differs from the paper
 ----------------------
 The paper does not name its clock. ``plan_clock`` is the wait by default, because most jobs are worth nothing if they
 are planned to the end of what users request. If very many jobs wait, ``most_jobs`` of them compete: those of the most
-utility for each node-hour. The others stand behind them, in order of arrival.
+utility for each node-hour. The others stand behind them, in order of arrival, and may go ahead: as under ``easy``, or
+where they disturb nothing that ``builder`` planned.
 """
 
 from __future__ import annotations
@@ -47,9 +48,10 @@ import pandas as pd
 from swftools.kernel import IntArray, kernel
 from swftools.kernel.outside import monotonic_seconds
 from swftools.parameters import Parameters, choice, number, text, truth, whole
-from swftools.simulator.carrying import renumber
+from swftools.simulator.carrying import check_sound, renumber
+from swftools.simulator.instants import instant, time_since, time_until
 from swftools.simulator.machine.faults import WRONG_COST, fail
-from swftools.simulator.machine.state import Machine
+from swftools.simulator.machine.state import SUBMITTED, Machine
 from swftools.simulator.machine.verbs import start
 from swftools.simulator.machine.views import (
     can_start_any,
@@ -61,6 +63,7 @@ from swftools.simulator.machine.views import (
     waiting_jobs,
     width,
 )
+from swftools.simulator.planning import planned_length, planned_time
 from swftools.simulator.registry import policy
 from swftools.simulator.search.building import (
     COMPETITORS,
@@ -73,13 +76,14 @@ from swftools.simulator.search.building import (
 )
 from swftools.simulator.search.costs import TRADEOFF_C
 from swftools.simulator.search.gathering import gather, room_for
-from swftools.simulator.search.notes import empty_notes, note_decision, tables_of
+from swftools.simulator.search.notes import empty_notes, note_decision, restore_search, tables_of
 from swftools.simulator.search.objectives import Objective, read_objective
 from swftools.simulator.search.playing import write_references
 from swftools.simulator.search.population import BUILDERS, EASY, Population, Rules, build, empty_population, evolve
 from swftools.simulator.search.searching import AGGREGATE_UTILITY, Searching
 from swftools.simulator.search.seeding import worth_for_work, write_last_best, write_seeds
-from swftools.simulator.search.state import DECISION, MEASURES, MODEL, WRONG, Search
+from swftools.simulator.search.state import DECISION, MEASURES, MODEL, SIZE, WRONG, Search
+from swftools.simulator.search.steps import find_place, take_place
 
 WAIT, REQUESTED = range(2)
 """In the order of ``PLAN_CLOCKS``."""
@@ -232,16 +236,28 @@ def carry_best(old: GeneticMemory, new: GeneticMemory, jobs: IntArray) -> None:
     new.last[: len(best)], new.last_count[0] = best, len(best)
 
 
+def restore_best(old: GeneticMemory, new: GeneticMemory, machine: Machine) -> None:
+    """Take the same out of a saved state, with what was noted."""
+    count, submitted = int(old.last_count[0]), int(machine.counts[SUBMITTED])
+    check_sound(0 <= count <= len(old.last) - 1, "a longer order than there may be")
+    last = old.last[:count]
+    check_sound((last >= 0).all() and (last < submitted).all(), "a job that there is not")
+    check_sound(len(np.unique(last)) == count, "a job that is twice in an order")
+    restore_search(old.search, new.search, machine)
+    new.last[:count], new.last_count[0] = last, count
+
+
 @policy(
     "genetic",
     parameters=GeneticParameters,
     memory=genetic_memory,
     carry=carry_best,
+    restore=restore_best,
     rests=True,
     needs_where=columns_needed,
     notes=genetic_notes,
     takes_long="each decision plans what waits thousands of times; fewer generations, or most_jobs, take less",
-    version=1,
+    version=2,
 )
 def genetic(machine: Machine, parameters: Any, memory: GeneticMemory, rng: np.random.Generator) -> None:
     """Breed orders of the waiting jobs, and start what EASY would start in the best one."""
@@ -256,7 +272,7 @@ def genetic(machine: Machine, parameters: Any, memory: GeneticMemory, rng: np.ra
             start(machine, job)
         return
     search, ground = memory.search, memory.ground
-    jobs, others = competitors(machine, search, parameters, queue)
+    jobs, others = competitors(machine, search, parameters, queue, parameters.most_jobs)
     longest = gather(machine, search, jobs, jobs, False)
     hold_ground(machine, ground, queue[:0])
     for job in jobs:
@@ -271,6 +287,8 @@ def genetic(machine: Machine, parameters: Any, memory: GeneticMemory, rng: np.ra
     if parameters.notes:
         note_decision(machine, search)
     search.counts[DECISION] += 1
+    if parameters.builder != EASY and len(others) > 0 and can_start_any(machine):
+        start_beside_plan(machine, search, ground, order, others)
 
 
 @kernel(allocates=False)
@@ -282,9 +300,10 @@ def compete_waiting(machine: Machine, ground: Ground, parameters: Any, job: int)
 
 
 @kernel
-def competitors(machine: Machine, search: Search, parameters: Any, queue: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the waiting jobs that compete, and the others, both in order of arrival."""
-    most = parameters.most_jobs
+def competitors(
+    machine: Machine, search: Search, parameters: Any, queue: IntArray, most: int
+) -> tuple[IntArray, IntArray]:
+    """Return those of some waiting jobs that compete, ``most`` of them, and the others, both in order of arrival."""
     if len(queue) <= most:
         return queue, queue[:0]
     keys = np.zeros(len(queue))
@@ -292,7 +311,7 @@ def competitors(machine: Machine, search: Search, parameters: Any, queue: IntArr
         for i in range(len(queue)):
             job = queue[i]
             time = expected_time(machine, job)
-            clock = now(machine) - machine.requests.submit_time[job]
+            clock = time_since(machine.requests.submit_time[job], now(machine))
             if parameters.plan_clock == REQUESTED:
                 clock += time
             point = first_point(machine.requests.utility, job, clock)
@@ -350,6 +369,26 @@ def breed(
 
 
 @kernel
+def start_beside_plan(machine: Machine, search: Search, ground: Ground, order: IntArray, others: IntArray) -> None:
+    """Start waiting jobs that do not compete, in order of arrival, where they disturb nothing that is planned."""
+    steps, size = search.rest, search.counts[SIZE]
+    for at in range(2 * size):
+        steps[at] = search.steps[at]
+    for place in order:
+        processors, time = float(ground.need[place]), planned_length(ground.at_once[place])
+        first, last = find_place(steps, 0, processors, time)
+        size = take_place(steps, size, first, last, processors, time)
+    for job in others:
+        processors, time = float(width(machine, job)), planned_time(machine, job)
+        end, last = instant(steps[0] + time), 0
+        while steps[2 * last] < end and steps[2 * last + 1] >= processors:
+            last += 1
+        if steps[2 * last] >= end and fits(machine, job):
+            size = take_place(steps, size, 0, last, processors, time)
+            start(machine, job)
+
+
+@kernel
 def start_by_easy(machine: Machine, jobs: IntArray, others: IntArray) -> None:
     """Let EASY decide on waiting jobs as if they had come in this order, the others behind them."""
     order = np.concatenate((jobs, others))
@@ -360,7 +399,7 @@ def start_by_easy(machine: Machine, jobs: IntArray, others: IntArray) -> None:
     if head == len(order) or not can_start_any(machine):
         return
     shadow, extra = earliest_start(machine, width(machine, order[head]))
-    window = shadow - now(machine)
+    window = time_until(now(machine), shadow)
     for job in order[head + 1 :]:
         if fits(machine, job) and (expected_time(machine, job) <= window or width(machine, job) <= extra):
             if expected_time(machine, job) > window:

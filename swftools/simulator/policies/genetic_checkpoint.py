@@ -23,7 +23,9 @@ Lee 2009, section 6.7.
 Differs from the paper
 ----------------------
 The paper leaves these open. Here the utility of a running job, if it goes on, is that of its start (with the clock
-``requested`` that of its expected end); if it is stopped, that of its next start. The first seed lets all go on.
+``requested`` that of its expected end); if it is stopped, that of its next start. The first seed lets all go on. If
+more than ``most_jobs`` wait, jobs that were stopped are the first of those that compete, if they go before all others;
+who does not compete stands behind, in order of arrival, and may go ahead as under ``easy``.
 """
 
 from __future__ import annotations
@@ -36,7 +38,8 @@ import numpy as np
 from swftools.kernel import IntArray, kernel
 from swftools.kernel.outside import monotonic_seconds
 from swftools.parameters import choice
-from swftools.simulator.machine.state import CHECKPOINT, RUNNING, WAITING, Machine
+from swftools.simulator.carrying import check_sound
+from swftools.simulator.machine.state import CHECKPOINT, RUNNING, SUBMITTED, WAITING, Machine
 from swftools.simulator.machine.verbs import preempt, start
 from swftools.simulator.machine.views import can_start_any, free, now, waiting_jobs, width
 from swftools.simulator.machine.work import time_if_stopped
@@ -51,6 +54,8 @@ from swftools.simulator.policies.genetic import (
     competitors,
     genetic_memory,
     genetic_notes,
+    restore_best,
+    start_by_easy,
 )
 from swftools.simulator.registry import policy
 from swftools.simulator.search.building import Ground, compete, compete_again, hold_ground
@@ -117,17 +122,26 @@ def carry_stopped(old: CheckpointMemory, new: CheckpointMemory, jobs: IntArray) 
     new.was_stopped[: len(jobs)] = old.was_stopped[jobs]
 
 
+def restore_stopped(old: CheckpointMemory, new: CheckpointMemory, machine: Machine) -> None:
+    """Take the same out of a saved state."""
+    restore_best(old.genetic, new.genetic, machine)
+    jobs = slice(int(machine.counts[SUBMITTED]))
+    check_sound(((old.was_stopped[jobs] >= 0) & (old.was_stopped[jobs] <= 1)).all(), "how often a job was stopped")
+    new.was_stopped[jobs] = old.was_stopped[jobs]
+
+
 @policy(
     "genetic-checkpoint",
     parameters=GeneticCheckpointParameters,
     memory=checkpoint_memory,
     carry=carry_stopped,
+    restore=restore_stopped,
     needs=("checkpoint_interval",),
     needs_where=columns_needed,
     notes=checkpoint_notes,
     promises=("one-stop",),
     takes_long="each decision plans what waits thousands of times; fewer generations, or most_jobs, take less",
-    version=1,
+    version=2,
 )
 def genetic_checkpoint(machine: Machine, parameters: Any, memory: CheckpointMemory, rng: np.random.Generator) -> None:
     """Breed orders of the jobs that wait or may be stopped, and run what EASY would start in the best one."""
@@ -146,11 +160,13 @@ def genetic_checkpoint(machine: Machine, parameters: Any, memory: CheckpointMemo
     stops = len(may_stop)
     if stops == 0 and (len(queue) == 1 or not can_start_any(machine)):
         return
-    waiting, _ = competitors(machine, search, parameters, queue)
-    fixed = 0
+    stopped = 0
     if parameters.airline:
-        waiting, fixed = stopped_first(waiting, memory.was_stopped)
-    jobs = np.concatenate((waiting[:fixed], may_stop, waiting[fixed:]))
+        queue, stopped = stopped_first(queue, memory.was_stopped)
+    fixed = min(stopped, parameters.most_jobs)
+    chosen, left = competitors(machine, search, parameters, queue[stopped:], parameters.most_jobs - fixed)
+    jobs = np.concatenate((queue[:fixed], may_stop, chosen))
+    others = np.concatenate((queue[fixed:stopped], left))
     longest = gather(machine, search, jobs, jobs, False)
     hold_ground(machine, ground, may_stop)
     for job in jobs:
@@ -169,6 +185,10 @@ def genetic_checkpoint(machine: Machine, parameters: Any, memory: CheckpointMemo
     if parameters.notes:
         note_decision(machine, search)
     search.counts[DECISION] += 1
+    if (
+        len(others) > 0
+    ):  # nobody else who competes may start: what was left over was looked at when the order was played
+        start_by_easy(machine, jobs[order[ground.is_now[order] == 0]], others)
 
 
 @kernel

@@ -12,10 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from swftools.kernel import IntArray, kernel
+from swftools.simulator.instants import ratio, time_since
 from swftools.simulator.machine.state import CAPACITY, DISTURBED, NOW, Machine
 from swftools.simulator.machine.views import expected_time
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY
-from swftools.simulator.planning import LEAST_TIME
+from swftools.simulator.planning import planned_length
 
 ORDERS = ("fcfs", "sjf", "lxf", "widest", "narrowest", "ljf")
 """First come, shortest, largest expansion factor, widest, narrowest, longest first."""
@@ -88,8 +89,8 @@ def key_of(order: Order, machine: Machine, submit_time: float, processors: float
         return processors
     if kind == FCFS:
         return 0.0
-    waited = machine.clock[NOW] - submit_time
-    factor = 1.0 + waited / max(time, LEAST_TIME)
+    waited = time_since(submit_time, machine.clock[NOW])
+    factor = 1.0 + ratio(waited, planned_length(time))
     if kind == LXF:
         return -factor
     return -(
@@ -114,11 +115,13 @@ def least_key(order: Order, machine: Machine, submit_time: float, processors: fl
         return -ANY
     if kind == WIDEST:
         return -most
+    if kind == LXF and time == 0.0:
+        return -ANY
     if kind != WEIGHTED:
         return key_of(order, machine, submit_time, processors, time, order.least_rank)
     now = machine.clock[NOW]
-    waited = now - submit_time
-    factor = 1.0 + waited / max(time, LEAST_TIME)
+    waited = time_since(submit_time, now)
+    factor = 1.0 + ratio(waited, time) if time > 0.0 else ANY  # beside a job of 0 s there may be one of less than 1 s
     return -(
         order.wait * (waited if order.wait > 0.0 else 0.0) / HOUR
         + order.expansion * (factor if order.expansion > 0.0 else 1.0)

@@ -20,6 +20,7 @@ from __future__ import annotations
 from typing import Any
 
 from swftools.kernel import IntArray, kernel
+from swftools.simulator.instants import instant
 from swftools.simulator.machine.state import CAPACITY, FREE, NOW, RUNNING, Machine
 from swftools.simulator.machine.verbs import resize
 from swftools.simulator.machine.work import stretch_on
@@ -60,7 +61,7 @@ def _may_change(machine: Machine, parameters: Any, scratch: IntArray) -> int:
     found = 0
     for i in range(machine.counts[RUNNING]):
         job = machine.running[i]
-        if machine.clock[NOW] - machine.start_time[job] >= parameters.resize_every:
+        if machine.clock[NOW] >= instant(machine.start_time[job] + parameters.resize_every):
             scratch[found] = job
             found += 1
     return found

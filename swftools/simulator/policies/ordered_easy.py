@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from swftools.kernel import kernel
+from swftools.simulator.instants import time_until
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.machine.verbs import start
 from swftools.simulator.machine.views import (
@@ -37,7 +38,7 @@ def backfill(machine: Machine, order: Order, head: int) -> None:
     if head == NOBODY or not can_start_any(machine):
         return
     shadow, extra = earliest_start(machine, width(machine, head))
-    time = shadow - now(machine)
+    time = time_until(now(machine), shadow)
     # Free and extra processors only become fewer here, so who may not go ahead once may not later.
     job = _next(machine, order, head, time, extra)
     while job != NOBODY:
@@ -53,7 +54,7 @@ def backfill_among_many(machine: Machine, shelves: JobShelves, order: Order, hea
     if head == NOBODY or not can_start_any(machine):
         return
     shadow, extra = earliest_start(machine, width(machine, head))
-    time = shadow - now(machine)
+    time = time_until(now(machine), shadow)
     job = first_of_many(machine, shelves, order, float(free(machine)), time, float(extra))
     while job != NOBODY:
         if expected_time(machine, job) > time:
@@ -73,7 +74,7 @@ def backfill_in_turn(machine: Machine, head: int) -> None:
     if head == NOBODY or not can_start_any(machine):
         return
     shadow, extra = earliest_start(machine, width(machine, head))
-    time = shadow - now(machine)
+    time = time_until(now(machine), shadow)
     job = next_fitting(machine, head, free(machine), time, extra)
     while job != NOBODY:
         if expected_time(machine, job) > time:

@@ -7,7 +7,7 @@ either are expected to end by that time or need only processors that will be lef
 in order of submission.
 
 ``lxf-backfill``
-    The largest expansion factor, (wait so far + estimate) / estimate, goes first; estimates below 1 s count as 1 s. The
+    The largest expansion factor, (wait so far + estimate) / estimate, goes first; an estimate of 0 s counts as 1 s. The
     job with the largest factor has the reservation: LXF-backfill of Chiang et al. (``sjf-backfill`` is different: there
     the queue is in order of submission, and only the jobs that go ahead are sorted.)
 ``prio-fifo``
@@ -83,7 +83,7 @@ class WeightedPriorityParameters(Parameters):
     rank_weight: float = number(0.0)
 
 
-@policy("lxf-backfill", rests=True, allocates=False, version=1)
+@policy("lxf-backfill", rests=True, allocates=False, version=2)
 def lxf_backfill(machine: Machine) -> None:
     """EASY backfilling in order of falling expansion factor."""
     if can_start_any(machine):
@@ -109,7 +109,7 @@ def no_ranked_jobs(jobs: int, processors: int) -> RankedJobs:
     rests=True,
     needs=("priority_rank",),
     allocates=False,
-    version=1,
+    version=2,
 )
 def prio_fifo(machine: Machine, memory: RankedJobs) -> None:
     """EASY backfilling in order of priority rank, and of submission within a rank."""
@@ -145,7 +145,7 @@ def carry_ranks(old: Ranks, new: Ranks, jobs: IntArray) -> None:
     carry=carry_ranks,
     rests=True,
     allocates=False,
-    version=2,
+    version=3,
 )
 def weighted_priority(machine: Machine, parameters: Any, memory: Ranks) -> None:
     """EASY backfilling in order of a falling weighted sum."""

@@ -48,6 +48,7 @@ import numpy.typing as npt
 
 from swftools.kernel import FloatArray, IntArray, kernel
 from swftools.parameters import Parameters, choice, truth
+from swftools.simulator.instants import time_until
 from swftools.simulator.machine.event_queue import pop, push
 from swftools.simulator.machine.state import DISTURBED, ENDED, RUNNING, SUBMITTED, Machine
 from swftools.simulator.machine.verbs import preempt, start
@@ -168,7 +169,7 @@ def carry_shadow(old: ShadowLoad, new: ShadowLoad, jobs: IntArray) -> None:
         "no-stop-in-vain": {"order": "fcfs"},
     },
     allocates=False,
-    version=1,
+    version=2,
 )
 def pv_easy(machine: Machine, parameters: Any, memory: ShadowLoad) -> None:
     """Start jobs in order of priority; let others go ahead, but stop them when the first needs their processors."""
@@ -235,7 +236,7 @@ def _fill(machine: Machine, manner: Manner, memory: ShadowLoad, order: Order, he
         when, extra = _earliest_without_shadow(machine, memory, order, head, shadow)
     else:
         when, extra = earliest_start(machine, width(machine, head))
-    time = when - now(machine)
+    time = time_until(now(machine), when)
     if manner.venture:
         _let_go_ahead(machine, memory, order, simple_order(SJF), head, time, 0.0)
         _let_go_ahead(machine, memory, order, order, head, ANY, ANY)

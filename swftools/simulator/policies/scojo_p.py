@@ -32,11 +32,15 @@ Barsanti and Sodan 2006, "Adaptive job scheduling via predictive job resource al
 Differs from the paper
 ----------------------
 The factor of figure 4 is printed upside down: here it is the processor time that is there over the processor time that
-is wanted. The future work of figure 1 takes the run time on the mean size, where "the run time on the mean run time" is
-printed. The best load is noted before the loop ends, because the size stays what it was. A width that a job waits for
-is taken from all processors that are free at one instant, not job by job as they end. Sizes are rounded to the nearest
-whole number. What is expected to come is by default learned while the simulation goes on, from the jobs submitted so
-far and what is predicted of them; the paper takes it from other runs of its workload model, as ``profiles=model`` does.
+is wanted. Two of its conditions are printed with < where <= stands here: a job that would take all free processors, or
+would end when the first one starts, counts as one that fits before it; and a job that lasts longer goes ahead if it
+takes no more processors than are left over then, while the paper has it take fewer than are free now, less the optimal
+width of the first. The future work of figure 1 takes the run time on the mean size, where "the run time on the mean run
+time" is printed. The best load is noted before the loop ends, because the size stays what it was. A width that a job
+waits for is taken from all processors that are free at one instant, not job by job as they end. Sizes are rounded to
+the nearest whole number. What is expected to come is by default learned while the simulation goes on, from the jobs
+submitted so far and what is predicted of them; the paper takes it from other runs of its workload model, as
+``profiles=model`` does.
 """
 
 from __future__ import annotations
@@ -48,9 +52,20 @@ import numpy as np
 
 from swftools.kernel import IntArray, kernel
 from swftools.parameters import choice, number, truth, whole
-from swftools.simulator.machine.state import FREE, NOW, RUNNING, WAITING, Machine
+from swftools.simulator.carrying import check_sound
+from swftools.simulator.instants import instant, time_until
+from swftools.simulator.machine.state import CAPACITY, FREE, NOW, RUNNING, SUBMITTED, WAITING, Machine
 from swftools.simulator.machine.verbs import start_on
-from swftools.simulator.policies.class_line import ClassParameters, Line, empty_line, line_up, resized, time_on
+from swftools.simulator.policies.class_line import (
+    SEEN,
+    ClassParameters,
+    Line,
+    empty_line,
+    line_up,
+    resized,
+    restore_line,
+    time_on,
+)
 from swftools.simulator.policies.expected_arrivals import (
     PAST,
     PROFILES,
@@ -142,7 +157,28 @@ def scojo_memory(jobs: int, processors: int, parameters: ScojoParameters) -> Sco
     return ScojoMemory(empty_line(jobs, processors), arrivals, np.zeros(jobs, np.int64), changing)
 
 
-@policy("scojo-p", parameters=ScojoParameters, memory=scojo_memory, needs=CURVES, allocates=False, version=1)
+def restore_scojo(old: ScojoMemory, new: ScojoMemory, machine: Machine) -> None:
+    """Take out of a saved state who stands in line, what is expected to come, and what was guaranteed."""
+    restore_line(old.line, new.line, machine)
+    submitted, learned = int(machine.counts[SUBMITTED]), int(old.arrivals.learned[0])
+    check_sound(0 <= learned <= old.line.counts[SEEN], "more jobs were learned from than there were")
+    for ours, theirs in zip(old.arrivals, new.arrivals, strict=True):
+        check_sound((ours >= 0).all() or np.isnan(ours).any(), "expected arrivals below 0")
+        theirs[:] = ours
+    guaranteed = old.guaranteed[:submitted]
+    check_sound((guaranteed >= 0).all() and (guaranteed <= machine.counts[CAPACITY]).all(), "a width that is none")
+    new.guaranteed[:submitted] = guaranteed
+
+
+@policy(
+    "scojo-p",
+    parameters=ScojoParameters,
+    memory=scojo_memory,
+    restore=restore_scojo,
+    needs=CURVES,
+    allocates=False,
+    version=2,
+)
 def scojo_p(machine: Machine, parameters: Any, memory: ScojoMemory) -> None:
     """Choose widths by the expected load; other jobs go ahead, resized to fill the free processors."""
     line = memory.line
@@ -193,7 +229,7 @@ def best_start(machine: Machine, job: int, least: int, target: int) -> tuple[flo
     available, best = counts[FREE], np.inf
     when, size, extra = now, 0, 0
     if available >= least:
-        best = now + time_on(machine, job, available)
+        best = instant(now + time_on(machine, job, available))
     for i in range(counts[RUNNING]):
         other = machine.running[i]
         available += machine.allocated[other]
@@ -201,8 +237,9 @@ def best_start(machine: Machine, job: int, least: int, target: int) -> tuple[flo
         if i + 1 < counts[RUNNING] and machine.expected_end[machine.running[i + 1]] <= time:
             continue  # who ends at this instant ends together
         wanted = min(target, available)
-        if wanted >= least and time + time_on(machine, job, wanted) < best:
-            best = time + time_on(machine, job, wanted)
+        end = instant(time + time_on(machine, job, wanted)) if wanted >= least else np.inf
+        if end < best:
+            best = end
             when, size, extra = time, wanted, available - wanted
         if available >= target:
             break
@@ -213,13 +250,13 @@ def best_start(machine: Machine, job: int, least: int, target: int) -> tuple[flo
 def _backfill(machine: Machine, memory: ScojoMemory, how: int, first: int, count: int, when: float, extra: int) -> None:
     """Start those of the waiting jobs, from a place of the order on, that do not delay who is to start at a time."""
     line, counts = memory.line, machine.counts
-    time = when - machine.clock[NOW]
+    time, window = when - machine.clock[NOW], time_until(machine.clock[NOW], when)
     factor = 1.0
     if how != _NONE:
         work = 0.0
         for i in range(first, count):
             job = line.order[i]
-            if line.optimum[job] <= counts[FREE] and line.time[job] <= time:
+            if line.optimum[job] <= counts[FREE] and line.time[job] <= window:
                 work += line.optimum[job] * line.time[job]
         if work > 0.0:
             factor = time * counts[FREE] / work
@@ -231,7 +268,7 @@ def _backfill(machine: Machine, memory: ScojoMemory, how: int, first: int, count
         if size > counts[FREE]:
             continue
         run_time = time_on(machine, job, size)
-        if run_time > time:
+        if run_time > window:
             if size > extra:
                 continue
             extra -= size

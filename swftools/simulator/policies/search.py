@@ -14,8 +14,8 @@ Guarantee
 Outlived estimates
     A running job that outlives its estimate is expected to run to its limit. Beyond that it holds nothing in the plan,
     because it may end at any moment.
-Estimates of less than 1 s
-    In the plan, and in its slowdown, a job takes at least 1 s.
+Estimates of 0 s
+    In the plan, and in its slowdown, such a job takes 1 s.
 Cost of a decision
     Nothing if no waiting job fits. Otherwise O(n log n) for n waiting jobs, and for each visited node O(s) over the s
     steps of the plan that it looks at, at most r + n for r running jobs. The limit says how many nodes are visited, but
@@ -53,7 +53,7 @@ from swftools.simulator.policies.job_orders import ORDERS, in_order
 from swftools.simulator.registry import policy
 from swftools.simulator.search.costs import TRADEOFF_C
 from swftools.simulator.search.gathering import gather, room_for
-from swftools.simulator.search.notes import empty_notes, note_decision, tables_of
+from swftools.simulator.search.notes import empty_notes, note_decision, restore_search, tables_of
 from swftools.simulator.search.objectives import Objective, read_objective
 from swftools.simulator.search.playing import write_references
 from swftools.simulator.search.searching import Searching
@@ -177,11 +177,12 @@ def carry_search(old: Search, new: Search, jobs: IntArray) -> None:  # noqa: ARG
     parameters=SearchParameters,
     memory=search_memory,
     carry=carry_search,
+    restore=restore_search,
     rests=True,
     needs_where=columns_needed,
     notes=search_notes,
     takes_long="each decision plans all that wait, whatever nodes says; easy and lxf-backfill take seconds",
-    version=1,
+    version=2,
 )
 def search(machine: Machine, parameters: Any, memory: Search) -> None:
     """Search among schedules of the waiting jobs, and start what starts now in the best one."""

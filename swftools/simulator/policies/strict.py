@@ -45,7 +45,7 @@ from swftools.simulator.registry import policy
     promises=("order", "no-idle-head"),
     restates=("pyss", "cqsim", "dr_evt", "raps"),
     allocates=False,
-    version=1,
+    version=2,
 )
 def fcfs(machine: Machine) -> None:
     """Start jobs in order of submission until the first that does not fit."""
@@ -55,31 +55,31 @@ def fcfs(machine: Machine) -> None:
         head = next_waiting(machine, head)
 
 
-@policy("sjf", rests=True, allocates=False, version=1)
+@policy("sjf", rests=True, allocates=False, version=2)
 def sjf(machine: Machine) -> None:
     """Start jobs by rising estimate, until the first that does not fit."""
     start_in_order(machine, SJF)
 
 
-@policy("ljf", memory=empty_heap, carry=carry_nothing, rests=True, allocates=False, version=1)
+@policy("ljf", memory=empty_heap, carry=carry_nothing, rests=True, allocates=False, version=2)
 def ljf(machine: Machine, memory: JobHeap) -> None:
     """Start jobs by falling estimate, until the first that does not fit."""
     start_from_heap(machine, memory, LJF)
 
 
-@policy("widest", memory=empty_heap, carry=carry_nothing, rests=True, allocates=False, version=1)
+@policy("widest", memory=empty_heap, carry=carry_nothing, rests=True, allocates=False, version=2)
 def widest(machine: Machine, memory: JobHeap) -> None:
     """Start jobs from the widest to the narrowest, until the first that does not fit."""
     start_from_heap(machine, memory, WIDEST)
 
 
-@policy("narrowest", rests=True, allocates=False, version=1)
+@policy("narrowest", rests=True, allocates=False, version=2)
 def narrowest(machine: Machine) -> None:
     """Start jobs from the narrowest to the widest, until the first that does not fit."""
     start_in_order(machine, NARROWEST)
 
 
-@policy("lxf", rests=True, allocates=False, version=1)
+@policy("lxf", rests=True, allocates=False, version=2)
 def lxf(machine: Machine) -> None:
     """Start jobs by falling expansion factor, until the first that does not fit."""
     start_in_order(machine, LXF)

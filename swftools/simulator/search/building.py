@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from swftools.kernel import FloatArray, IntArray, kernel
+from swftools.simulator.instants import instant, time_since, time_until
 from swftools.simulator.machine.state import FREE, NOW, RUNNING, Machine
-from swftools.simulator.planning import LEAST_TIME
+from swftools.simulator.planning import LEAST_TIME, planned_length
 from swftools.simulator.search.costs import Points
 from swftools.simulator.search.steps import find_place, take_place
 
@@ -139,7 +140,7 @@ def compete(
     ground.job[place], ground.need[place] = job, processors
     ground.at_once[place], ground.later[place] = at_once, later
     ground.submitted[place], ground.delay[place] = since, delay
-    time = ground.clock[PRESENT] - since + delay
+    time = instant(time_since(since, ground.clock[PRESENT]) + delay)
     point = first_point(utility, job, time)
     ground.point[place] = point
     ground.worth_now[place] = worth(utility, job, point, time) if point >= 0 else 0.0
@@ -215,7 +216,7 @@ def play_easy(  # noqa: PLR0912, PLR0915 (one loop, which hands nothing on: here
             place = rest[head]
             begins[place], is_now[place] = now, is_first
             free -= need[place]
-            owned = end_at(own_ends, own_ending, own, owned, now + takes[place], need[place])
+            owned = end_at(own_ends, own_ending, own, owned, instant(now + takes[place]), need[place])
             total += worth_of_start(ground, utility, place, now, is_first)
             left -= is_whole or is_worthy[place] > 0
             head += 1
@@ -225,7 +226,7 @@ def play_easy(  # noqa: PLR0912, PLR0915 (one loop, which hands nothing on: here
         least = 0  # processors that whoever may go ahead needs at least
         while True:  # until the first can begin; its reservation does not change by who goes ahead of it
             if free >= least:
-                window, kept, least = shadow - now, head + 1, EVERYBODY
+                window, kept, least = time_until(now, shadow), head + 1, EVERYBODY
                 for i in range(head + 1, count):
                     place = rest[i]
                     if need[place] > free or (takes[place] > window and need[place] > extra):
@@ -237,7 +238,7 @@ def play_easy(  # noqa: PLR0912, PLR0915 (one loop, which hands nothing on: here
                     free -= need[place]
                     if takes[place] > window:
                         extra -= need[place]
-                    owned = end_at(own_ends, own_ending, own, owned, now + takes[place], need[place])
+                    owned = end_at(own_ends, own_ending, own, owned, instant(now + takes[place]), need[place])
                     total += worth_of_start(ground, utility, place, now, is_first)
                     left -= is_whole or is_worthy[place] > 0
                 count = kept
@@ -301,7 +302,7 @@ def worth_of_start(ground: Ground, utility: Points, place: int, begin: float, is
         return ground.worth_now[place]
     if ground.point[place] < 0:
         return 0.0
-    time = begin - ground.submitted[place] + ground.delay[place]
+    time = instant(time_since(ground.submitted[place], begin) + ground.delay[place])
     return worth(utility, ground.job[place], ground.point[place], time)
 
 
@@ -318,7 +319,7 @@ def place_all(
         rest[number] = steps[number]
     for i in range(count):
         place = orders[first + i]
-        processors, time = float(ground.need[place]), max(ground.at_once[place], LEAST_TIME)
+        processors, time = float(ground.need[place]), planned_length(ground.at_once[place])
         at, last = find_place(rest, 0, processors, time)
         begin = rest[2 * at]
         ground.begins[place], ground.is_now[place] = begin, begin <= ground.clock[PRESENT]

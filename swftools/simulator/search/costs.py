@@ -9,8 +9,8 @@ Differs from the paper
 ----------------------
 It leaves open, and is here: the dynamic threshold is what the longest waiting job has waited at the decision. Sums are
 taken in the order of the placements, so that a part of an order never costs more than the whole; what differs by
-rounding alone is equal. Over a reference value of 0 a difference is infinite, unless there is none. The expected time
-of a job counts 1 s at least.
+rounding alone is equal. Over a reference value of 0 a difference is infinite, unless there is none. An expected
+time of 0 s counts as 1 s.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from swftools.kernel import kernel
 from swftools.kernel.outside import call_by_address
+from swftools.simulator.instants import instant, time_since
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.machine.views import width
 from swftools.simulator.planning import planned_time
@@ -84,7 +85,7 @@ def write_facts(machine: Machine, search: Search, place: int, longest: float) ->
     for term in range(search.counts[MEASURES]):
         at = FACTS * place + COSTS + 3 * term
         is_slowdown = aim[KIND * TERMS + term] == SLOWDOWN
-        facts[at + SINCE] = requests.submit_time[job] + aim[OMEGA * TERMS + term]
+        facts[at + SINCE] = instant(requests.submit_time[job] + aim[OMEGA * TERMS + term])
         facts[at + WEIGHT] = 1.0 / time if is_slowdown else 1.0
         facts[at + BASE] = 1.0 if is_slowdown else 0.0
 
@@ -96,7 +97,7 @@ def add_costs(search: Search, utility: Points, place: int, begin: float, before:
     for term in range(search.counts[MEASURES]):
         at = FACTS * place + COSTS + 3 * term
         if aim[KIND * TERMS + term] < LOST_UTILITY:
-            cost = facts[at + BASE] + facts[at + WEIGHT] * max(begin - facts[at + SINCE], 0.0)
+            cost = facts[at + BASE] + facts[at + WEIGHT] * max(time_since(facts[at + SINCE], begin), 0.0)
         else:
             cost = other_cost(search, utility, place, begin, term)
         so_far = values[before + term]
@@ -107,7 +108,7 @@ def add_costs(search: Search, utility: Points, place: int, begin: float, before:
 def other_cost(search: Search, utility: Points, place: int, begin: float, term: int) -> float:
     """Return what a job costs by a measure that is no plain one; a wrong cost is noted, and counts as infinite."""
     told = search.told
-    wait = begin - search.facts[FACTS * place + COSTS + 3 * term + SINCE]
+    wait = time_since(search.facts[FACTS * place + COSTS + 3 * term + SINCE], begin)
     time = search.facts[FACTS * place + TIME]
     if search.aim[KIND * TERMS + term] == LOST_UTILITY:
         return lost_utility(utility, search.job[place], wait + time)

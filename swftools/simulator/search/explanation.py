@@ -93,7 +93,8 @@ class Explanation:
         MissingLibraryError
             matplotlib is not installed.
         """
-        ends = self.jobs["estimated_time"].clip(lower=LEAST_TIME)
+        times = self.jobs["estimated_time"]
+        ends = times.where(times > 0, LEAST_TIME)
         jobs = self.jobs.assign(
             end=self.jobs["planned_start"] + ends, heuristic_end=self.jobs["heuristic_planned_start"] + ends
         )

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from swftools.kernel import IntArray, kernel
+from swftools.simulator.instants import time_since
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.machine.views import now
 from swftools.simulator.search.costs import have_equal_utility, write_facts
@@ -62,7 +63,7 @@ def gather(machine: Machine, search: Search, queue: IntArray, jobs: IntArray, di
     search.counts[SIZE] = begin_steps(machine, search.steps)
     longest = 0.0
     for job in queue:
-        longest = max(longest, now(machine) - machine.requests.submit_time[job])
+        longest = max(longest, time_since(machine.requests.submit_time[job], now(machine)))
     for term in range(TERMS):
         threshold = search.aim[THRESHOLD * TERMS + term]
         search.aim[OMEGA * TERMS + term] = longest if np.isnan(threshold) else threshold

@@ -11,7 +11,7 @@ the paper, and two more:
 ``maxW``, ``avgW``
     The longest and the mean wait.
 ``avgX``
-    The mean slowdown, (wait + time) / time, with the expected time, at least 1 s.
+    The mean slowdown, (wait + time) / time, with the expected time (1 s if that is 0).
 ``maxE``
     The greatest excessive wait.
 ``lost-utility``

@@ -9,6 +9,7 @@ Chiang and Vasupongayya 2008, section 3.2 (version C): FCFS-backfill and LXF-bac
 from __future__ import annotations
 
 from swftools.kernel import kernel
+from swftools.simulator.instants import instant, ratio, time_since, time_until
 from swftools.simulator.search.costs import Points, add_costs
 from swftools.simulator.search.state import (
     BY_LXF,
@@ -72,13 +73,14 @@ def play_backfill(search: Search, by_lxf: bool) -> None:
         while rest[2 * then + 1] < facts[FACTS * head + PROCESSORS]:
             then += 1
         shadow, extra = rest[2 * then], rest[2 * then + 1] - facts[FACTS * head + PROCESSORS]
-        other = first_that_may(search, by_lxf, present, head, rest[2 * step + 1], shadow - present, extra)
+        window = time_until(present, shadow)
+        other = first_that_may(search, by_lxf, present, head, rest[2 * step + 1], window, extra)
         while other >= 0:
-            if facts[FACTS * other + TIME] > shadow - present:
+            if facts[FACTS * other + TIME] > window:
                 extra -= facts[FACTS * other + PROCESSORS]
             size = begin_at(search, other, step, size)
             left -= 1
-            other = first_that_may(search, by_lxf, present, head, rest[2 * step + 1], shadow - present, extra)
+            other = first_that_may(search, by_lxf, present, head, rest[2 * step + 1], window, extra)
         step += 1
     for place in range(jobs):
         search.is_placed[place] = 0
@@ -90,8 +92,8 @@ def begin_at(search: Search, place: int, step: int, size: int) -> int:
     facts, rest = search.facts, search.rest
     processors, time = facts[FACTS * place + PROCESSORS], facts[FACTS * place + TIME]
     search.begins[place], search.is_placed[place] = rest[2 * step], 1
-    last = step + 1
-    while rest[2 * last] < rest[2 * step] + time:
+    last, end = step + 1, instant(rest[2 * step] + time)
+    while rest[2 * last] < end:
         last += 1
     return take_place(rest, size, step, last, processors, time)
 
@@ -115,7 +117,7 @@ def first_that_may(
             continue
         if not by_lxf:
             return place
-        factor = 1.0 + (present - search.told[TOLD * place + SUBMITTED]) / takes
+        factor = 1.0 + ratio(time_since(search.told[TOLD * place + SUBMITTED], present), takes)
         if first < 0 or factor > most:
             first, most = place, factor
     return first

@@ -7,7 +7,7 @@ import numpy as np
 
 from swftools.kernel import IntArray, kernel
 from swftools.simulator.machine.state import Machine
-from swftools.simulator.planning import LEAST_TIME
+from swftools.simulator.planning import planned_length
 from swftools.simulator.policies.job_orders import LXF, SJF, order_key, rank_of
 from swftools.simulator.search.building import COMPETITORS, Ground
 from swftools.simulator.search.population import CHILD, Population
@@ -56,7 +56,7 @@ def key_of_seed(machine: Machine, search: Search, ground: Ground, seed: int, pla
 @kernel(allocates=False)
 def worth_for_work(worth: float, processors: int, time: float) -> float:
     """Return what a job is worth for each processor and second that it takes."""
-    return worth / (processors * max(time, LEAST_TIME))
+    return worth / (processors * planned_length(time))
 
 
 @kernel(allocates=False)

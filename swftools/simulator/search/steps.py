@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from swftools.kernel import FloatArray, kernel
+from swftools.simulator.instants import instant
 from swftools.simulator.machine.state import CAPACITY, NOW, RUNNING, Machine
 from swftools.simulator.planning import LEAST_TIME, planned_end
 
@@ -23,8 +24,8 @@ GUARDS = 2
 def begin_steps(machine: Machine, steps: FloatArray) -> int:
     """Write down what the running jobs leave free from now on; return the number of steps.
 
-    As in other plans: each holds its processors for ``LEAST_TIME`` at least, and those that should have ended already
-    hold nothing.
+    As in other plans: those that are expected to take no time hold their processors for ``LEAST_TIME``, and those that
+    should have ended already hold nothing.
     """
     now, held = machine.clock[NOW], 0
     for i in range(machine.counts[RUNNING]):
@@ -64,7 +65,7 @@ def find_place(steps: FloatArray, first: int, processors: float, time: float) ->
     while True:
         while steps[2 * first + 1] < processors:
             first += 1
-        end = steps[2 * first] + time
+        end = instant(steps[2 * first] + time)
         last = first + 1
         while steps[2 * last] < end and steps[2 * last + 1] >= processors:
             last += 1
@@ -76,7 +77,7 @@ def find_place(steps: FloatArray, first: int, processors: float, time: float) ->
 @kernel(allocates=False)
 def take_place(steps: FloatArray, size: int, first: int, last: int, processors: float, time: float) -> int:
     """Take processors from what ``find_place`` found; return the number of steps."""
-    end = steps[2 * first] + time
+    end = instant(steps[2 * first] + time)
     if steps[2 * last] != end:
         for later in range(size - 1, last - 1, -1):
             steps[2 * later + 2], steps[2 * later + 3] = steps[2 * later], steps[2 * later + 1]

@@ -12,6 +12,7 @@ from typing import Any
 
 from swftools.kernel import IntArray, kernel
 from swftools.simulator.engine.entry import machine_at
+from swftools.simulator.instants import time_until
 from swftools.simulator.machine.faults import TOO_MANY, fail
 from swftools.simulator.machine.state import DISTURBED, STARTED, STOPPED, WAITING, Machine
 from swftools.simulator.machine.verbs import hold, preempt, resize, start, start_on, wake_at
@@ -78,7 +79,7 @@ def fill_before(machine: Machine, head: int) -> None:
     if not can_start_any(machine):
         return
     shadow, extra = earliest_start(machine, width(machine, head))
-    time = shadow - now(machine)
+    time = time_until(now(machine), shadow)
     job = next_fitting(machine, NOBODY, free(machine), time, extra)
     while job != NOBODY:
         if expected_time(machine, job) > time:

@@ -18,13 +18,14 @@ from swftools.parameters import is_whole
 from swftools.parameters.choices import CQSIM, PYSS, SEMANTICS
 from swftools.simulator.engine.driver import Driver
 from swftools.simulator.engine.replay import COMING, Coming
+from swftools.simulator.instants import LATEST
 from swftools.simulator.machine.state import CAPACITY, SUBMITTED, Machine, Requests, Stops, with_requests
 from swftools.simulator.machine.waiting_queue import NOBODY
 from swftools.simulator.requested import find_requests
 from swftools.simulator.restart import find_restart_overhead
 from swftools.simulator.simulation import Simulation
 from swftools.simulator.stepping.forking import Numbers
-from swftools.simulator.workload import prepare
+from swftools.simulator.workload import IN_SECONDS, prepare
 
 LEAST = 256
 """Jobs that there is room for at least."""
@@ -113,6 +114,9 @@ def _described(simulation: Simulation, job: Mapping[str, Any]) -> tuple[Coming, 
     for name, value in (("run_time", run), ("requested_time", request)):
         if value is not None and not 0 <= float(value) < np.inf:
             raise ParameterError(f"{name}={value!r} is neither None nor seconds of 0 or more")
+    for name, value in (("submit_time", job["submit_time"]), ("run_time", run), ("requested_time", request)):
+        if value is not None and float(value) > LATEST:
+            raise ParameterError(f"{name}={value!r}: beyond {LATEST:.0f} s (2**53) {IN_SECONDS}")
     if not request and run is None:
         raise ParameterError("a job without run_time needs requested_time (s), for as long as it is taken to run")
     semantics = SEMANTICS[options["semantics"]]

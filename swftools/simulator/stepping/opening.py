@@ -12,12 +12,14 @@ from swftools.errors import ParameterError
 from swftools.fields.jobs import SWF_NAMES
 from swftools.kernel import FloatArray
 from swftools.parameters import is_whole
+from swftools.simulator.instants import LATEST
+from swftools.simulator.workload import IN_SECONDS
 from swftools.trace import Trace
 
 LEAST = 1.0
 """What a running job beyond its request is taken to run on, s."""
 
-_DESCRIBED = {"processors", "requested_time", "elapsed", "waited", "name"}
+_DESCRIBED = {"processors", "requested_time", "elapsed", "waited", "name", "priority"}
 
 
 def check_queue(running: pd.DataFrame, waiting: pd.DataFrame, processors: int) -> None:
@@ -35,6 +37,8 @@ def check_queue(running: pd.DataFrame, waiting: pd.DataFrame, processors: int) -
                 raise ParameterError(
                     f"{what} job {wrong[0] + 1} of {len(jobs)}: {column} is {jobs[column].iloc[wrong[0]]}"
                 )
+            if column != "processors" and (numbers > LATEST).any():
+                raise ParameterError(f"{column} of the {what} jobs: beyond {LATEST:.0f} s (2**53) {IN_SECONDS}")
     held = int(running["processors"].sum())
     if held > processors:
         raise ParameterError(

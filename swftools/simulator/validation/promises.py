@@ -26,8 +26,13 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
 LEAST_PLAN = 1.0
-"""Seconds for which a job is planned at least, under conservative backfilling: until then it holds its processors in
-the plan, or until it ends."""
+"""Seconds for which conservative backfilling plans a job whose estimate is 0: until then it holds its processors in the
+plan, or until it ends."""
+
+
+def planned_times(estimated: FloatArray) -> FloatArray:
+    """Return how long jobs are planned under conservative backfilling, s."""
+    return np.where(estimated > 0, estimated, LEAST_PLAN)
 
 
 class Broken(NamedTuple):
@@ -183,10 +188,10 @@ def find_broken_reservations(starts: Starts, manner: Manner, tolerance: float) -
 
     Notes
     -----
-    From the first moment at which a job runs longer than estimated all promises are excused. Plans are at least
-    ``LEAST_PLAN`` long, or they would keep nobody away; so a shorter job ends before its plan does.
+    From the first moment at which a job runs longer than estimated all promises are excused. Jobs without a length are
+    planned for ``LEAST_PLAN``, or they would keep nobody away; so they end before their plans do.
     """
-    planned = starts._replace(estimated_time=np.maximum(starts.estimated_time, LEAST_PLAN))
+    planned = starts._replace(estimated_time=planned_times(starts.estimated_time))
     promised = promised_starts(planned, manner)
     estimated_end = starts.start_time + starts.estimated_time
     outlived = starts.end_time > estimated_end + tolerance

@@ -21,9 +21,10 @@ import pandas as pd
 from swftools.errors import ParameterError
 from swftools.output.shown_html import ShowsItself
 from swftools.parameters.choices import INSTANT, SEMANTICS
+from swftools.simulator.assumptions import count_dependent
 from swftools.simulator.options import check_choice
 from swftools.simulator.registry import Policy, list_policies, read_policy
-from swftools.simulator.schedule import Schedule
+from swftools.simulator.schedule import WAITS_ON_PROCESSORS, Schedule
 from swftools.simulator.validation.against_trace import check_jobs, check_trace
 from swftools.simulator.validation.foreign_schedules import read_schedule, schedule_from_table
 from swftools.simulator.validation.preemptions import (
@@ -33,12 +34,12 @@ from swftools.simulator.validation.preemptions import (
     find_unfair_delays,
 )
 from swftools.simulator.validation.promises import (
-    LEAST_PLAN,
     Broken,
     find_broken_reservations,
     find_delayed_heads,
     find_idle_heads,
     find_out_of_order,
+    planned_times,
 )
 from swftools.simulator.validation.reservations import Manner, Starts
 from swftools.simulator.validation.rules import RULES, check_capacity, check_columns, check_once, check_runs
@@ -143,6 +144,7 @@ def validate(
     semantics: str | None = None,
     overrun: str = "extend",
     least_run_time: float = 0.0,
+    requests: str = "logged",
     tolerance: float = 1e-6,
 ) -> ValidationReport:
     """Check that a schedule is possible, and that it keeps the promises of its policy.
@@ -166,6 +168,8 @@ def validate(
         or neither.
     least_run_time : float
         With a table: shorter runs of the trace lasted this long, s.
+    requests : str
+        With a table: what jobs asked for, as for ``simulate``: "logged", or changed, as by "factor:factor=2".
     tolerance : float
         Times may differ by this, s.
 
@@ -213,7 +217,13 @@ def validate(
         table = schedule if isinstance(schedule, pd.DataFrame) else read_schedule(schedule)
         was_stopped = "preemptions" in table and bool((table["preemptions"] > 0).any())
         given = schedule_from_table(
-            table, trace, processors, semantics=semantics, overrun=overrun, least_run_time=least_run_time
+            table,
+            trace,
+            processors,
+            semantics=semantics,
+            overrun=overrun,
+            least_run_time=least_run_time,
+            requests=requests,
         )
     require_columns(given)
     size = given.processors if processors is None else processors
@@ -224,7 +234,7 @@ def validate(
     for check in (
         check_once(given, jobs, runs, history),
         check_runs(jobs, runs, history, size, tolerance),
-        check_work(jobs, runs, history, tolerance),
+        check_work(jobs, runs, history, tolerance, is_fixed=not schedule.options.get(WAITS_ON_PROCESSORS)),
         check_overhead(given, jobs, runs, history, trace, row, tolerance),
         check_capacity(jobs, runs, size, tolerance),
         check_columns(given, jobs, runs, history, tolerance),
@@ -236,6 +246,8 @@ def validate(
         notes.append("not checked against a trace: none is given")
     else:
         checked.append("trace")
+        if dependent := count_dependent(trace.views.preceding_job_number, trace.views.job_number):
+            notes.append(f"not checked: {dependent:,} jobs depend on another, by the trace")
         findings += broken_of(check_trace(given, jobs, runs, history, trace, row, tolerance))
     if {finding.rule for finding in findings} & {"values", "once", "run-time"}:
         notes.append("promises not checked: the rules above are broken")
@@ -298,12 +310,11 @@ def _check_promises(
         jobs.estimated[some],
         turn[some],
     )
-    # A job that is shorter than its plan ends early, whatever was estimated.
-    planned_end = starts.start_time + np.maximum(starts.estimated_time, LEAST_PLAN)
+    # A job without a length ends before its plan does, whatever was estimated.
+    planned_end = starts.start_time + planned_times(starts.estimated_time)
     exact = bool((starts.end_time >= planned_end - tolerance).all())
     if "exact-reservation" in promises and not exact and SEMANTICS.get(semantics or "") != INSTANT:
-        exactly = f"only with exact estimates of at least {LEAST_PLAN:g} s"
-        return [], [f"promises not checked: {policy} keeps reservations {exactly}"], []
+        return [], [f"promises not checked: {policy} keeps reservations only with exact estimates above 0 s"], []
     if {"reservation", "fixed-reservation"} & set(promises) and not exact and semantics is None:
         return [], [f"promises not checked: those of {policy} depend on the semantics; pass semantics="], []
     return _checked(promises, _checks(starts, processors, semantics, tolerance), order, jobs)

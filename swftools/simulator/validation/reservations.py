@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from swftools.kernel import kernel
+from swftools.simulator.instants import instant
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -153,7 +154,7 @@ def _end(starts: Starts, manner: Manner, plan: Plan, now: float) -> None:
         job = plan.by_end[counts[ENDED_SO_FAR]]
         if starts.end_time[job] > now or starts.start_time[job] == now:
             break
-        is_early = is_early or now < starts.start_time[job] + starts.estimated_time[job]
+        is_early = is_early or now < instant(starts.start_time[job] + starts.estimated_time[job])
         _take_out(starts, plan, now, job)
         counts[ENDED_SO_FAR] += 1
         any_ended = True
@@ -209,7 +210,7 @@ def _begin(starts: Starts, plan: Plan, now: float) -> None:
             plan.span[OVERFULL] = 1
             _take_out(starts, plan, now, job)
             if starts.end_time[job] > now:
-                _use(plan, now, now + starts.estimated_time[job], starts.processors[job], now)
+                _use(plan, now, instant(now + starts.estimated_time[job]), starts.processors[job], now)
             plan.planned[job] = now
     kept = 0
     for k in range(counts[STILL_WAITING]):
@@ -246,7 +247,7 @@ def _plan(starts: Starts, manner: Manner, plan: Plan, now: float, jobs: IntArray
             _take_out(starts, plan, now, job)
         plan.planned[job] = begin
         if begin < np.inf:
-            _use(plan, begin, begin + starts.estimated_time[job], starts.processors[job], now)
+            _use(plan, begin, instant(begin + starts.estimated_time[job]), starts.processors[job], now)
 
 
 @kernel(allocates=False)
@@ -259,7 +260,7 @@ def _earliest(plan: Plan, now: float, room: int, time: float, until: float) -> f
         if place == behind or times[place] >= until:
             return until
         begin = max(times[place], now)
-        stop = min(begin + time, until)
+        stop = min(instant(begin + time), until)
         while place < behind and times[place] < stop and in_use[place] <= room:
             place += 1
         if place == behind or times[place] >= stop:
@@ -271,7 +272,7 @@ def _take_out(starts: Starts, plan: Plan, now: float, job: int) -> None:
     """Remove what is left of a job's place in the plan, be it waiting or running."""
     planned = plan.planned[job]
     if -np.inf < planned < np.inf:
-        _use(plan, planned, planned + starts.estimated_time[job], -starts.processors[job], now)
+        _use(plan, planned, instant(planned + starts.estimated_time[job]), -starts.processors[job], now)
 
 
 @kernel(allocates=False)

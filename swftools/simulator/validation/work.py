@@ -15,6 +15,7 @@ import numpy as np
 from swftools.errors import ParameterError
 from swftools.kernel import FloatArray, IntArray, TinyArray, kernel
 from swftools.parameters.as_text import read_entry
+from swftools.simulator.instants import instant, whole_times
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.validation.runs import (
     CHECKPOINTED,
@@ -99,12 +100,12 @@ def _follow_work(
         if i == 0 or job[order[i - 1]] != job[run]:
             done = 0.0
         before[run] = done
-        done += work[run]
+        done = instant(done + work[run])
         if how[run] == KILLED:
             done = 0.0
         elif how[run] == CHECKPOINTED:
             between = interval[job[run]]
-            done = np.floor(done / between) * between if between > 0.0 else 0.0
+            done = instant(whole_times(done, between) * between) if between > 0.0 else 0.0
     least = np.inf  # that a later run of the job begins with
     for i in range(runs - 1, -1, -1):
         run = order[i]
@@ -114,8 +115,13 @@ def _follow_work(
         least = min(least, before[run])
 
 
-def check_work(jobs: Jobs, runs: Runs, history: History, tolerance: float) -> Iterator[Finding]:
-    """Check that the work that runs keep is the job's, and that what they lose is what their ends lose."""
+def check_work(
+    jobs: Jobs, runs: Runs, history: History, tolerance: float, *, is_fixed: bool = True
+) -> Iterator[Finding]:
+    """Check that the work that runs keep is the job's, and that what they lose is what their ends lose.
+
+    ``is_fixed``: a job takes as long whenever it starts, so no run did more work than the job has.
+    """
     if not (runs.stopped.any() or runs.lost.any()):
         return
     margin = tolerance + 4 * np.spacing(np.abs(runs.end))
@@ -134,7 +140,7 @@ def check_work(jobs: Jobs, runs: Runs, history: History, tolerance: float) -> It
     done = history.before + runs.work
     yield of_runs(
         "work",
-        done > whole + margin,
+        is_fixed & (done > whole + margin),
         jobs,
         runs,
         lambda i: (

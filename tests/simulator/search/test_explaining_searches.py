@@ -85,7 +85,7 @@ def test_plans_are_as_drawn(schedule: Schedule) -> None:
         held = found.running[found.running["expected_end"] > time]
         for name in ("planned_start", "heuristic_planned_start"):
             starts = np.concatenate([np.full(len(held), time), found.jobs[name].to_numpy(dtype=float)])
-            times = np.maximum(found.jobs["estimated_time"].to_numpy(dtype=float), 1.0)
+            times = found.jobs["estimated_time"].replace(0.0, 1.0).to_numpy(dtype=float)
             ends = np.concatenate([held["expected_end"].to_numpy(dtype=float), starts[len(held) :] + times])
             widths = np.concatenate([held["processors"], found.jobs["processors"]]).astype(np.int64)
             pieces = [piece for _, job in on_processors(starts, ends, widths, PROCESSORS) for piece in job]

@@ -235,6 +235,34 @@ def test_a_boost_keeps_who_runs() -> None:
 # ---------------------------------------------------------------- little, much, and wrong
 
 
+CROWD = valued("submit run width / 0 10 3 / 1 9 4 / 1 9 4 / 2 3 1", *[FLAT] * 4)
+"""The last job fits beside the first, behind two that do not; it is worth as much as each, and is the shortest."""
+
+
+@pytest.mark.parametrize("given", ["genetic", "genetic:builder=conservative", "genetic-checkpoint"])
+def test_who_does_not_compete_goes_ahead_where_there_is_room(given: str) -> None:
+    """Of three that wait two compete; the third starts at once on the processor that is free until then."""
+    trace = CROWD.with_jobs(CROWD.jobs.assign(checkpoint_interval=pd.array([None] * 4, dtype="Float64")))
+    trace = trace.with_jobs(trace.jobs.assign(utility=utility_column([[(0.0, 9.0), (99.0, 9.0)]] * 3 + [FLAT])))
+    schedule = simulate(trace, f"{given}{',' if ':' in given else ':'}most_jobs=2")
+    assert schedule.jobs["start_time"].tolist()[3] == 2.0
+    assert validate(schedule, trace=trace).ok
+
+
+@pytest.mark.parametrize("damping", ["airline", "none"])
+def test_a_stopped_job_goes_first_whoever_else_is_worth_more(damping: str) -> None:
+    """Job 1 is stopped for job 2; when that ends two others are worth far more, and only two compete."""
+    table = "submit run width / 0 20 4 / 5 5 4 / 6 5 4 / 6 5 4 / 6 5 4"
+    high, rest = [(0.0, 1000.0), (12.0, 1000.0), (13.0, 0.0)], [(0.0, 50.0), (900.0, 50.0)]
+    trace = valued(table, FLAT, high, rest, rest, rest)
+    intervals = pd.array([1.0, None, None, None, None], dtype="Float64")
+    trace = trace.with_jobs(trace.jobs.assign(checkpoint_interval=intervals))
+    schedule = simulate(trace, "genetic-checkpoint", damping=damping, most_jobs=2)
+    assert schedule.segments["ended_by"].tolist()[0] == "checkpointed"
+    again = schedule.segments[schedule.segments["job_number"] == 1]["start_time"].tolist()[1]
+    assert (again == 10.0) is (damping == "airline")
+
+
 @pytest.mark.parametrize("name", ["genetic", "genetic-checkpoint"])
 @pytest.mark.parametrize("functions", [[(0.0, 0.0), (5.0, 0.0)], []])
 def test_nobody_is_worth_anything(name: str, functions: list[tuple[float, float]]) -> None:

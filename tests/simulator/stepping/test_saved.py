@@ -15,7 +15,7 @@ import pytest
 from swftools import Trace
 from swftools.errors import StateError
 from swftools.simulator import Simulation, Stepper, simulate
-from swftools.simulator.stepping import saved
+from swftools.simulator.stepping import packed, saved
 from tests.every_policy import OURS, light, with_all_columns
 from tests.forked import NUMBA
 from tests.simulator.test_stop_and_go import MeanOfUser
@@ -103,7 +103,7 @@ def test_bytes_that_are_none(trace: Trace) -> None:
     for wrong in (b"", b"nothing", b"PK\x03\x04", state[1:]):
         with pytest.raises(StateError, match="these bytes are not the state of a simulation"):
             Stepper.from_bytes(wrong)
-    for i in (len(saved.WORD), len(saved.WORD) + 40, len(state) // 2, len(state) - 1):
+    for i in (len(packed.WORD), len(packed.WORD) + 40, len(state) // 2, len(state) - 1):
         with pytest.raises(StateError, match="damaged, or was cut off"):
             Stepper.from_bytes(state[:i] + bytes([state[i] ^ 1]) + state[i + 1 :])
     with pytest.raises(StateError, match="damaged, or was cut off"):

@@ -32,7 +32,7 @@ def test_schedules_of_the_engine_pass(policy: str, trace: Trace) -> None:
 def test_schedules_with_exact_estimates_pass(policy: str, trace: Trace) -> None:
     """With exact estimates the replanned reservations are kept, too, also under the semantics of CQSim.
 
-    They are planned for at least 1 s, so that only longer jobs never end early; then they are checked.
+    Those of 0 s are planned for 1 s, so that only longer jobs never end early; then they are checked.
     """
     seconds = trace.jobs["run_time"] + 1.0
     longer = trace.with_jobs(trace.jobs.assign(run_time=seconds, requested_time=seconds))

@@ -134,7 +134,7 @@ def test_what_cannot_be_checked_is_said() -> None:
         "mine": "promises not checked: none is known of policy 'mine'",
         "conservative": "promises not checked: those of conservative depend on the semantics; pass semantics=",
         "conservative-replanned": "promises not checked: conservative-replanned keeps reservations only with exact "
-        "estimates of at least 1 s",
+        "estimates above 0 s",
     }.items():
         report = validate(draw_schedule(table, policy=policy, semantics=None))
         assert report.ok
