@@ -72,10 +72,6 @@ class PublishingTask(StageTask):
     main_table: str
     """The table that most users read."""
 
-    tables_used: tuple[str, ...]
-    """The tables that it publishes, and those in which its stages hand it what it publishes: their schema versions are
-    in its key."""
-
     what = "A workload trace of a parallel machine"
     """What kind of data set it is."""
 
@@ -91,6 +87,14 @@ class PublishingTask(StageTask):
             from pipelines.reports import check_libraries  # noqa: PLC0415 (it imports what reports are made of)
 
             check_libraries()
+
+    @property
+    def tables_used(self) -> tuple[str, ...]:
+        """The tables that it publishes, and those in which its stages hand it what it publishes.
+
+        Their schema versions are in its key.
+        """
+        raise NotImplementedError
 
     @property
     def default_name(self) -> str:

@@ -85,6 +85,8 @@ class AccountingFormat(LogFormat):
     """Columns, beside the times, by which it is settled what is of one job."""
     HAS_DATES: ClassVar[bool] = True
     """Whether its times count from 1970, or else from the beginning of the log."""
+    READER_VERSION: ClassVar[int] = 2
+    """1: of ids that came again the first was a predecessor, and rows without an id that were equal were one job."""
 
     time_zone: str | None = text(None, words="a zone of the tz database")
     computer: str | None = text(None)

@@ -74,11 +74,11 @@ class LooseLines:
         there = [each for each in found if each is not None]
         if not there:
             return None
-        columns = [
-            np.concatenate([getattr(each, name) for each in there])
+        columns = {
+            name: np.concatenate([getattr(each, name) for each in there])
             for name in ("line", "key", "time", "used_memory", "cpu_time")
-        ]
-        return cls(*columns, [text for each in there for text in each.text])
+        }
+        return cls(**columns, text=[text for each in there for text in each.text])
 
 
 @dataclass

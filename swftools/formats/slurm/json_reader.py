@@ -31,8 +31,10 @@ _COUNTS = (
     *("allocated_processors", "requested_processors", "allocated_nodes", "requested_nodes", "allocated_gpus"),
     *("priority", "requested_gpus", "restarts", "exit_code", "exit_signal", "array_number", "array_index"),
 )
-_WORDS = ("id", "state", "user", "account", "group", "partition", "qos", "cluster", "name", "dependency", "submit_line")
-_WORDS += ("flags", "reason", "constraints", "nodes")
+_WORDS = (
+    *("id", "state", "user", "account", "group", "partition", "qos", "cluster", "name", "dependency", "submit_line"),
+    *("flags", "reason", "constraints", "nodes"),
+)
 
 Row = dict[str, Any]
 

@@ -73,7 +73,6 @@ class Slurm(WrittenDates):
         "Used memory is the largest MaxRSS of a task in any step, in KB.",
     )
 
-    READER_VERSION = 2
     SETTLED_BY = ("start", "eligible", "run_time", "life")
 
     columns: str | None = text(None, words="names of columns with + between them")

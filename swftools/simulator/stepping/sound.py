@@ -194,7 +194,7 @@ def _check_requests(coming: Coming, machine: Machine, requests: Requests) -> Non
         _want(len(ours) or not len(theirs), what, "a column that jobs come with is missing")
         _want(ours.shape[1:] == theirs.shape[1:] or not len(theirs), what, "a column has another shape")
     row = coming.row[:submitted]
-    same = (
+    same: tuple[tuple[Any, Any], ...] = (
         (requests.submit_time, coming.submit_time[row]),
         (requests.processors, coming.processors[row]),
         (requests.user_id, coming.user_id[row]),

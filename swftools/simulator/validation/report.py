@@ -234,7 +234,7 @@ def validate(
     for check in (
         check_once(given, jobs, runs, history),
         check_runs(jobs, runs, history, size, tolerance),
-        check_work(jobs, runs, history, tolerance, is_fixed=not schedule.options.get(WAITS_ON_PROCESSORS)),
+        check_work(jobs, runs, history, tolerance, is_fixed=not given.options.get(WAITS_ON_PROCESSORS)),
         check_overhead(given, jobs, runs, history, trace, row, tolerance),
         check_capacity(jobs, runs, size, tolerance),
         check_columns(given, jobs, runs, history, tolerance),
