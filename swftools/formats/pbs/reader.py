@@ -52,7 +52,6 @@ class Pbs(AccountingFormat):
     """
 
     NAME = "pbs"
-    READER_VERSION = 2
     TITLE = "PBS, Torque or PBS Professional, accounting log"
     COMMAND = "cat $PBS_HOME/server_priv/accounting/2023* > accounting.txt"
     NOTES = (

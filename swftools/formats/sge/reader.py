@@ -66,7 +66,6 @@ class Sge(AccountingFormat):
     """
 
     NAME = "sge"
-    READER_VERSION = 2
     TITLE = "Grid Engine accounting files"
     COMMAND = 'cp "$SGE_ROOT/$SGE_CELL/common/accounting" accounting.txt'
     NOTES = (
