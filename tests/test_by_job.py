@@ -102,6 +102,14 @@ def test_masks_of_any_kind() -> None:
     assert mask_of(jobs.iloc[:0], [], "where").tolist() == []
 
 
+def test_labels_that_repeat_do_not_say_whose_a_value_is() -> None:
+    """As of two tables below each other; the very index of the jobs is taken all the same."""
+    twice = pd.Series([True, False, True], [0, 1, 1])
+    assert mask_of(twice.to_frame(), twice, "where").tolist() == [True, False, True]
+    with pytest.raises(ParameterError, match="where has another index than the jobs"):
+        mask_of(twice.to_frame(), twice.iloc[[1, 0, 2]], "where")
+
+
 @given(order=st.permutations(range(6)))
 def test_any_order_is_undone(order: list[int]) -> None:
     """Also of tables, and where jobs have labels that are not their places."""
