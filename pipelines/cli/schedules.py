@@ -42,14 +42,14 @@ if TYPE_CHECKING:
 _options = [
     click.option(
         "--overrun",
-        type=click.Choice(OVERRUN),
+        type=click.Choice(OVERRUN, case_sensitive=False),
         default="extend",
         show_default=True,
         help="Jobs that outrun their request.",
     ),
     click.option(
         "--cancelled",
-        type=click.Choice(CANCELLED),
+        type=click.Choice(CANCELLED, case_sensitive=False),
         default="drop",
         show_default=True,
         help="Jobs without run time.",
@@ -76,7 +76,7 @@ _options = [
     ),
     click.option(
         "--semantics",
-        type=click.Choice(list(SEMANTICS)),
+        type=click.Choice(list(SEMANTICS), case_sensitive=False),
         default="instant",
         show_default=True,
         help="Order of events at one instant: ours, or another simulator's.",

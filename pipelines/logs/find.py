@@ -21,7 +21,8 @@ from pipelines.logs.text_hash import joined_sha256, text_sha256
 from swftools.errors import SwfToolsError
 from swftools.formats.compression import source_name
 from swftools.formats.several import log_files
-from swftools.parameters import Parameters
+from swftools.parameters import Parameters, did_you_mean
+from swftools.parameters.spelling import as_known
 
 SHIPPED_LOG = "SDSC-BLUE-2000-4.2-cln-5000-9999"
 """Name of the log shipped with the package, the input unless another is named."""
@@ -98,6 +99,8 @@ def find_log(log: str, how: HowRead | None = None) -> Log:
         key = hashlib.sha256(canonical_json({model.NAME: model.to_mapping()}).encode()).hexdigest()
         return Log(name_of_model(model), sha256=key, model=model)
     catalog = catalog_in_use()
+    if (card_name := as_known(log, catalog.logs)) != log and not is_there(Path(log).expanduser()):
+        log = card_name
     if log in catalog.logs:
         card = catalog.logs[log]
         return Log(card.name, card, _local_copy(card), card.sha256, how=_with_card(how, card))
@@ -110,8 +113,11 @@ def find_log(log: str, how: HowRead | None = None) -> Log:
         return Log(manifest["data_set"], path=path, sha256=hash_of_jobs(manifest), version=folder)
     if not is_there(path):
         known = ", ".join([*catalog.logs, *MODELS])
+        near = did_you_mean([log], [*catalog.logs, *MODELS])
         what = "a folder without files" if path.is_dir() else "neither a file nor a card of the catalogue"
-        return Log(name_of_file(path), path=path, problem=f"log {log!r} is {what}; give a path, or one of: {known}")
+        return Log(
+            name_of_file(path), path=path, problem=f"log {log!r} is {what}; give a path, or one of: {known}{near}"
+        )
     try:
         sha256 = _sha256(path.resolve()) if path.is_file() else _hashes_as(how.format)(path)
     except (SwfToolsError, OSError) as error:
