@@ -18,6 +18,7 @@ from pipelines.cli.experiments import run_experiment
 from pipelines.cli.explain import explain
 from pipelines.cli.formats import formats
 from pipelines.cli.groups import Commands
+from pipelines.cli.helping import show_help
 from pipelines.cli.history import reevaluate
 from pipelines.cli.kernels import warm_up_kernels
 from pipelines.cli.listings import measures, pictures, policies, predictors
@@ -98,7 +99,7 @@ main.add_family("Waits in queues", evaluate, predict, reserve, reservations, sit
 main.add_family("Histories", reevaluate)
 main.add_family("Papers", reproduce)
 main.add_family("Pictures", plot, report)
-main.add_family("Others", run, warm_up_kernels)
+main.add_family("Others", run, warm_up_kernels, show_help)
 
 
 if __name__ == "__main__":

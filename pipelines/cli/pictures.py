@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @click.argument("name", shell_complete=complete_data_set)
 @click.argument("version", default=LATEST, shell_complete=complete_version)
 @click.option("--compare", metavar="OTHER", help="Show another version beside it: VERSION, or DATA_SET/VERSION.")
-@click.option("--output", metavar="FILE", help="Default: NAME.html in the current folder.")
+@click.option("-o", "--output", metavar="FILE", help="Default: NAME.html in the current folder.")
 @data_root
 def report(name: str, version: str, compare: str | None, output: str | None, data_root: str) -> None:
     """Write one HTML file about a published version: figures, tables, pictures, how it was made.

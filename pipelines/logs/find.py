@@ -18,6 +18,7 @@ from pipelines.logs.how_read import HowRead
 from pipelines.logs.names import name_of_file, name_of_model
 from pipelines.logs.published import hash_of_jobs, read_manifest, version_folder
 from pipelines.logs.text_hash import joined_sha256, text_sha256
+from pipelines.names import LATEST
 from swftools.errors import SwfToolsError
 from swftools.formats.compression import source_name
 from swftools.formats.several import log_files
@@ -81,7 +82,8 @@ def find_log(log: str, how: HowRead | None = None) -> Log:
     """Find a log by the name of its card, by a path, or by the name of a model with parameters.
 
     A path may be that of a folder, or a pattern: its files are one log, whose text is theirs one behind the other. The
-    folder of a published version, or of its jobs, is a log whose jobs are those.
+    folder of a published version, or of its jobs, is a log whose jobs are those; so is the name of a data set in the
+    data root, where there is no file of that name.
     ``how`` says how it is read, where its card does not say so or is to be overruled.
 
     A card's log is taken from the package, from the directories of the setting ``log_path``, or (path None)
@@ -111,6 +113,8 @@ def find_log(log: str, how: HowRead | None = None) -> Log:
         except SwfToolsError as error:
             return Log(name_of_file(folder), path=path, damage=str(error), version=folder)
         return Log(manifest["data_set"], path=path, sha256=hash_of_jobs(manifest), version=folder)
+    if not is_there(path) and (published := _published(log)):
+        return find_log(str(published), how)
     if not is_there(path):
         known = ", ".join([*catalog.logs, *MODELS])
         near = did_you_mean([log], [*catalog.logs, *MODELS])
@@ -125,6 +129,16 @@ def find_log(log: str, how: HowRead | None = None) -> Log:
     matching = catalog.card_of(sha256)
     name = matching.name if matching else name_of_file(path)
     return Log(name, matching, path, sha256, how=_with_card(how, matching) if matching else how)
+
+
+def _published(name: str) -> Path | None:
+    """Return the folder of the latest version of a data set in the data root, if there is one of that name on disk."""
+    folder = Path(setting("data_root") or "data") / name
+    latest = folder / LATEST
+    if Path(name).name != name or not latest.is_file():
+        return None
+    version = folder / latest.read_text(encoding="utf-8").strip()
+    return version if version.parent == folder and version_folder(version) else None
 
 
 def _with_card(how: HowRead, card: LogCard) -> HowRead:

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
@@ -85,3 +87,46 @@ def test_pictures_complete_by_tab() -> None:
         ctx = main.commands["plot"].make_context("plot", [], parent=outer, resilient_parsing=True)
         assert ["arrivals"] == [each.value for each in parameter.shell_complete(ctx, "ARR")]
         assert "gantt" not in [each.value for each in parameter.shell_complete(ctx, "")]
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        (["mine.swf"], "it is a log: swftools describe mine.swf"),
+        (["info"], "see swftools describe LOG"),
+        (["waits"], "swftools plot --picture waits LOG"),
+        (["desribe"], "did you mean 'describe'?"),
+        (["compare", "mine.swf", "--policies", "fcfs", "easy"], "--policies ...,easy"),
+        (["compare", "--log", "mine.swf", "--policies", "fcfs", "Easy"], "separated by commas"),
+        (["compare", "mine.swf", "other.swf"], "swftools experiment FILE.yaml"),
+        (["help", "nope"], "there is no command 'nope'"),
+    ],
+)
+def test_words_that_are_near(log: Path, typed: list[str], said: str) -> None:
+    """Status 2, and what to type instead."""
+    failed = call(*typed)
+    assert (2, True) == (failed.exit_code, said in failed.stderr), failed.output
+
+
+def test_help_is_that_of_the_command(log: Path) -> None:
+    """And a command is found however it is spelled."""
+    assert call("validate", "--help").stdout == call("help", "Validate").stdout
+    assert call("--help").stdout.splitlines()[2:] == call("help").stdout.splitlines()[2:]
+
+
+def test_a_zip_archive_and_csv(log: Path) -> None:
+    """One log is read; of two, both are named; what is missing is an empty cell."""
+    with zipfile.ZipFile("one.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.write("mine.swf", "folder/mine.swf")
+        archive.writestr("__MACOSX/._mine.swf", b"x")
+    assert 0 == call("convert", "one.zip", "one.csv", "--raw").exit_code
+    found = pd.read_csv("one.csv")
+    assert ([1, 2, 3, 4], True) == (found["job_number"].tolist(), bool(found["average_cpu_time"].isna().all()))
+    with zipfile.ZipFile("one.zip", "a") as archive:
+        archive.write("mine.swf", "second.swf")
+    failed = call("describe", "one.zip")
+    assert failed.exit_code != 0
+    assert "folder/mine.swf, second.swf" in failed.stderr
+    whole = Path("one.zip").read_bytes()
+    Path("cut.zip").write_bytes(whole[: len(whole) // 2])
+    assert "zip archive that cannot be read" in call("describe", "cut.zip").stderr
