@@ -31,13 +31,17 @@ FITS = 0.9
 @takes_a_log
 @reads_a_log
 @click.option("--policy", shell_complete=complete_policy, help="Also check the promises of this policy, such as easy.")
-@click.option("--semantics", type=click.Choice(list(SEMANTICS)), help="Order of events in that simulator.")
+@click.option(
+    "--semantics",
+    type=click.Choice(list(SEMANTICS), case_sensitive=False),
+    help="Order of events in that simulator.",
+)
 @click.option(
     "--fit", is_flag=True, help="Also try policies under each simulator's semantics, and name what fits best."
 )
 @click.option(
     "--overrun",
-    type=click.Choice(OVERRUN),
+    type=click.Choice(OVERRUN, case_sensitive=False),
     default="extend",
     show_default=True,
     help="Jobs that outrun their request.",

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem
 
+from swftools.parameters.spelling import folded
+
 if TYPE_CHECKING:
     from pipelines.store.data_root import DataRoot
 
@@ -24,7 +26,7 @@ def _offering(names: Callable[[click.Context], Iterable[str]], *, files: bool = 
     def complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
         before, comma, word = incomplete.rpartition(",")
         try:
-            known = [name for name in names(ctx) if name.startswith(word)]
+            known = [name for name in names(ctx) if folded(name).startswith(folded(word))]
         except Exception:  # noqa: BLE001 (a shell that completes shows no errors)
             known = []
         found = [CompletionItem(f"{before}{comma}{name}") for name in known]
@@ -50,6 +52,16 @@ def _predictors(_: click.Context) -> Iterable[str]:
     from swftools.simulator.predictors.registry import list_predictors
 
     return list_predictors()
+
+
+def _pictures(ctx: click.Context) -> Iterable[str]:
+    from swftools import plots
+    from swftools.plots.picture import kinds_of_pictures
+    from swftools.simulator import Schedule
+    from swftools.trace import Trace
+
+    drawn = [Schedule if ctx.params.get("policy") else Trace] if ctx.info_name == "plot" else kinds_of_pictures()
+    return dict.fromkeys(name for kind in drawn for name in plots.list_pictures(kind))
 
 
 def _mechanisms(_: click.Context) -> Iterable[str]:
@@ -102,6 +114,7 @@ def _root(ctx: click.Context) -> DataRoot:
 complete_log = _offering(_logs, files=True)
 complete_policy = _offering(_policies)
 complete_predictor = _offering(_predictors)
+complete_picture = _offering(_pictures)
 complete_format = _offering(_formats)
 complete_rules = _offering(_rules)
 complete_paper = _offering(_papers)

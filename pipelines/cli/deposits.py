@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["bibtex", "text", "json"]),
+    type=click.Choice(["bibtex", "text", "json"], case_sensitive=False),
     default="bibtex",
     show_default=True,
     help="Form of the answer.",

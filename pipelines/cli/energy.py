@@ -33,11 +33,15 @@ from swftools.output.shown_text import shown
 @click.option("--intensity", metavar="FILE", help="Carbon intensities over time, gCO2/kWh: .csv or .parquet.")
 @click.option("--time-zone", help="Zone of times without one in these files: UTC, Europe/Paris.")
 @click.option(
-    "--price-per", type=click.Choice(["kWh", "MWh"]), default="kWh", show_default=True, help="Unit of prices."
+    "--price-per",
+    type=click.Choice(["kWh", "MWh"], case_sensitive=False),
+    default="kWh",
+    show_default=True,
+    help="Unit of prices.",
 )
 @click.option(
     "--gaps",
-    type=click.Choice(["refuse", "hold"]),
+    type=click.Choice(["refuse", "hold"], case_sensitive=False),
     default="refuse",
     show_default=True,
     help="Gaps in these files: refuse them, or hold the last value.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import difflib
 import sys
+from pathlib import Path
 from typing import Any, TextIO
 
 import click
@@ -13,6 +14,20 @@ from pipelines.exit_statuses import FAILED, INTERRUPTED, status_of
 from swftools.errors import SwfToolsError
 from swftools.output.shown_text import shown_lines
 from swftools.output.standard_output import lose_the_rest
+from swftools.parameters.spelling import as_known, folded
+
+_OTHER_WORDS = {
+    **dict.fromkeys(("info", "show", "summary", "summarize", "stats", "head"), "describe LOG"),
+    **dict.fromkeys(("waits", "wait"), "describe LOG, and swftools plot --picture waits LOG"),
+    **dict.fromkeys(("policy",), "policies"),
+    **dict.fromkeys(("picture", "draw"), "pictures, and swftools plot LOG --picture NAME"),
+    **dict.fromkeys(("clean", "read"), "convert LOG OUTPUT"),
+    **dict.fromkeys(("ls", "list"), "versions"),
+}
+"""What people type who look for a command, and the command that does it."""
+
+_LOGS = (".swf", ".parquet", ".csv", ".gz", ".bz2", ".xz", ".zst", ".zip")
+"""Ends of the names of logs."""
 
 
 class Commands(click.Group):
@@ -49,11 +64,20 @@ class Commands(click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[Any, Any, list[str]]:
         """Find the command that is meant; where there is none, name the nearest."""
+        if args and not args[0].startswith("-"):
+            args = [as_known(args[0], self.commands), *args[1:]]
         if args and args[0] not in self.commands and not args[0].startswith("-"):
-            near = difflib.get_close_matches(args[0], self.commands, n=1)
-            meant = f"did you mean {near[0]!r}?" if near else "swftools --help lists them"
-            raise click.UsageError(f"there is no command {args[0]!r}; {meant}", ctx)
+            raise click.UsageError(f"there is no command {args[0]!r}; {self._meant(args[0])}", ctx)
         return super().resolve_command(ctx, args)
+
+    def _meant(self, word: str) -> str:
+        """Return what may be meant by a word that is no command: another one, or a log."""
+        if meant := _OTHER_WORDS.get(folded(word)):
+            return f"see swftools {meant}"
+        if word.lower().endswith(_LOGS) or Path(word).expanduser().exists():
+            return f"it is a log: swftools describe {word}"
+        near = difflib.get_close_matches(folded(word), self.commands, n=1)
+        return f"did you mean {near[0]!r}?" if near else "swftools --help lists them"
 
     def main(self, *args: Any, **settings: Any) -> Any:
         """Run a command, and end the program with its status; whatever goes wrong is one line on standard error."""

@@ -19,7 +19,7 @@ from swftools.output.shown_text import shown, shown_lines
 if TYPE_CHECKING:
     from pipelines.logs.load import LoadedLog
 
-FORMATS = (".parquet", ".swf", ".swf.gz", ".swf.bz2", ".swf.xz", ".swf.zst")
+FORMATS = (".parquet", ".csv", ".swf", ".swf.gz", ".swf.bz2", ".swf.xz", ".swf.zst")
 
 STATUS = {
     -1: "unknown",
@@ -256,7 +256,7 @@ def _print_findings(log: str, loaded: LoadedLog, lines: int) -> None:
             click.echo(f"{said}{text if len(text) <= room else f'{text[: room - 3]}...'!r}")
 
 
-@click.command(short_help="Convert a log to SWF or Parquet.")
+@click.command(short_help="Convert a log to SWF, Parquet or CSV.")
 @click.argument("words", nargs=-1, metavar="LOG OUTPUT", shell_complete=complete_log)
 @click.option("--log", shell_complete=complete_log, help="The log, instead of the first argument.")
 @click.option("-o", "--output", help="The file, instead of the last argument.")
@@ -277,7 +277,7 @@ def convert(
     as_read: bool,
     names: str | None,
 ) -> None:
-    """Convert a log to SWF or Parquet, by the suffix of OUTPUT (.swf, .parquet; .swf.gz .bz2 .xz .zst).
+    """Convert a log to SWF, Parquet or CSV, by the suffix of OUTPUT (.swf, .parquet, .csv; .swf.gz .bz2 .xz .zst).
 
     \b
     Example: swftools convert KTH-SP2-1996-2.1-cln.swf.gz kth.parquet --raw
@@ -291,13 +291,18 @@ def convert(
     check_output(target, FORMATS, [source])
     if names:
         check_output(names, (".csv",), [source])
-    if as_read and target.lower().endswith(".parquet"):
+    if as_read and target.lower().endswith((".parquet", ".csv")):
         raise click.UsageError("--as-read is of SWF: name an output that ends in .swf, .swf.gz ...")
     trace = load(source, cleaned, rules, strict=strict).trace
     if target.lower().endswith(".parquet"):
         from swftools.formats.parquet import write_parquet
 
         write_parquet(trace, target)
+    elif target.lower().endswith(".csv"):
+        from swftools.output.whole_files import create_file
+
+        with create_file(target) as file:  # a missing value is an empty cell
+            trace.jobs.to_csv(file, index=False, lineterminator="\n")
     else:
         from swftools.formats.swf.writer import write_swf
 

@@ -18,8 +18,10 @@ from pipelines.cli.experiments import run_experiment
 from pipelines.cli.explain import explain
 from pipelines.cli.formats import formats
 from pipelines.cli.groups import Commands
+from pipelines.cli.helping import show_help
 from pipelines.cli.history import reevaluate
 from pipelines.cli.kernels import warm_up_kernels
+from pipelines.cli.listings import measures, pictures, policies, predictors
 from pipelines.cli.logs import convert, describe_log, study_log, validate_logs
 from pipelines.cli.papers import reproduce
 from pipelines.cli.pictures import plot, report
@@ -51,6 +53,7 @@ def main() -> None:
     Simulate a policy:        swftools simulate LOG --policy easy
     Compare policies:         swftools compare --log LOG --policies fcfs,easy
     A whole experiment:       swftools experiment FILE.yaml
+    Which policies there are: swftools policies
     Explain a decision:       swftools explain LOG --job 1234
     Check any schedule:       swftools check-schedule SCHEDULE.csv --log LOG
     What users owe:           swftools price LOG --mechanism fixed
@@ -91,11 +94,12 @@ main.add_family("Data sets", augment, publish, versions, diff, tag, rollback, pr
 main.add_family(
     "Simulation", simulate_log, compare, run_experiment, explain, check_schedule, price_log, measure_log_energy
 )
+main.add_family("What can be named", policies, predictors, measures, pictures)
 main.add_family("Waits in queues", evaluate, predict, reserve, reservations, sites, whatif)
 main.add_family("Histories", reevaluate)
 main.add_family("Papers", reproduce)
 main.add_family("Pictures", plot, report)
-main.add_family("Others", run, warm_up_kernels)
+main.add_family("Others", run, warm_up_kernels, show_help)
 
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ def format_of_task(command: Command) -> Command:
     """Add the options of tasks that say how a log is read."""
     command = click.option(
         "--anonymise",
-        type=click.Choice(ANONYMISE),
+        type=click.Choice(ANONYMISE, case_sensitive=False),
         help="Names as they are, numbers only, or keyed hashes; default no.",
     )(command)
     command = click.option("--processors", type=PROCESSORS, help="Processors of the machine; default: the log's own.")(
@@ -136,7 +136,7 @@ def reads_a_log(command: Command) -> Command:
     """Add the options that say how a log is read, whether it is cleaned, and by which rules."""
     command = click.option(
         "--anonymise",
-        type=click.Choice(ANONYMISE),
+        type=click.Choice(ANONYMISE, case_sensitive=False),
         default="no",
         show_default=True,
         expose_value=False,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipelines.cli.completing import complete_data_set, complete_policy, complete_version
+from pipelines.cli.completing import complete_data_set, complete_picture, complete_policy, complete_version
 from pipelines.cli.data_sets import open_root
 from pipelines.cli.options import data_root, load, reads_a_log, says_its_progress, takes_a_log
 from pipelines.cli.output import check_output, check_picture
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @click.argument("name", shell_complete=complete_data_set)
 @click.argument("version", default=LATEST, shell_complete=complete_version)
 @click.option("--compare", metavar="OTHER", help="Show another version beside it: VERSION, or DATA_SET/VERSION.")
-@click.option("--output", metavar="FILE", help="Default: NAME.html in the current folder.")
+@click.option("-o", "--output", metavar="FILE", help="Default: NAME.html in the current folder.")
 @data_root
 def report(name: str, version: str, compare: str | None, output: str | None, data_root: str) -> None:
     """Write one HTML file about a published version: figures, tables, pictures, how it was made.
@@ -67,7 +67,12 @@ def _version(name: str, version: str, location: str) -> Version:
 @click.command(short_help="Draw a log, or a schedule.")
 @takes_a_log
 @reads_a_log
-@click.option("--picture", metavar="NAME", help="Name, as arrivals:by=weekday; without it, list all pictures.")
+@click.option(
+    "--picture",
+    metavar="NAME",
+    shell_complete=complete_picture,
+    help="Name, as arrivals:by=weekday; without it, list all pictures.",
+)
 @click.option("--policy", shell_complete=complete_policy, help="Draw the schedule that this policy makes of the log.")
 @click.option("--size", default="screen", type=click.Choice(["screen", "column"]), help="For a screen or a paper.")
 @click.option("-o", "--output", metavar="FILE", help="File to write: .svg, .png or .pdf; default: NAME.svg.")

@@ -33,7 +33,7 @@ UNITS = {
 }
 """Of measures that are no shares or ratios."""
 
-REPLANS = click.Choice(["changes", "never"])
+REPLANS = click.Choice(["changes", "never"], case_sensitive=False)
 
 
 @click.command(short_help="Simulate jobs that reserve by predicted waits.", name="reservations")

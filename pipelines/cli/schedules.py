@@ -42,14 +42,14 @@ if TYPE_CHECKING:
 _options = [
     click.option(
         "--overrun",
-        type=click.Choice(OVERRUN),
+        type=click.Choice(OVERRUN, case_sensitive=False),
         default="extend",
         show_default=True,
         help="Jobs that outrun their request.",
     ),
     click.option(
         "--cancelled",
-        type=click.Choice(CANCELLED),
+        type=click.Choice(CANCELLED, case_sensitive=False),
         default="drop",
         show_default=True,
         help="Jobs without run time.",
@@ -76,7 +76,7 @@ _options = [
     ),
     click.option(
         "--semantics",
-        type=click.Choice(list(SEMANTICS)),
+        type=click.Choice(list(SEMANTICS), case_sensitive=False),
         default="instant",
         show_default=True,
         help="Order of events at one instant: ours, or another simulator's.",
@@ -308,6 +308,37 @@ def compare(
     """
     if settings:
         options["parameters"] = json.dumps(settings_of(settings))
+    _refuse_words(ctx, options["log"])
     options["log"], words = log_first(ctx.args, options["log"])
     flags = [*flags_of(options), *flags_of_engine(workers, cluster), *words]
     run_task("ComparePolicies", flags, dry_run, as_json=as_json)
+
+
+def _refuse_words(ctx: click.Context, log: str | None) -> None:
+    """Refuse words beside the log that look like more policies, or like more logs.
+
+    Raises
+    ------
+    click.UsageError
+        Says how several of them are written.
+    """
+    args = ctx.args
+    words = [
+        word for before, word in zip(["", *args], args, strict=False) if not word.startswith("-") and before[:1] != "-"
+    ]
+    if not words or (len(words) == 1 and log is None and Path(words[0]).exists()):
+        return
+    from swftools.parameters.spelling import as_known
+    from swftools.simulator.registry import list_policies
+
+    policies = [word for word in words if as_known(word.partition(":")[0], list_policies()) in list_policies()]
+    given = [word for word in words if not (word in policies and not Path(word).exists())]
+    if len(given) < len(words):
+        named = ",".join(word for word in words if word not in given)
+        raise click.UsageError(f"policies are separated by commas, without blanks: --policies ...,{named}", ctx)
+    if len(given) + (log is not None) > 1:
+        raise click.UsageError(
+            "compare takes one log; for several write an experiment, which names them in its file: swftools experiment "
+            "FILE.yaml",
+            ctx,
+        )

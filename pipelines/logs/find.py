@@ -18,10 +18,12 @@ from pipelines.logs.how_read import HowRead
 from pipelines.logs.names import name_of_file, name_of_model
 from pipelines.logs.published import hash_of_jobs, read_manifest, version_folder
 from pipelines.logs.text_hash import joined_sha256, text_sha256
+from pipelines.names import LATEST
 from swftools.errors import SwfToolsError
 from swftools.formats.compression import source_name
 from swftools.formats.several import log_files
-from swftools.parameters import Parameters
+from swftools.parameters import Parameters, did_you_mean
+from swftools.parameters.spelling import as_known
 
 SHIPPED_LOG = "SDSC-BLUE-2000-4.2-cln-5000-9999"
 """Name of the log shipped with the package, the input unless another is named."""
@@ -80,7 +82,8 @@ def find_log(log: str, how: HowRead | None = None) -> Log:
     """Find a log by the name of its card, by a path, or by the name of a model with parameters.
 
     A path may be that of a folder, or a pattern: its files are one log, whose text is theirs one behind the other. The
-    folder of a published version, or of its jobs, is a log whose jobs are those.
+    folder of a published version, or of its jobs, is a log whose jobs are those; so is the name of a data set in the
+    data root, where there is no file of that name.
     ``how`` says how it is read, where its card does not say so or is to be overruled.
 
     A card's log is taken from the package, from the directories of the setting ``log_path``, or (path None)
@@ -98,6 +101,8 @@ def find_log(log: str, how: HowRead | None = None) -> Log:
         key = hashlib.sha256(canonical_json({model.NAME: model.to_mapping()}).encode()).hexdigest()
         return Log(name_of_model(model), sha256=key, model=model)
     catalog = catalog_in_use()
+    if (card_name := as_known(log, catalog.logs)) != log and not is_there(Path(log).expanduser()):
+        log = card_name
     if log in catalog.logs:
         card = catalog.logs[log]
         return Log(card.name, card, _local_copy(card), card.sha256, how=_with_card(how, card))
@@ -108,10 +113,15 @@ def find_log(log: str, how: HowRead | None = None) -> Log:
         except SwfToolsError as error:
             return Log(name_of_file(folder), path=path, damage=str(error), version=folder)
         return Log(manifest["data_set"], path=path, sha256=hash_of_jobs(manifest), version=folder)
+    if not is_there(path) and (published := _published(log)):
+        return find_log(str(published), how)
     if not is_there(path):
         known = ", ".join([*catalog.logs, *MODELS])
+        near = did_you_mean([log], [*catalog.logs, *MODELS])
         what = "a folder without files" if path.is_dir() else "neither a file nor a card of the catalogue"
-        return Log(name_of_file(path), path=path, problem=f"log {log!r} is {what}; give a path, or one of: {known}")
+        return Log(
+            name_of_file(path), path=path, problem=f"log {log!r} is {what}; give a path, or one of: {known}{near}"
+        )
     try:
         sha256 = _sha256(path.resolve()) if path.is_file() else _hashes_as(how.format)(path)
     except (SwfToolsError, OSError) as error:
@@ -119,6 +129,16 @@ def find_log(log: str, how: HowRead | None = None) -> Log:
     matching = catalog.card_of(sha256)
     name = matching.name if matching else name_of_file(path)
     return Log(name, matching, path, sha256, how=_with_card(how, matching) if matching else how)
+
+
+def _published(name: str) -> Path | None:
+    """Return the folder of the latest version of a data set in the data root, if there is one of that name on disk."""
+    folder = Path(setting("data_root") or "data") / name
+    latest = folder / LATEST
+    if Path(name).name != name or not latest.is_file():
+        return None
+    version = folder / latest.read_text(encoding="utf-8").strip()
+    return version if version.parent == folder and version_folder(version) else None
 
 
 def _with_card(how: HowRead, card: LogCard) -> HowRead:

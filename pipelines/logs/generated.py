@@ -9,6 +9,7 @@ from functools import cache
 from swftools.models import cirne_berman, lublin_feitelson
 from swftools.parameters import Parameters
 from swftools.parameters.as_text import read_assignments
+from swftools.parameters.spelling import as_known
 from swftools.trace import Trace
 
 MODELS: dict[str, tuple[type[Parameters], Callable[..., Trace]]] = {
@@ -39,6 +40,7 @@ def find_model(log: str) -> Parameters | None:
     True
     """
     name, _, text = log.partition(":")
+    name = as_known(name, MODELS)
     return MODELS[name][0].from_mapping(read_assignments(text)) if name in MODELS else None
 
 

@@ -16,9 +16,10 @@ from swftools.formats.accounting.names import Privacy
 from swftools.formats.compression import LogSource, Progress
 from swftools.formats.detect import detect
 from swftools.formats.read_log import open_as, read_as
-from swftools.formats.registry import LogFormat, Reading, find_format
+from swftools.formats.registry import LogFormat, Reading, find_format, list_formats
 from swftools.formats.several import LogFiles, log_files
 from swftools.parameters.small_files import hash_of_file
+from swftools.parameters.spelling import with_known_name
 from swftools.trace import Trace
 
 SWF = "swf"
@@ -38,6 +39,10 @@ class HowRead:
 
     format: str = ""
     anonymise: str = "no"
+
+    def __post_init__(self) -> None:
+        # The key holds the name as it is registered, however it was spelled.
+        object.__setattr__(self, "format", with_known_name(self.format, list_formats()))
 
     def checked(self) -> HowRead:
         """Return this, once the format and its options are known to be right.

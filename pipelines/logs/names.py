@@ -16,7 +16,7 @@ from swftools.parameters import Parameters
 LONGEST = 100
 """Most characters of a log's name; a data set's may have 128, and adds to it."""
 
-_ARCHIVE = re.compile(r"(\.(swf|txt|log|json))?(\.(gz|bz2|xz|zst))?$", re.IGNORECASE)
+_ARCHIVE = re.compile(r"(\.(swf|txt|log|json))?(\.(gz|bz2|xz|zst|zip))?$", re.IGNORECASE)
 
 
 def name_of_file(path: Path) -> str:

@@ -10,7 +10,7 @@ equal tasks. A mistake is told before any task is run.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import luigi
@@ -20,6 +20,7 @@ from swftools.cleaning import list_rules, resolve_rules
 from swftools.errors import ParameterError
 from swftools.parameters import did_you_mean
 from swftools.parameters.as_text import read_assignments, read_entries, write_entry
+from swftools.parameters.spelling import as_known, with_known_name
 from swftools.parameters.strict_yaml import read_yaml_file
 
 AUGMENTATIONS: dict[str, type[Any]] = {}
@@ -37,6 +38,7 @@ def find_augmentation(name: str) -> type[Any]:
     ParameterError
         There is none of that name.
     """
+    name = as_known(name, AUGMENTATIONS)
     if name not in AUGMENTATIONS:
         known = ", ".join(AUGMENTATIONS)
         raise ParameterError(f"no augmentation {name!r}; there are: {known}{did_you_mean([name], AUGMENTATIONS)}")
@@ -62,7 +64,7 @@ class RulesParameter(luigi.Parameter):
             entries = from_json("rules", value, "[")
             rules = [_named("rule", *entry) for entry in read_entries(value, known)] if entries is None else entries
         resolve_rules(rules)
-        return canonical_json(list(rules))
+        return canonical_json([_rule_as_known(rule, {*list_rules(), "default"}) for rule in rules])
 
 
 class MethodsParameter(luigi.Parameter):
@@ -81,6 +83,7 @@ class MethodsParameter(luigi.Parameter):
         listed = from_json("methods", value, "[") if isinstance(value, str) else list(value)
         if listed is None:
             listed = [write_entry(name, given) for name, given in read_entries(value, list_methods())]
+        listed = [with_known_name(text, list_methods()) if isinstance(text, str) else text for text in listed]
         for text in listed:
             find_method(text)
         if not listed or len(set(listed)) < len(listed):
@@ -116,7 +119,7 @@ class AugmentParameter(luigi.Parameter):
             A name is unknown.
         """
         names = value.split(",") if isinstance(value, str) else list(value)
-        wanted = {name.strip() for name in names if name.strip()}
+        wanted = {as_known(name.strip(), AUGMENTATIONS) for name in names if name.strip()}
         if wanted == {NONE}:
             return ""
         for name in wanted:
@@ -144,6 +147,7 @@ class ParametersParameter(luigi.Parameter):
         chosen = _load_parameters(value) if isinstance(value, str) else value
         if not isinstance(chosen, Mapping) or not all(isinstance(part, Mapping) for part in chosen.values()):
             raise ParameterError(f"parameters={value!r}: give a mapping such as {{'utility': {{'globmax': 2}}}}")
+        chosen = {as_known(str(name), AUGMENTATIONS): parameters for name, parameters in chosen.items()}
         for name, parameters in chosen.items():
             find_augmentation(name).check(parameters)
         return canonical_json(chosen)
@@ -165,6 +169,13 @@ def assignments(what: str, value: Any) -> Any:
         return value
     mapping = from_json(what, value, "{")
     return read_assignments(value) if mapping is None else mapping
+
+
+def _rule_as_known(rule: Any, known: Collection[str]) -> Any:
+    """Return a rule, text or mapping, with its name as it is registered."""
+    if isinstance(rule, str):
+        return with_known_name(rule, known)
+    return {**rule, "rule": as_known(rule["rule"], known)}
 
 
 def _named(kind: str, name: str, parameters: Mapping[str, Any]) -> str | dict[str, Any]:

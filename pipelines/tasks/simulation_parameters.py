@@ -14,6 +14,7 @@ from pipelines.tasks.parameters import assignments, from_json
 from swftools.errors import ParameterError
 from swftools.parameters import did_you_mean
 from swftools.parameters.as_text import read_entries, read_entry, write_entry
+from swftools.parameters.spelling import as_known
 from swftools.selection import select_jobs
 from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.predictors.registry import find_predictor, list_predictors
@@ -67,9 +68,9 @@ class PredictorParameter(luigi.Parameter):
         ParameterError
             There is none of that name, or it takes no such parameter.
         """
-        find_predictor(value)
+        found = find_predictor(value)
         name, given = read_entry(value, list_predictors())
-        return write_entry(name, dict(sorted(given.items())))
+        return write_entry(_as_registered(name, found), dict(sorted(given.items())))
 
 
 class RestartOverheadParameter(luigi.Parameter):
@@ -123,6 +124,12 @@ class MetricsParameter(luigi.Parameter):
         return canonical_json(MetricParameters.from_mapping(assignments("metrics", value)).to_mapping())
 
 
+def _as_registered(name: str, found: Any) -> str:
+    """Return a name as it is registered, with ``module:`` if that is given: keys and published names hold this one."""
+    module, colon, inner = name.rpartition(":")
+    return f"{module}{colon}{as_known(inner, [found.name])}"
+
+
 def _policy_entry(entry: Any) -> dict[str, Any]:
     """Return a policy, given as text or as a mapping, with the parameters that are given, checked."""
     given = {"policy": entry} if isinstance(entry, str) else entry
@@ -131,4 +138,4 @@ def _policy_entry(entry: Any) -> dict[str, Any]:
     name, _ = read_entry(given["policy"], list_policies())
     policy, parameters = read_policy(given["policy"], {key: given[key] for key in given if key != "policy"})
     values = policy.chosen(parameters).to_mapping()  # texts in their one form
-    return {"policy": name, **{key: values[key] for key in parameters}}
+    return {"policy": _as_registered(name, policy), **{key: values[key] for key in parameters}}

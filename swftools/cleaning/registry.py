@@ -22,6 +22,7 @@ from swftools.keyed_random import count_occurrences
 from swftools.parameters import Parameters, did_you_mean, refuse_unknown
 from swftools.parameters.as_text import read_entry
 from swftools.parameters.names import import_own
+from swftools.parameters.spelling import as_known, folded
 from swftools.trace import Trace
 
 Rule = Callable[..., Decision]
@@ -115,7 +116,7 @@ def _expanded(rules: Iterable[RuleSpec] | None) -> list[RuleSpec]:
     for spec in ["default"] if rules is None else rules:
         if not isinstance(spec, str | Mapping):
             raise ParameterError(f"{spec!r}: a rule is a name, or a mapping with the key 'rule'")
-        expanded.extend(DEFAULT_RULES if spec == "default" else [spec])
+        expanded.extend(DEFAULT_RULES if isinstance(spec, str) and folded(spec) == "default" else [spec])
     return expanded
 
 
@@ -127,7 +128,7 @@ def _named(spec: RuleSpec) -> tuple[str, dict[str, Any]]:
     name = given.pop("rule", None)
     if not isinstance(name, str):
         raise ParameterError(f"{spec!r}: a rule is a name, or a mapping with the key 'rule'")
-    return name, given
+    return as_known(name, _RULES), given
 
 
 def _find_rule(name: str) -> Rule:

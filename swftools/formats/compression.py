@@ -15,6 +15,7 @@ import lzma
 import os
 import stat
 import sys
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
@@ -46,9 +47,9 @@ Progress = Callable[[int, int | None], None]
 _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 # Parallel compressors begin with a frame for themselves, which decompressors skip.
 _MAGIC |= {bytes([first]) + b"\x2a\x4d\x18": "zstd" for first in range(0x50, 0x60)}
-_PARQUET = b"PAR1"
+_PARQUET, _ZIP = b"PAR1", b"PK\x03\x04"
 _FOREIGN = {
-    b"PK\x03\x04": "a zip archive; unpack it first",
+    b"PK\x03\x04": "a zip archive; unpack it first, or give its path",
     b"7z\xbc\xaf": "a 7z archive; unpack it first",
     b"\x1f\x9d": "compressed by compress (.Z); uncompress it first",
     b"\xff\xfe": "UTF-16 text; convert it to UTF-8 first",
@@ -59,6 +60,8 @@ _TWICE = {magic: f"itself {kind}; decompress it once" for magic, kind in _MAGIC.
 _TAR, _TAR_AT = b"ustar", 257
 _TAR_TOLD = "a tar archive; unpack it (tar -xf) and give the files in it, or their folder"
 _HEAD = _TAR_AT + len(_TAR)
+_MOST_NAMED = 5
+"""Files of an archive that a message names."""
 _SHOWN = 6
 """Bytes of a beginning that a message shows."""
 _SUFFIXES = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd", ".z": "compress"}
@@ -155,7 +158,8 @@ def open_log(
     Parameters
     ----------
     source : path or binary file object
-        Plain, gzip, bzip2, xz or Zstandard. A file object is read from its present position and stays open; it may be
+        Plain, gzip, bzip2, xz or Zstandard; or a zip archive of one file, by its path. A file object is
+        read from its present position and stays open; it may be
         a pipe, such as ``sys.stdin.buffer``.
     max_bytes : int
         Largest size of the text once decompressed; a plain file may be larger. By default a text is refused too that
@@ -206,6 +210,8 @@ def _decompressed(raw: BinaryIO, name: str, max_bytes: int, progress: Progress |
     head = b""
     while len(head) < _HEAD and (part := _read(counted, _HEAD - len(head), name, None)):
         head += part
+    if is_file and head.startswith(_ZIP):
+        return _unzipped(raw, name, max_bytes, progress)
     if is_text or not head.startswith(_PARQUET):
         _refuse(head, f"{name}:", _FOREIGN)
     compression = next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), None)
@@ -220,6 +226,32 @@ def _decompressed(raw: BinaryIO, name: str, max_bytes: int, progress: Progress |
         raw.seek(-len(head), io.SEEK_CUR)  # which spares a copy of the text
         return LogStream(raw, name, None, None)
     return LogStream(_Rejoined(head, counted), name, None, None if is_file else max_bytes, report)
+
+
+def _unzipped(raw: BinaryIO, name: str, max_bytes: int, progress: Progress | None) -> LogStream:
+    """Return the stream of the only file in a zip archive; hidden files, and those that macOS adds, do not count."""
+    try:
+        archive = zipfile.ZipFile(raw)
+        inside = [
+            each
+            for each in archive.infolist()
+            if not each.is_dir() and not any(part.startswith((".", "__MACOSX")) for part in each.filename.split("/"))
+        ]
+        if len(inside) != 1:
+            named = ", ".join(each.filename[:LONGEST_NAME_SHOWN] for each in inside[:_MOST_NAMED])
+            more = ", ..." if len(inside) > _MOST_NAMED else ""
+            raise UnreadableLogError(
+                f"{name}: a zip archive of {len(inside):,} files ({named}{more}); unpack it, and give the log in it, "
+                "or the folder if they are parts of one log"
+            )
+        (member,) = inside
+        stream = cast(Reader, archive.open(member))
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:  # damaged, strange, encrypted
+        raise UnreadableLogError(f"{name}: a zip archive that cannot be read ({error}); unpack it first") from error
+    size = member.compress_size
+    report = None if progress is None else lambda: progress(min(raw.tell(), size), size)
+    stored = (lambda: size) if max_bytes == TEXT_LIMIT else None
+    return LogStream(stream, name, "zip", max_bytes, report, stored)
 
 
 def _compression_named(path: str | os.PathLike[str]) -> str | None:

@@ -5,7 +5,6 @@ from swftools.parameters.declared import (
     LARGEST_SEED,
     Parameters,
     choice,
-    did_you_mean,
     is_number,
     is_whole,
     number,
@@ -14,6 +13,7 @@ from swftools.parameters.declared import (
     truth,
     whole,
 )
+from swftools.parameters.spelling import did_you_mean
 
 __all__ = [
     "LARGEST_SEED",

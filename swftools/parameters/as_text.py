@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from swftools.errors import ParameterError
+from swftools.parameters.spelling import as_known
 
 SCALARS: dict[str, re.Pattern[str]] = {
     "null": re.compile(r"^(?:~|null|)$"),
@@ -35,7 +36,8 @@ def read_entry(text: str, known: Collection[str] = ()) -> tuple[str, dict[str, A
         Values are read as YAML scalars, blanks around words do not count; a key with a dot is a key within a mapping.
         The name may be ``module:name``.
     known : collection of str
-        Names behind whose colon there can only be parameters, so that a mistake in them is told as one.
+        Names behind whose colon there can only be parameters, so that a mistake in them is told as one. One of them is
+        returned as it stands here, however it is spelled (``spelling.as_known``).
 
     Raises
     ------
@@ -69,12 +71,12 @@ def read_entries(text: str, known: Collection[str] = ()) -> list[tuple[str, dict
     for word, key, value in _words(text):
         name, colon, inner = key.rpartition(":") if value is not None else (key, "", "")
         head, _, rest = key.partition(":")
-        if value is None and rest and head in known:
+        if value is None and rest and (head := as_known(head, known)) in known:
             raise ParameterError(f"{text!r}: {rest!r} is not KEY=VALUE, such as {head}:KEY=VALUE,KEY=VALUE")
         if value is None or colon:
             if not name:
                 raise ParameterError(f"{text!r}: {word!r} is not a name, nor NAME:KEY=VALUE")
-            entries.append((name.strip(), {}))
+            entries.append((as_known(name.strip(), known), {}))
         elif not entries:
             raise ParameterError(f"{text!r}: {word!r} comes before any name; write NAME:{word}")
         if value is not None:

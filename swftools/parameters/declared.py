@@ -8,7 +8,6 @@ same everywhere, is in ``swftools.parameters.as_text``.
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections import namedtuple
@@ -19,6 +18,7 @@ from typing import Any, ClassVar, Self
 
 from swftools.errors import ParameterError
 from swftools.parameters.as_text import write_entry
+from swftools.parameters.spelling import as_known, did_you_mean
 
 LARGEST_SEED = 2**64 - 1
 
@@ -143,6 +143,8 @@ class Parameters:
 
     def __post_init__(self) -> None:
         for name, domain in self.domains().items():
+            if domain.choices and isinstance(getattr(self, name), str):
+                object.__setattr__(self, name, as_known(getattr(self, name), domain.choices))
             if getattr(self, name) == 0 and isinstance(getattr(self, name), float):
                 object.__setattr__(self, name, 0.0)  # -0.0 is the same, in text and in random draws too
             self._require(name, domain.admits(getattr(self, name)), domain.words)
@@ -223,12 +225,6 @@ def refuse_unknown(name: str, given: Iterable[Any], known: Collection[str]) -> N
     if unknown := sorted(str(each) for each in given if each not in known):
         there_are = f"there are: {', '.join(known)}" if known else "there are none"
         raise ParameterError(f"{name}: unknown parameters {unknown}; {there_are}{did_you_mean(unknown, known)}")
-
-
-def did_you_mean(names: Collection[str], known: Iterable[str]) -> str:
-    """Return the end of a message about unknown names: known names that are similar, if any."""
-    alike = [match for name in names for match in difflib.get_close_matches(str(name), list(known), n=1)]
-    return f"; did you mean {', '.join(dict.fromkeys(alike))}?" if alike else ""
 
 
 def is_whole(value: object, least: float = -math.inf, most: float = math.inf) -> bool:

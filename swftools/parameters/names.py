@@ -11,9 +11,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
-from swftools.errors import ParameterError
+from swftools.errors import ParameterError, SwfToolsError
 from swftools.parameters.as_text import read_entry
-from swftools.parameters.declared import did_you_mean
+from swftools.parameters.own_files import registered_here
+from swftools.parameters.spelling import as_known, did_you_mean
 
 T = TypeVar("T")
 
@@ -36,16 +37,20 @@ def import_own(module: str) -> ModuleType:
 
 
 class Names(Generic[T]):
-    """Things by name.
+    """Things by name, however it is spelled: case does not matter, ``_`` and ``-`` are one (``spelling.as_known``).
 
     Parameters
     ----------
     one : str
         What each is, in words.
+    decorators : tuple of str
+        What registers things of a user's, by name: a message about an unknown name looks for them in the files of the
+        current folder.
     """
 
-    def __init__(self, one: str) -> None:
+    def __init__(self, one: str, decorators: tuple[str, ...] = ()) -> None:
         self.one = one
+        self._decorators = decorators
         self.known: dict[str, T] = {}
         self._sources: dict[str, Callable[..., Any]] = {}
 
@@ -72,11 +77,22 @@ class Names(Generic[T]):
         ParameterError
             There is none of that name, or no such module.
         """
-        _, rest = self.module_of(name)
-        if rest not in self.known:
+        module, rest = self.module_of(name)
+        known = as_known(rest, self.known)
+        if known not in self.known:
             there_are = ", ".join(sorted(self.known))
-            raise ParameterError(f"no {self.one} {rest!r}; there are: {there_are}{did_you_mean([rest], self.known)}")
-        return self.known[rest]
+            raise ParameterError(f"no {self.one} {rest!r}; there are: {there_are}{self._meant(module, rest)}")
+        return self.known[known]
+
+    def _meant(self, module: ModuleType | None, name: str) -> str:
+        """Return the end of a message about a name that is not known: what may be meant by it."""
+        if module is None:
+            own = registered_here(name, self._decorators) if self._decorators else []
+        else:
+            own = [
+                f"{module.__name__}:{each}" for each, by in self._sources.items() if by.__module__ == module.__name__
+            ]
+        return f"; did you mean {', '.join(own)}?" if own else did_you_mean([name], self.known)
 
     def registered(self, name: str) -> T:
         """Return a thing that is registered already, by name or ``module:name``; nothing is imported.
@@ -107,11 +123,18 @@ class Names(Generic[T]):
         module, colon, rest = name.rpartition(":")
         if not colon:
             return None, rest
+        if module.endswith(".py"):  # to import that would run the file, and then fail
+            own = registered_here(module, self._decorators)
+            near = f"; did you mean {', '.join(own)}?" if own else ""
+            raise ParameterError(f"{self.one} {name!r}: name the module without .py, as in {module[:-3]}:{rest}{near}")
         try:
             return import_own(module), rest
-        except (ImportError, SyntaxError) as error:
+        except SwfToolsError:
+            raise
+        except Exception as error:  # a module of the user's is foreign code
+            told = str(error) if isinstance(error, ImportError | SyntaxError) else f"{type(error).__name__}: {error}"
             raise ParameterError(
-                f"{self.one} {name!r}: module {module!r} cannot be imported: {error}; it is looked for where Python "
+                f"{self.one} {name!r}: module {module!r} cannot be imported: {told}; it is looked for where Python "
                 f"looks (PYTHONPATH), and then in the current folder, {Path.cwd()}"
             ) from error
 

@@ -9,6 +9,7 @@ from swftools.errors import ParameterError
 from swftools.parameters import did_you_mean
 from swftools.parameters.as_text import read_entry
 from swftools.parameters.names import Names
+from swftools.parameters.spelling import as_known
 from swftools.qbets.bounds import Bound, find_bound, list_bounds
 from swftools.qbets.rivals import Rival, find_rival, list_rivals
 
@@ -48,6 +49,7 @@ def find_method(method: Any, **parameters: Any) -> Any:
     names: Names[Any] = Names("method")
     name, _ = read_entry(method, list_methods())
     _, inner = names.module_of(name)
+    inner = as_known(inner, list_methods())
     if inner not in list_methods():
         there_are = ", ".join(list_methods())
         raise ParameterError(f"no method {inner!r}; there are: {there_are}{did_you_mean([inner], list_methods())}")

@@ -214,7 +214,7 @@ class Policy:
         return self.memory(jobs, processors, chosen) if takes_parameters else self.memory(jobs, processors)
 
 
-_POLICIES: Names[Policy] = Names("policy")
+_POLICIES: Names[Policy] = Names("policy", ("policy", "python_policy"))
 
 
 def policy(  # noqa: PLR0913 (facts by name)

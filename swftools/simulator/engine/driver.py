@@ -6,6 +6,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,6 +49,8 @@ from swftools.simulator.machine.state import (
     Machine,
     with_requests,
 )
+from swftools.simulator.machine.views import first_waiting
+from swftools.simulator.machine.waiting_queue import NOBODY
 from swftools.simulator.predictors.kinds import Predictor
 from swftools.simulator.registry import Policy
 from swftools.simulator.slow_runs import SlowRun
@@ -194,7 +197,7 @@ class Driver:
         except Exception as error:
             self.broken = "the policy failed"
             where = f"policy {self.policy.name!r}, at {self.now:g} s"
-            raise PolicyError(f"{where}: raised {type(error).__name__}: {error}") from error
+            raise PolicyError(f"{where}: raised {type(error).__name__}: {error}{self._amid(error)}") from error
         self.replay.counts[DECIDING] = DECIDED
 
     def go_on_for(self, instants: int, *, pauses: bool = False) -> None:
@@ -374,6 +377,7 @@ class Driver:
             where = f"{who}, at {machine.clock[NOW]:g} s" + (f", {self._called(observed)}" if observed >= 0 else "")
             is_hidden = isinstance(error, IndexError) and self.called.is_compiled
             more = "; compiled=False tells the line, if it is the policy's own" if is_hidden else ""
+            more += self._amid(error) if observed < 0 else ""
             raise PolicyError(f"{where}: raised {type(error).__name__}: {error}{more}") from error
         rest = int(counts[LEFT])
         was_stopped = rest == 0 and left > FEW  # from outside, so that nobody knows after how many
@@ -392,6 +396,23 @@ class Driver:
             waiting=machine.counts[WAITING],
             held=machine.counts[HELD],
         )
+
+    def _amid(self, error: Exception) -> str:
+        """Return where a policy was when it raised an error: its line and job, of compiled code what waited."""
+        trace, module, line, job = error.__traceback__, self.policy.module, "", NOBODY
+        while trace:
+            frame = trace.tb_frame
+            if frame.f_globals.get("__name__") == module:
+                line = f" in line {trace.tb_lineno} of {Path(frame.f_code.co_filename).name}"
+                at = frame.f_locals.get("job")
+                job = int(at) if isinstance(at, int | np.integer) and 0 <= at < self.jobs else job
+            trace = trace.tb_next
+        if job != NOBODY:
+            return f"; it was{line}, with {self._called(job)}"
+        job, waiting = int(first_waiting(self.machine)), int(self.machine.counts[WAITING])
+        waited = f"{waiting:,} jobs waited" if waiting > 1 else f"{waiting} job waited"
+        first = f", first {self._called(job)}" if job != NOBODY else ""
+        return f"{f'; it was{line}' if line else ''}; {waited}{first}"
 
     def _submitted(self, job: int) -> float:
         """Return when a job is submitted, s."""

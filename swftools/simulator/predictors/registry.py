@@ -21,6 +21,7 @@ from swftools.errors import ParameterError
 from swftools.parameters import Parameters, is_whole, refuse_unknown
 from swftools.parameters.as_text import read_entry, write_entry
 from swftools.parameters.names import Names
+from swftools.parameters.spelling import as_known, respelled
 from swftools.simulator.engine.entry import Memory
 from swftools.simulator.predictors.kinds import EVENTS, FloatArray, Predictor, PythonPredictor
 from swftools.simulator.registry import checked_class
@@ -33,7 +34,7 @@ def _check_version(name: str, version: object) -> None:
         raise ParameterError(f"predictor {name!r}: version={version!r} is not an integer of 1 or more")
 
 
-_PREDICTORS: Names[Predictor] = Names("predictor")
+_PREDICTORS: Names[Predictor] = Names("predictor", ("predictor", "foretold", "python_predictor"))
 
 
 def predictor(
@@ -175,6 +176,8 @@ def _read(text: str) -> Predictor | PythonPredictor:
         refuse_unknown(found.name, given, found.parameters.names())
         return replace(found, given=found.parameters.from_mapping(given)) if given else found
     made = getattr(module, inner, None)
+    if made is None and as_known(inner, _PREDICTORS.known) != inner:
+        return _read(write_entry(respelled(name, _PREDICTORS.known), given))
     if isinstance(made, type):
         try:
             made = made(**given)

@@ -29,6 +29,7 @@ from typing import NoReturn
 
 from swftools.errors import ParameterError
 from swftools.parameters import did_you_mean
+from swftools.parameters.spelling import as_known, folded
 from swftools.simulator.search.measures import find_measure, list_measures
 
 MODELS = ("lexical", "tradeoff-a", "tradeoff-b", "tradeoff-c")
@@ -166,8 +167,8 @@ class _Reader:
     def _model(self) -> tuple[str, bool]:
         """Return the model, and whether it is strict."""
         start, name = self._match(_NAME)
-        is_strict = name.startswith(_STRICT)
-        model = name.removeprefix(_STRICT)
+        is_strict = folded(name).startswith(_STRICT)
+        model = as_known(name[len(_STRICT) :] if is_strict else name, MODELS)
         if model not in MODELS:
             self.place = start
             what = f"there is no model {name!r}" if name else "the model is missing"
@@ -181,6 +182,7 @@ class _Reader:
         """Return a measure and its threshold, which is none of those before it."""
         start, name = self._match(_NAME)
         known = list_measures()
+        name = as_known(name, known)
         if name not in known:
             self.place = start
             meant = did_you_mean([name], known) if name else ""

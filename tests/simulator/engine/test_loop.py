@@ -134,6 +134,29 @@ def test_faults(monkeypatch: pytest.MonkeyPatch, decide: Any, message: str, comp
     assert str(told.value).startswith("policy 'faulty', at ")
 
 
+def divides_by_the_wait(machine):  # type: ignore[no-untyped-def]
+    """Forget that a job that comes has not waited."""
+    job = first_waiting(machine)
+    while job != NOBODY:
+        if 1 // int(now(machine) - machine.requests.submit_time[job]) >= 0:
+            start(machine, job)
+        job = next_waiting(machine, job)
+
+
+@pytest.mark.parametrize(
+    ("compiled", "amid"),
+    [
+        (False, r"; it was in line \d+ of test_loop.py, with job 1 \(submitted at 0 s\)$"),
+        (True, r"; 2 jobs waited, first job 1 \(submitted at 0 s\)$"),
+    ],
+)
+def test_a_mistake_names_time_and_job(compiled: bool, amid: str) -> None:
+    """That of the line, and of compiled code the first of those that waited."""
+    trace = draw_trace("submit run width / 0 5 1 / 0 5 2")
+    with pytest.raises(PolicyError, match=r"^policy 'hasty', at 0 s: raised ZeroDivisionError: .*" + amid):
+        simulate(trace, Policy("hasty", divides_by_the_wait), 2, compiled=compiled)
+
+
 def returns_garbage(machine):  # type: ignore[no-untyped-def]
     """Answer where an action is wanted."""
     return "job 1"

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How people spell names: case does not matter, ``_`` and ``-`` are one; what was meant by a name that is not known."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterable
+
+
+def folded(name: str) -> str:
+    """Return a name without what does not matter in it.
+
+    Examples
+    --------
+    >>> folded("Conservative_Fixed")
+    'conservative-fixed'
+    """
+    return name.casefold().replace("_", "-")
+
+
+def as_known(name: str, known: Iterable[str]) -> str:
+    """Return the known name that is meant, as it is registered; the name as it is where none is, or several are.
+
+    A name that is known exactly is itself. ``name`` is without ``module:``.
+
+    Examples
+    --------
+    >>> as_known("EASY_in_time", ["easy", "easy-in-time"]), as_known("avgw", ["avgW", "AVGW"])
+    ('easy-in-time', 'avgw')
+    """
+    known = list(known)
+    if name in known:
+        return name
+    alike = [each for each in known if folded(each) == folded(name)]
+    return alike[0] if len(alike) == 1 else name
+
+
+def respelled(text: str, known: Iterable[str]) -> str:
+    """Return ``module:name`` or ``name`` with the name as it is known; the module stays as it is.
+
+    Examples
+    --------
+    >>> respelled("my_policies:Patient", ["patient"])
+    'my_policies:patient'
+    """
+    module, colon, name = text.rpartition(":")
+    return f"{module}{colon}{as_known(name, known)}"
+
+
+def with_known_name(text: str, known: Iterable[str]) -> str:
+    """Return ``NAME:KEY=VALUE`` with the name as it is known, and everything behind it as it is.
+
+    Examples
+    --------
+    >>> with_known_name("Slurm:time_zone=Europe/Berlin", ["slurm"])
+    'slurm:time_zone=Europe/Berlin'
+    """
+    name, colon, rest = text.partition(":")
+    return f"{as_known(name.strip(), known)}{colon}{rest}" if not colon or "=" in rest else text
+
+
+def did_you_mean(names: Collection[str], known: Iterable[str]) -> str:
+    """Return the end of a message about unknown names: known names that are similar, if any."""
+    spelled: dict[str, list[str]] = {}
+    for each in known:
+        spelled.setdefault(folded(each), []).append(each)
+    near = [
+        match
+        for name in names
+        for fold in difflib.get_close_matches(folded(str(name)), spelled, 1)
+        for match in spelled[fold]
+    ]
+    return f"; did you mean {', '.join(dict.fromkeys(near))}?" if near else ""
